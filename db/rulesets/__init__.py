@@ -15,13 +15,17 @@ Each folder `db/rulesets/<code>/` holds the facts of one game, in our own words:
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from db import SightlineError
+from db.labels import Scheme
 
 CODES = ("css", "ccp", "fpb", "bob", "ddp")
 FOLDER = Path(__file__).parent
@@ -31,7 +35,7 @@ Number = Annotated[str, Field(min_length=1, pattern=r"^[A-Z]?[0-9][0-9A-Za-z.]*$
 Aspect = Literal["cost", "defense", "cover", "hindrance", "height", "fire", "strength", "assault"]
 
 
-class RulesetDataError(ValueError):
+class RulesetDataError(SightlineError):
     """A ruleset's data file breaks its form; the message names file and place."""
 
 
@@ -39,6 +43,18 @@ class Strict(BaseModel):
     """A form in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RulesetFile(Strict):
+    """`ruleset.yaml`."""
+
+    ruleset: str
+    title: str
+    base_level: int
+    """The level of ground that a map says nothing about."""
+    sides: tuple[Word, ...]
+    mobilities: tuple[Word, ...]
+    scheme: Scheme
 
 
 class Rule(Strict):
@@ -218,6 +234,22 @@ class ChartsFile(Strict):
     charts: dict[Word, Chart]
 
 
+class Concept(Strict):
+    """A thing that several games treat, such as line of sight: where, and how they differ."""
+
+    title: str
+    aliases: tuple[str, ...] = ()
+    comparison: str
+    """How the games differ, in our own words."""
+    rules: dict[Literal["css", "ccp", "fpb", "bob", "ddp"], tuple[Number, ...]]
+
+
+class ConceptsFile(Strict):
+    """`concepts.yaml`, common to all games."""
+
+    concepts: dict[Word, Concept]
+
+
 Form = TypeVar("Form", bound=BaseModel)
 
 
@@ -235,3 +267,43 @@ def read_form(path: Path, form: type[Form]) -> Form:
             for problem in error.errors()
         )
         raise RulesetDataError(f"{path}: {places}") from error
+
+
+class Ruleset(NamedTuple):
+    """All data of one game."""
+
+    code: str
+    facts: RulesetFile
+    terrain: TerrainFile
+    rules: tuple[Rule, ...]
+    terms: tuple[Term, ...]
+    contested: tuple[ContestedPoint, ...]
+    charts: dict[str, Chart]
+    version: str
+    """Digest of its files."""
+
+
+@functools.cache
+def load(code: str) -> Ruleset:
+    """Read and check all data of one game."""
+    folder = FOLDER / code
+    if code not in CODES:
+        raise RulesetDataError(f"No ruleset {code!r}.", f"Rulesets: {', '.join(CODES)}.")
+    return Ruleset(
+        code,
+        read_form(folder / "ruleset.yaml", RulesetFile),
+        read_form(folder / "terrain.yaml", TerrainFile),
+        read_form(folder / "rules.yaml", RulesFile).rules,
+        read_form(folder / "terms.yaml", TermsFile).terms,
+        read_form(folder / "contested.yaml", ContestedFile).points,
+        read_form(folder / "charts.yaml", ChartsFile).charts,
+        files_digest(sorted(folder.glob("*.yaml"))),
+    )
+
+
+def files_digest(paths: list[Path]) -> str:
+    """SHA-256 over names and contents."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

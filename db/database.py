@@ -1,0 +1,154 @@
+"""The way to the database: which server, is it good enough, is its schema current.
+
+`open_database()` is what every door calls: it starts the private cluster if that is
+the server in use, refuses a server that is too old or lacks PostGIS, and brings the
+schema up to date before it hands out an engine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from db import SightlineError
+from db.cluster import OLDEST_SERVER, Cluster
+from db.schema import Step, is_current, upgrade
+from db.settings import Settings, load_settings
+
+OLDEST_POSTGIS = (3, 2)
+Say = Callable[[str], None]
+
+
+class DatabaseError(SightlineError):
+    """The database cannot be used; the message says why and what to do."""
+
+
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerFacts:
+    """What `/healthz` and `db status` tell of the server."""
+
+    postgresql: str
+    postgis: str
+    revision: str | None
+
+
+def private_cluster(settings: Settings | None = None) -> Cluster | None:
+    """The private cluster, unless `SIGHTLINE_DATABASE_URL` points elsewhere."""
+    settings = settings or load_settings()
+    return None if settings.database_url else Cluster(settings.data_home)
+
+
+def database_url(settings: Settings | None = None) -> URL:
+    """The address of the database in use, as SQLAlchemy wants it."""
+    settings = settings or load_settings()
+    text = settings.database_url or Cluster(settings.data_home).url()
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise DatabaseError(
+            "SIGHTLINE_DATABASE_URL is not a database address.",
+            "Write it as postgresql://user:password@host:port/database.",
+        ) from error
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise DatabaseError(
+            f"SIGHTLINE_DATABASE_URL names a {url.get_backend_name()} database; Sightline needs PostgreSQL.",
+            "Write it as postgresql://user:password@host:port/database.",
+        )
+    return url.set(drivername="postgresql+psycopg")
+
+
+def make_engine(url: URL, *, pool_size: int = 8) -> Engine:
+    """An engine for reads in autocommit and writes in explicit transactions."""
+    return sa.create_engine(
+        url,
+        pool_size=pool_size,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 10, "application_name": "sightline", "options": "-c jit=off"},
+    )
+
+
+def open_database(settings: Settings | None = None, say: Say = silent, step: Step = silent) -> Engine:
+    """Start, check and upgrade what is needed; then an engine."""
+    settings = settings or load_settings()
+    cluster = private_cluster(settings)
+    if cluster is not None and cluster.start():
+        say(f"started the private server ({cluster.data})")
+    engine = make_engine(database_url(settings), pool_size=settings.threads)
+    with reached(engine) as connection:
+        check_server(connection)
+        if not is_current(connection):
+            say("bringing the schema up to date (a few seconds)")
+            upgrade(connection, step)
+            connection.commit()
+    return engine
+
+
+@contextmanager
+def reached(engine: Engine) -> Iterator[Connection]:
+    """A connection, or a clear word on why there is none."""
+    try:
+        connection = engine.connect()
+    except DBAPIError as error:
+        where = engine.url.render_as_string(hide_password=True)
+        reason = str(error.orig).strip().splitlines()[-1]
+        raise DatabaseError(
+            f"Cannot connect to {where}: {reason}",
+            "Check SIGHTLINE_DATABASE_URL and that the server runs; unset it to use the private cluster.",
+        ) from error
+    with connection:
+        yield connection
+
+
+def check_server(connection: Connection) -> None:
+    """Refuse a server that is too old, or without a recent PostGIS."""
+    info = psycopg_connection(connection).info
+    if info.server_version < OLDEST_SERVER * 10000:
+        raise DatabaseError(
+            f"The server is PostgreSQL {info.server_version // 10000}; Sightline needs {OLDEST_SERVER} or newer.",
+            "Point SIGHTLINE_DATABASE_URL to a newer server.",
+        )
+    available = connection.scalar(
+        sa.text(
+            "select coalesce(installed_version, default_version)"
+            " from pg_available_extensions where name = 'postgis'"
+        )
+    )
+    if available is None:
+        raise DatabaseError(
+            "The server has no PostGIS.",
+            "Install the PostGIS package for it (Debian: postgresql-postgis) and try again.",
+        )
+    version = tuple(int(part) for part in available.split(".")[:2])
+    if version < OLDEST_POSTGIS:
+        raise DatabaseError(
+            f"The server has PostGIS {available}; Sightline needs {OLDEST_POSTGIS[0]}.{OLDEST_POSTGIS[1]} or newer.",
+            "Upgrade PostGIS, then `alter extension postgis update`.",
+        )
+
+
+def psycopg_connection(connection: Connection) -> psycopg.Connection:
+    """The psycopg connection beneath, for COPY and multi-statement files."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
+
+
+def server_facts(connection: Connection) -> ServerFacts:
+    """Version of server, PostGIS and schema."""
+    row = connection.execute(
+        sa.text(
+            "select current_setting('server_version') as postgresql, postgis_lib_version() as postgis,"
+            " (select max(version_num) from alembic_version) as revision"
+        )
+    ).one()
+    return ServerFacts(row.postgresql, row.postgis, row.revision)

@@ -1,0 +1,252 @@
+"""Maps: hexes, hexside features, paths, drawn artwork and marked places, on one integer lattice.
+
+Geometry is generated from the integers beside it, so the two cannot disagree. All maps
+lie over one another on the lattice; every spatial index therefore starts with the map.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from geoalchemy2 import Geometry, WKBElement
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from db.base import Base
+
+
+def _id() -> Mapped[int]:
+    return mapped_column(sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Row")
+
+
+def _of_map(**options: Any) -> Mapped[int]:
+    return mapped_column(sa.BigInteger, comment="The map", **options)
+
+
+def _geometry(kind: str, expression: str | None, comment: str) -> Any:
+    computed = [sa.Computed(expression, persisted=True)] if expression else []
+    return mapped_column(Geometry(kind, srid=0, spatial_index=False), *computed, comment=comment)
+
+
+def _map_and_ruleset() -> sa.ForeignKeyConstraint:
+    """A row's ruleset is its map's, so that a feature of another game cannot stand on it."""
+    return sa.ForeignKeyConstraint(["map_id", "ruleset"], ["map.id", "map.ruleset"], ondelete="CASCADE")
+
+
+def _spatial_index() -> sa.Index:
+    return sa.Index(None, "map_id", "geom", postgresql_using="gist")
+
+
+class Map(Base):
+    """A map of one game."""
+
+    __tablename__ = "map"
+    __table_args__ = (
+        sa.UniqueConstraint("id", "ruleset"),
+        sa.CheckConstraint("name ~ '^[a-z0-9][a-z0-9_-]*$'", name="name"),
+        sa.CheckConstraint("(srid is null) = (affine is null)", name="georeference"),
+        sa.CheckConstraint("cardinality(affine) = 6", name="affine"),
+        {"comment": "A map: a numbering scheme, a scale, and where it lies in the world"},
+    )
+
+    id: Mapped[int] = _id()
+    name: Mapped[str] = mapped_column(unique=True, comment="Short name for addresses and commands")
+    title: Mapped[str] = mapped_column(comment="Name for people")
+    ruleset: Mapped[str] = mapped_column(sa.ForeignKey("ruleset.code"), comment="The game it is for")
+    scheme: Mapped[dict[str, Any]] = mapped_column(comment="Label scheme, see docs/maps.md")
+    meters_per_hex: Mapped[int | None] = mapped_column(comment="Scale, where known")
+    note: Mapped[str] = mapped_column(server_default="", comment="Source, licence, remarks")
+    srid: Mapped[int | None] = mapped_column(comment="CRS of the georeference, an EPSG code")
+    affine: Mapped[list[float] | None] = mapped_column(
+        ARRAY(sa.Double), comment="Lattice to CRS, as ST_Affine takes it: a, b, d, e, xoff, yoff"
+    )
+    control_points: Mapped[list[Any]] = mapped_column(
+        server_default="[]", comment="Label, x, y and residual of each control point"
+    )
+    created_at: Mapped[datetime.datetime] = mapped_column(
+        server_default=sa.func.now(), comment="Imported when"
+    )
+
+
+class Hex(Base):
+    """A hex of a map."""
+
+    __tablename__ = "hex"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.ForeignKeyConstraint(["ruleset", "terrain"], ["terrain.ruleset", "terrain.code"]),
+        sa.UniqueConstraint("map_id", "label"),
+        sa.CheckConstraint("level between -9 and 9", name="level"),
+        _spatial_index(),
+        {"comment": "Hexes: terrain, level and features, with their exact polygon"},
+    )
+
+    map_id: Mapped[int] = _of_map(primary_key=True)
+    q: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial column")
+    r: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial row")
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    label: Mapped[str] = mapped_column(comment="Printed number, e.g. 31.64")
+    terrain: Mapped[str] = mapped_column(comment="Kind of terrain that fills it")
+    level: Mapped[int] = mapped_column(sa.SmallInteger, comment="Elevation level")
+    features: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="cave, village, airstrip, coast, landing_beach, …"
+    )
+    name: Mapped[str | None] = mapped_column(comment="A place name")
+    geom: Mapped[WKBElement] = _geometry("POLYGON", "lattice.hex(q, r)", "The hex on the lattice")
+    center: Mapped[WKBElement] = _geometry("POINT", "lattice.center(q, r)", "Its centre on the lattice")
+
+
+class Hexside(Base):
+    """A feature on a hexside; the doubled cell (x, y) is the sum of its two hexes."""
+
+    __tablename__ = "hexside"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.ForeignKeyConstraint(["ruleset", "kind"], ["hexside_kind.ruleset", "hexside_kind.code"]),
+        sa.CheckConstraint("mod(x, 2) <> 0 or mod(y, 2) <> 0", name="is_a_side"),
+        _spatial_index(),
+        {"comment": "Features on hexsides, those of the map's rim included"},
+    )
+
+    map_id: Mapped[int] = _of_map(primary_key=True)
+    x: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="q of both hexes, added")
+    y: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="r of both hexes, added")
+    kind: Mapped[str] = mapped_column(primary_key=True, comment="Kind of feature")
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    geom: Mapped[WKBElement] = _geometry("LINESTRING", "lattice.hexside(x, y)", "The side on the lattice")
+
+
+class Path(Base):
+    """A road, trail or railway: a chain of adjacent hexes."""
+
+    __tablename__ = "path"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.ForeignKeyConstraint(["ruleset", "kind"], ["path_kind.ruleset", "path_kind.code"]),
+        sa.CheckConstraint("lattice.is_chain(qs, rs)", name="does_not_jump"),
+        _spatial_index(),
+        {"comment": "Paths: chains of adjacent hexes"},
+    )
+
+    id: Mapped[int] = _id()
+    map_id: Mapped[int] = _of_map()
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    kind: Mapped[str] = mapped_column(comment="Kind of path")
+    name: Mapped[str | None] = mapped_column(comment="A name, e.g. of a road")
+    qs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="q of its hexes, in order")
+    rs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="r of its hexes, in order")
+    geom: Mapped[WKBElement] = _geometry(
+        "LINESTRING", "lattice.chain(qs, rs)", "The line through the centres"
+    )
+
+
+class TerrainArea(Base):
+    """Drawn artwork of a terrain."""
+
+    __tablename__ = "terrain_area"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.ForeignKeyConstraint(["ruleset", "terrain"], ["terrain.ruleset", "terrain.code"]),
+        sa.CheckConstraint("st_isvalid(geom) and not st_isempty(geom)", name="valid"),
+        sa.CheckConstraint("lattice.is_snapped(geom)", name="snapped"),
+        sa.UniqueConstraint("map_id", "n"),
+        _spatial_index(),
+        {"comment": "Terrain as it is drawn, where the artwork decides (ccp, bob)"},
+    )
+
+    id: Mapped[int] = _id()
+    map_id: Mapped[int] = _of_map()
+    n: Mapped[int] = mapped_column(comment="Its number on the map, for citing it")
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    terrain: Mapped[str] = mapped_column(comment="Kind of terrain drawn")
+    geom: Mapped[WKBElement] = _geometry("POLYGON", None, "Outline, on the grid of 1/1024 lattice unit")
+
+
+class Crest(Base):
+    """A crest line: the higher ground lies on its left."""
+
+    __tablename__ = "crest"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.CheckConstraint("st_isvalid(geom) and not st_isempty(geom)", name="valid"),
+        sa.CheckConstraint("lattice.is_snapped(geom)", name="snapped"),
+        sa.CheckConstraint("level between -9 and 9", name="level"),
+        sa.UniqueConstraint("map_id", "n"),
+        _spatial_index(),
+        {"comment": "Crest lines as drawn: the higher ground on the left"},
+    )
+
+    id: Mapped[int] = _id()
+    map_id: Mapped[int] = _of_map()
+    n: Mapped[int] = mapped_column(comment="Its number on the map, for citing it")
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    level: Mapped[int] = mapped_column(sa.SmallInteger, comment="Level of the higher ground")
+    geom: Mapped[WKBElement] = _geometry("LINESTRING", None, "Line, on the grid of 1/1024 lattice unit")
+
+
+class MapFeature(Base):
+    """A marked place: an objective, a printed position, an exit, a box off the map."""
+
+    __tablename__ = "map_feature"
+    __table_args__ = (
+        _map_and_ruleset(),
+        sa.UniqueConstraint("map_id", "code"),
+        {"comment": "Objectives, printed positions, exits, boxes off the map"},
+    )
+
+    id: Mapped[int] = _id()
+    map_id: Mapped[int] = _of_map()
+    ruleset: Mapped[str] = mapped_column(comment="The map's game")
+    kind: Mapped[str] = mapped_column(comment="objective, position, exit, box, …")
+    code: Mapped[str] = mapped_column(comment="Its printed name, e.g. B5")
+    attributes: Mapped[dict[str, Any]] = mapped_column(
+        server_default="{}", comment="What else is printed: colour, artillery, mountaintop, value, …"
+    )
+
+
+class MapFeatureHex(Base):
+    """A hex that belongs to a marked place, and as what."""
+
+    __tablename__ = "map_feature_hex"
+    __table_args__ = (
+        sa.ForeignKeyConstraint(["map_id", "q", "r"], ["hex.map_id", "hex.q", "hex.r"], ondelete="CASCADE"),
+        sa.CheckConstraint("role in ('at', 'intense', 'steady')", name="role"),
+        sa.Index(None, "map_id", "q", "r"),
+        {"comment": "Hexes of a marked place: where it is, and its fire dots"},
+    )
+
+    feature: Mapped[int] = mapped_column(
+        sa.ForeignKey("map_feature.id", ondelete="CASCADE"), primary_key=True, comment="The place"
+    )
+    role: Mapped[str] = mapped_column(
+        primary_key=True, comment="at: it lies there; intense, steady: fire dots"
+    )
+    map_id: Mapped[int] = _of_map()
+    q: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial column")
+    r: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial row")
+
+
+class Trace(Base):
+    """What a line passes, for every displacement up to range 24; see `sql/lattice/trace.sql`."""
+
+    __tablename__ = "trace"
+    __table_args__ = (
+        sa.CheckConstraint("kind in ('hex', 'spine', 'side', 'touch', 'end')", name="kind"),
+        {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, between its ends"},
+    )
+
+    dq: Mapped[int] = mapped_column(
+        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target q"
+    )
+    dr: Mapped[int] = mapped_column(
+        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target r"
+    )
+    n: Mapped[int] = mapped_column(sa.SmallInteger, primary_key=True, autoincrement=False, comment="Order")
+    kind: Mapped[str] = mapped_column(comment="hex, spine, side, touch or end")
+    x: Mapped[int] = mapped_column(sa.SmallInteger, comment="Doubled q of the cell")
+    y: Mapped[int] = mapped_column(sa.SmallInteger, comment="Doubled r of the cell")
+    enter: Mapped[int] = mapped_column(comment="Where the line enters the cell, in 1/den of its length")
+    leave: Mapped[int] = mapped_column(comment="Where it leaves the cell")
+    den: Mapped[int] = mapped_column(comment="Common denominator of this displacement")

@@ -1,0 +1,146 @@
+"""The tables of ruleset data: what terrain is and costs, charts, contested points."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from db.base import Base
+
+SIGHT = "sight in ('open', 'hinders', 'blocks_at_second', 'blocks')"
+
+
+class Ruleset(Base):
+    """A game."""
+
+    __tablename__ = "ruleset"
+    __table_args__ = {"comment": "A game whose rules Sightline knows"}  # noqa: RUF012
+
+    code: Mapped[str] = mapped_column(primary_key=True, comment="Short name: css, ccp, fpb, bob, ddp")
+    title: Mapped[str] = mapped_column(comment="The name of the game")
+    version: Mapped[str] = mapped_column(comment="Digest of the ruleset's data; a ruling names it")
+
+
+class _FeatureKind:
+    """What terrain, hexside and path kinds have in common."""
+
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), primary_key=True, comment="The game"
+    )
+    code: Mapped[str] = mapped_column(primary_key=True, comment="The rulebook's heading in snake case")
+    title: Mapped[str] = mapped_column(comment="The rulebook's heading")
+    rule: Mapped[str] = mapped_column(comment="Number of the rule that describes it")
+    sight: Mapped[str | None] = mapped_column(
+        comment="open, hinders, blocks_at_second or blocks; null where the rulebook does not say"
+    )
+    sight_rule: Mapped[str | None] = mapped_column(comment="Number of the rule that says so")
+    note: Mapped[str] = mapped_column(server_default="", comment="What the numbers cannot say")
+
+
+class Terrain(_FeatureKind, Base):
+    """A kind of terrain that fills hexes."""
+
+    __tablename__ = "terrain"
+    __table_args__ = (sa.CheckConstraint(SIGHT, name="sight"), {"comment": "Kinds of terrain of a game"})
+
+
+class HexsideKind(_FeatureKind, Base):
+    """A kind of feature on hexsides."""
+
+    __tablename__ = "hexside_kind"
+    __table_args__ = (sa.CheckConstraint(SIGHT, name="sight"), {"comment": "Kinds of hexside of a game"})
+
+
+class PathKind(_FeatureKind, Base):
+    """A kind of road, trail or railway."""
+
+    __tablename__ = "path_kind"
+    __table_args__ = (sa.CheckConstraint(SIGHT, name="sight"), {"comment": "Kinds of path of a game"})
+
+
+class TerrainEffect(Base):
+    """One printed number about a feature, with the rule that prints it.
+
+    One table for all numbers, so that each carries its rule and a number that is not
+    printed is a row that is not there. The views `terrain_cost`, `hexside_cost` and
+    `path_cost` show the movement costs alone.
+    """
+
+    __tablename__ = "terrain_effect"
+    __table_args__ = (
+        sa.CheckConstraint("feature in ('terrain', 'hexside', 'path')", name="feature"),
+        sa.CheckConstraint(
+            "aspect in ('cost', 'defense', 'cover', 'hindrance', 'height', 'fire', 'strength', 'assault')",
+            name="aspect",
+        ),
+        sa.CheckConstraint("(halves is null) = (word is not null)", name="number_or_word"),
+        sa.CheckConstraint("word in ('prohibited', 'all')", name="word"),
+        sa.Index(None, "ruleset", "feature", "code", "aspect", "mobility"),
+        {"comment": "Every number a rulebook prints about terrain, hexsides and paths, with its rule"},
+    )
+
+    id: Mapped[int] = mapped_column(sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Row")
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), comment="The game"
+    )
+    feature: Mapped[str] = mapped_column(comment="terrain, hexside or path")
+    code: Mapped[str] = mapped_column(comment="Which kind of it")
+    aspect: Mapped[str] = mapped_column(comment="cost, defense, cover, hindrance, height, fire, …")
+    mobility: Mapped[str | None] = mapped_column(comment="For a cost: of which mobility")
+    halves: Mapped[int | None] = mapped_column(comment="The number, doubled, so that ½ is 1")
+    word: Mapped[str | None] = mapped_column(comment="prohibited, or all movement points")
+    condition: Mapped[str | None] = mapped_column(comment="When it holds, in our words; null: always")
+    rule: Mapped[str] = mapped_column(comment="Number of the rule that prints it")
+
+
+class Chart(Base):
+    """A chart that the rulebook mentions."""
+
+    __tablename__ = "chart"
+    __table_args__ = {"comment": "Charts a rulebook mentions, printed or not"}  # noqa: RUF012
+
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), primary_key=True, comment="The game"
+    )
+    code: Mapped[str] = mapped_column(primary_key=True, comment="Name of the chart in snake case")
+    title: Mapped[str] = mapped_column(comment="Its printed name")
+    rule: Mapped[str] = mapped_column(comment="The rule that refers to it")
+    printed: Mapped[bool] = mapped_column(comment="False: its owner must import it from the player aid")
+    note: Mapped[str] = mapped_column(server_default="", comment="What is known of it")
+
+
+class ContestedPoint(Base):
+    """A point where a rulebook disagrees with itself."""
+
+    __tablename__ = "contested_point"
+    __table_args__ = (
+        sa.CheckConstraint("severity in ('high', 'medium', 'low')", name="severity"),
+        {"comment": "Points where a rulebook contradicts itself or leaves a gap"},
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True, comment="For example css-12")
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), comment="The game"
+    )
+    n: Mapped[int] = mapped_column(comment="Its number within the game")
+    title: Mapped[str] = mapped_column(comment="What it is about")
+    severity: Mapped[str] = mapped_column(comment="high: changes a number; medium: legality; low: wording")
+    cites: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="The rules that disagree")
+    preset: Mapped[str] = mapped_column(comment="The reading used where no policy chooses")
+    why: Mapped[str] = mapped_column(comment="Why that reading is the default")
+    affects: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Question kinds it may decide")
+
+
+class Reading(Base):
+    """One way to read a contested point."""
+
+    __tablename__ = "reading"
+    __table_args__ = {"comment": "The named readings of contested points"}  # noqa: RUF012
+
+    point: Mapped[str] = mapped_column(
+        sa.ForeignKey("contested_point.id", ondelete="CASCADE"), primary_key=True, comment="The point"
+    )
+    letter: Mapped[str] = mapped_column(primary_key=True, comment="a, b, …")
+    title: Mapped[str] = mapped_column(comment="Short name")
+    effect: Mapped[str] = mapped_column(comment="What to do under this reading")

@@ -1,0 +1,40 @@
+"""Rulings kept for good: question, answer and proof, under a permanent address."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from db.base import Base
+
+
+class SavedRuling(Base):
+    """A ruling that was kept. It never changes; asking again gives the same id."""
+
+    __tablename__ = "ruling"
+    __table_args__ = (
+        sa.Index(None, "ruleset", "kind"),
+        sa.Index(None, "steps", postgresql_using="gin"),
+        {"comment": "Kept rulings: immutable, addressed by a digest of what was asked"},
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True, comment="Digest of case, question and ruleset version")
+    ruleset: Mapped[str] = mapped_column(sa.ForeignKey("ruleset.code"), comment="The game")
+    ruleset_version: Mapped[str] = mapped_column(comment="Digest of rules data and functions that ruled")
+    kind: Mapped[str] = mapped_column(comment="Question kind")
+    case_id: Mapped[str] = mapped_column(comment="Id of the case file")
+    title: Mapped[str] = mapped_column(server_default="", comment="Title of the case file")
+    document: Mapped[dict[str, Any]] = mapped_column(comment="The whole case, so that it can be asked again")
+    position_digest: Mapped[str] = mapped_column(comment="SHA-256 of map, units, markers and conditions")
+    question: Mapped[dict[str, Any]] = mapped_column(comment="The question asked")
+    answer: Mapped[dict[str, Any]] = mapped_column(comment="The verdict")
+    steps: Mapped[list[Any]] = mapped_column(JSONB, comment="Every rule applied, in order")
+    contested: Mapped[list[Any]] = mapped_column(JSONB, comment="Contested points touched")
+    policy: Mapped[dict[str, Any]] = mapped_column(comment="Readings chosen")
+    created_at: Mapped[datetime.datetime] = mapped_column(
+        server_default=sa.func.now(), comment="First asked when"
+    )

@@ -1,0 +1,90 @@
+"""The settings of Sightline: from the environment, else from a file, else their defaults.
+
+A setting `port` is read from the variable `SIGHTLINE_PORT` or from `port = …` in the
+TOML file that `SIGHTLINE_CONFIG` names (by default `sightline.toml` in the current folder).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from db import SightlineError
+
+PREFIX = "SIGHTLINE_"
+CHECKOUT = Path(__file__).resolve().parent.parent
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Settings(BaseModel):
+    """Every setting, with its default and what it is for (also shown by `sightline settings`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    database_url: str | None = Field(
+        None, description="Use this PostgreSQL server (14+, PostGIS 3.2+) instead of the private cluster."
+    )
+    home: Path | None = Field(
+        None, description="Where the private cluster keeps its data; default `.sightline` in the project."
+    )
+    host: str = Field("127.0.0.1", description="Loopback address the web server listens on.")
+    port: int = Field(8765, ge=1, le=65535, description="Port the web server listens on.")
+    threads: int = Field(8, ge=1, le=64, description="Threads of the web server.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="How much is logged to standard error."
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="`json` writes one JSON object a line, `text` a line for people."
+    )
+
+    @field_validator("host")
+    @classmethod
+    def host_is_loopback(cls, host: str) -> str:
+        if host not in LOOPBACK:
+            raise ValueError(
+                f"{host} is not a loopback address; put a reverse proxy in front to serve others, "
+                f"and keep one of {', '.join(LOOPBACK)} here"
+            )
+        return host
+
+    @property
+    def data_home(self) -> Path:
+        return (self.home or CHECKOUT / ".sightline").expanduser().absolute()
+
+
+def config_file() -> Path:
+    return Path(os.environ.get(f"{PREFIX}CONFIG", "sightline.toml")).expanduser()
+
+
+def load_settings() -> Settings:
+    """The settings in force; a wrong one is an error that names it and where it was set."""
+    values: dict[str, object] = {}
+    sources: dict[str, str] = {}
+    path = config_file()
+    if path.is_file():
+        try:
+            values.update(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SightlineError(f"{path}: not TOML: {error}", "Mend the file or remove it.") from error
+        sources = dict.fromkeys(values, str(path))
+    elif f"{PREFIX}CONFIG" in os.environ:
+        raise SightlineError(f"SIGHTLINE_CONFIG names {path}, which is not there.", "Correct or unset it.")
+    for name in Settings.model_fields:
+        variable = PREFIX + name.upper()
+        if os.environ.get(variable):
+            values[name] = os.environ[variable]
+            sources[name] = f"the variable {variable}"
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = str(problem["loc"][0])
+        known = ", ".join(Settings.model_fields)
+        raise SightlineError(
+            f"setting {name} (from {sources.get(name, 'its default')}): {problem['msg']}",
+            f"Known settings: {known}.",
+        ) from error

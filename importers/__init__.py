@@ -1,0 +1,1 @@
+"""Gates in and out: rulebook texts, maps, counters, charts, cases and exports."""

@@ -1,0 +1,231 @@
+-- needs: lattice/cells.sql
+-- What a straight line from centre to centre passes, decided by PostGIS on the lattice.
+--
+-- Rows of a trace, all between the two end hexes, (x, y) being doubled cells:
+--   hex    passed through its inside
+--   spine  a hexside that the line runs along
+--   side   a hexside crossed at one inner point
+--   touch  a hex met in a single point
+--   end    a hexside met only at one of its ends
+-- `enter` and `leave` are numerators over `den` (0 at the start, `den` at the target):
+-- exact rational positions along the line.
+
+create or replace function lattice._span(
+  dq integer, dr integer, x integer, y integer, out enter bigint, out leave bigint, out den bigint
+)
+language sql immutable strict parallel safe
+begin atomic
+  -- Around its centre a hex is |2q+r| ≤ 1, |q+2r| ≤ 1 and |q−r| ≤ 1, each band between
+  -- two opposite sides; a hexside is what its two hexes' bands have in common. Along the
+  -- line the three grow with f. All is doubled, so that hexsides have whole numbers too.
+  with step as (
+    select
+      abs(x % 2) as ex,
+      case when x % 2 = 0 then abs(y % 2) else -abs(y % 2) end as ey
+  ),
+  band as (
+    select
+      (2 * dq + dr)::bigint as f,
+      2 * x + y as middle,
+      2 - abs(2 * step.ex + step.ey) as half
+    from step
+    union all
+    select
+      dq + 2 * dr,
+      x + 2 * y,
+      2 - abs(step.ex + 2 * step.ey)
+    from step
+    union all
+    select
+      dq - dr,
+      x - y,
+      2 - abs(step.ex - step.ey)
+    from step
+  ),
+  common as (
+    select
+      2 * lcm(
+        lcm(coalesce(nullif(abs(2 * dq + dr), 0), 1), coalesce(nullif(abs(dq + 2 * dr), 0), 1))::bigint,
+        coalesce(nullif(abs(dq - dr), 0), 1)::bigint
+      ) as den
+  )
+  select
+    max((band.middle - sign(band.f)::bigint * band.half) * (common.den / (2 * band.f))),
+    min((band.middle + sign(band.f)::bigint * band.half) * (common.den / (2 * band.f))),
+    min(common.den)
+  from band, common
+  where band.f <> 0;
+end;
+
+comment on function lattice._span(integer, integer, integer, integer) is
+'Where the line from (0, 0) to (dq, dr) enters and leaves the doubled cell (x, y).';
+
+create or replace function lattice._literal(dq integer, dr integer)
+returns table (kind text, x integer, y integer, enter bigint, leave bigint, den bigint)
+language sql immutable strict parallel safe rows 60
+begin atomic
+  with ray as (
+    select public.st_makeline(lattice.center(0, 0), lattice.center(dq, dr)) as line
+  ),
+  cell as (
+    select
+      across.x,
+      down.y,
+      across.x % 2 = 0 and down.y % 2 = 0 as is_hex
+    from generate_series(least(0, 2 * dq) - 2, greatest(0, 2 * dq) + 2) as across (x),
+      generate_series(least(0, 2 * dr) - 2, greatest(0, 2 * dr) + 2) as down (y)
+    -- a strip wider than any cell the line can meet
+    where abs(dq::bigint * down.y - dr::bigint * across.x)
+      <= 4 * lattice.distance(0, 0, dq, dr)
+      and (across.x, down.y) not in ((0, 0), (2 * dq, 2 * dr))
+  ),
+  met as (
+    select
+      cell.x,
+      cell.y,
+      cell.is_hex,
+      public.st_relate(ray.line, shape.geom) as matrix
+    from ray, cell,
+      lateral (
+        select
+          case
+            when cell.is_hex then lattice.hex(cell.x / 2, cell.y / 2)
+            else lattice.hexside(cell.x, cell.y)
+          end as geom
+      ) as shape
+    where public.st_intersects(ray.line, shape.geom)
+  ),
+  named as (
+    select
+      met.x,
+      met.y,
+      case
+        when met.is_hex and met.matrix like '1%' then 'hex'
+        when met.is_hex and met.matrix like 'F0%' then 'touch'
+        when met.is_hex then null
+        when met.matrix like '1%' then 'spine'
+        when met.matrix like '0%' then 'side'
+        else 'end'
+      end as kind
+    from met
+  )
+  select
+    named.kind,
+    named.x,
+    named.y,
+    span.enter,
+    span.leave,
+    span.den
+  from named, lateral lattice._span(dq, dr, named.x, named.y) as span
+  where named.kind is not null;
+end;
+
+comment on function lattice._literal(integer, integer) is
+'The trace of a displacement as the literal spatial query: ST_Relate of the line with every cell near it.';
+
+create or replace function lattice._kind_order(kind text)
+returns integer
+language sql immutable strict parallel safe
+return array_position(array['side', 'end', 'touch', 'spine', 'hex'], kind);
+
+comment on function lattice._kind_order(text) is
+'Which of several cells that a line meets at the same point is told first.';
+
+create or replace function lattice.build_trace(radius integer)
+returns bigint
+language sql volatile strict
+as $$
+  -- One sextant by PostGIS, the other five by rotation: (q, r) → (−r, q + r).
+  with recursive sextant as (
+    select
+      0 as turn,
+      step.dq,
+      step.dr,
+      cell.kind,
+      cell.x,
+      cell.y,
+      cell.enter,
+      cell.leave,
+      cell.den
+    from lattice.disc(0, 0, radius) as step,
+      lateral lattice._literal(step.dq, step.dr) as cell
+    where step.dq > 0 and step.dr >= 0
+    union all
+    select
+      turn + 1,
+      -dr,
+      dq + dr,
+      kind,
+      -y,
+      x + y,
+      enter,
+      leave,
+      den
+    from sextant
+    where turn < 5
+  ),
+  filled as (
+    insert into lattice.trace (dq, dr, n, kind, x, y, enter, leave, den)
+    select
+      dq,
+      dr,
+      row_number() over (
+        partition by dq, dr
+        order by enter, leave, lattice._kind_order(kind), x, y
+      ),
+      kind,
+      x,
+      y,
+      enter,
+      leave,
+      den
+    from sextant
+    returning 1
+  )
+  select count(*) from filled
+$$;
+
+comment on function lattice.build_trace(integer) is
+'Fill lattice.trace with every displacement up to a range; used by the migration that makes the table.';
+
+create or replace function lattice.line(q1 integer, r1 integer, q2 integer, r2 integer)
+returns table (
+  n bigint,
+  kind text,
+  x integer,
+  y integer,
+  enter bigint,
+  leave bigint,
+  den bigint
+)
+language sql stable strict parallel safe rows 30
+as $$
+  select
+    trace.n,
+    trace.kind,
+    2 * q1 + trace.x,
+    2 * r1 + trace.y,
+    trace.enter,
+    trace.leave,
+    trace.den
+  from lattice.trace
+  where trace.dq = q2 - q1
+    and trace.dr = r2 - r1
+  union all
+  select
+    row_number() over (
+      order by cell.enter, cell.leave, lattice._kind_order(cell.kind), cell.x, cell.y
+    ),
+    cell.kind,
+    2 * q1 + cell.x,
+    2 * r1 + cell.y,
+    cell.enter,
+    cell.leave,
+    cell.den
+  from lattice._literal(q2 - q1, r2 - r1) as cell
+  where lattice.distance(q1, r1, q2, r2) > 24
+  order by 1
+$$;
+
+comment on function lattice.line(integer, integer, integer, integer) is
+'What the line from centre to centre passes between its two ends, in order of entry: hex, spine, side, touch, end.';
