@@ -6,6 +6,8 @@ Nothing here knows a game; a `Profile` tells how its numbers and headings look.
 from __future__ import annotations
 
 import re
+from bisect import bisect
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,7 +156,7 @@ class Headings:
     def _is_mid_sentence(self, number: int) -> bool:
         """A wrapped line may begin with the number of a rule it refers to."""
         above = self.lines[number - 2].strip() if number > 1 else ""
-        return bool(re.search(r"(?:\b(?:see|rules?|and|or|per|sections?|in|of|to)|[,(–])$", above, re.I))
+        return bool(re.search(r"(?:\b(?:[Ss]ee|[Rr]ules?|[Ss]ections?|and|or|per|in|of|to)|[,(–])$", above))
 
     def _unused(self, number: int, run: re.Match[str]) -> Heading | None:
         first, last = self.path(run["first"]), self.path(run["last"])
@@ -164,13 +166,14 @@ class Headings:
         return Heading(number, tuple(numbers), run["title"])
 
     def contents(self) -> set[int]:
-        """Lines of tables of contents: many entries, no text between them, the same numbers elsewhere."""
+        """Lines of tables of contents: entries close together, whose numbers come up elsewhere too."""
         found: set[int] = set()
         for run in dense_runs(self.lines, self._is_contents_line, gap=2, longest_gap_line=60):
             run = self._without_first_chapter(run)
             numbers = {number for line in run if (number := self._entry_number(line))}
-            elsewhere = self._numbers_outside(run)
-            if len(numbers) >= FEWEST_CONTENTS_ENTRIES and len(numbers & elsewhere) * 2 >= len(numbers):
+            elsewhere = self._numbers_outside(found.union(run))
+            dense = sum(map(self._is_contents_line, run)) * 3 >= len(run) * 2
+            if dense and FEWEST_CONTENTS_ENTRIES <= len(numbers) <= 2 * len(numbers & elsewhere):
                 found.update(run)
         return found
 
@@ -191,13 +194,17 @@ class Headings:
         return {n for line, head in self.candidates.items() if line not in within for n in head.numbers}
 
     def _without_first_chapter(self, run: list[int]) -> list[int]:
-        """The heading that opens the first chapter follows its contents; it has text, or stands twice."""
-        while run and (number := self._entry_number(run[-1])):
-            listed = any(self._entry_number(line) == number for line in run[:-1])
-            if not listed and number in self._numbers_outside(run):
+        """The heading that opens the first chapter follows its contents; it stands twice, or nowhere else."""
+        outside = self._numbers_outside(run)
+        listed = Counter(map(self._entry_number, run))
+        end = len(run)
+        while end and (number := self._entry_number(run[end - 1])):
+            if listed[number] == 1 and number in outside:
                 break
-            run = run[:-1]
-        return run
+            listed[number] -= 1
+            outside.add(number)
+            end -= 1
+        return run[:end]
 
     def contents_titles(self, contents: Collection[int]) -> dict[str, str]:
         """What the contents list; a crowded line holds many entries."""
@@ -230,22 +237,30 @@ class Headings:
         self, taken: Collection[int], known: dict[int, Heading], titles: dict[str, str]
     ) -> Iterator[Heading]:
         """Headings with a slip in the number or without a title, where only they can fill the gap."""
+        paths = {self.path(number) for head in known.values() for number in head.numbers}
+        order = sorted(known)
+        before: Heading | None = None
         for line, text in enumerate(self.lines, 1):
+            before = known.get(line, before)
             bare = undecorated(text)
             if line in taken or line in known or len(bare) > LONGEST_HEADING or self._is_mid_sentence(line):
                 continue
             if match := _MISREAD.fullmatch(bare):
                 number = self.mended(match["number"].translate(_LOOKALIKES))
                 title = match["title"] or titles.get(number, "")
-                if re.fullmatch(self.profile.number, number) and self._fills_gap(number, line, known):
-                    yield Heading(line, (number,), *(readable_title(title) or ("", "")))
+                after = known[order[at]] if (at := bisect(order, line)) < len(order) else None
+                if re.fullmatch(self.profile.number, number) and self._fills_gap(
+                    number, before, after, paths
+                ):
+                    paths.add(self.path(number))
+                    before = Heading(line, (number,), *(readable_title(title) or ("", "")))
+                    yield before
 
-    def _fills_gap(self, number: str, line: int, known: dict[int, Heading]) -> bool:
+    def _fills_gap(
+        self, number: str, before: Heading | None, after: Heading | None, paths: Collection[tuple[int, ...]]
+    ) -> bool:
         """Whether the number is missing, and would stand in order between its neighbours on the page."""
-        before = max((head for at, head in known.items() if at < line), key=lambda h: h.line, default=None)
-        after = min((head for at, head in known.items() if at > line), key=lambda h: h.line, default=None)
         path = self.path(number)
-        paths = {self.path(n) for head in known.values() for n in head.numbers}
         elder = (*path[:-1], path[-1] - 1)
         return (
             path not in paths

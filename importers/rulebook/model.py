@@ -99,6 +99,8 @@ class ParsedRulebook:
     set_aside: tuple[Span, ...]
     """Lines understood to be no rule's text; `what` is one of `SetAside`."""
     not_understood: tuple[Span, ...]
+    missing: tuple[str, ...] = ()
+    """Rules that the contents list and the file does not have."""
 
     @cached_property
     def _by_number(self) -> dict[str, ParsedRule]:
@@ -166,6 +168,7 @@ class ParsedRulebook:
         return {
             "rules": len(self.rules),
             "recovered headings": len(self.recovered()),
+            "missing": len(self.missing),
             "references": len(self.references),
             "dangling": len(self.dangling()),
             "terms": len(self.terms),

@@ -137,7 +137,7 @@ PROFILES: dict[str, Profile] = {
             signature=r"Band of Brothers",
             numbering="zero",
             number=r"\d{1,2}\.\d{1,2}",
-            headings=(r"(?P<number>\d{1,2}\.\d{1,2})\s+(?P<title>[A-Z][^a-z]*)",),
+            headings=(r"(?P<number>\d{1,2}\.\d{1,2})\s+" + _TITLE,),
             reference=r"\d{1,2}\.\d{1,2}",
             openings=(
                 Opening(r"ABBREVIATIONS", "glossary"),

@@ -49,12 +49,16 @@ class _Section:
     def set_aside_as(self) -> SetAside:
         return "annex" if self.what == "rule" else self.what
 
-    def lines(self) -> Iterator[int]:
-        """All its lines, the heading included (which a recovered rule does not have)."""
-        if self.what != "front matter" and not self.recovered:
-            yield self.line
-        for block in self.body:
-            yield from range(block.first, block.last + 1)
+    def heading_alone(self) -> set[int]:
+        """The line of its heading, unless text stands there too; a recovered rule has none."""
+        has_heading = self.what != "front matter" and not self.recovered
+        return {self.line} - self.body_lines() if has_heading else set()
+
+    def body_lines(self) -> set[int]:
+        return {line for block in self.body for line in range(block.first, block.last + 1)}
+
+    def lines(self) -> set[int]:
+        return self.heading_alone() | self.body_lines()
 
 
 def parse(text: str, ruleset: str) -> ParsedRulebook:
@@ -133,6 +137,9 @@ class _Reading:
             terms=tuple(self._terms(sections)),
             set_aside=self._all_set_aside(),
             not_understood=tuple(spans(self.illegible, "a picture, misread by the scan", self.lines)),
+            missing=tuple(
+                sorted(titles.keys() - known, key=lambda number: (self.headings.path(number), number))
+            ),
         )
 
     def _lay_aside(self, lines: set[int], what: SetAside) -> set[int]:
@@ -252,7 +259,7 @@ class _Reading:
             if section.what == "rule":
                 earlier = printed.setdefault(section.numbers[0], set())
                 if runs and len(runs & earlier) >= SAME_TEXT * len(runs):
-                    self._lay_aside(set(section.lines()), "repeat")
+                    self._lay_aside(section.lines(), "repeat")
                     continue
                 earlier |= runs
             kept.append(section)
@@ -267,14 +274,14 @@ class _Reading:
             if section.what == "rule":
                 for number in section.numbers:
                     opened.setdefault(number, section)
-                if not section.recovered and section.line != opened[section.numbers[0]].line:
-                    self._lay_aside({section.line}, "repeat")
+                if section.line != opened[section.numbers[0]].line:
+                    self._lay_aside(section.heading_alone(), "repeat")
         for section in sorted(sections, key=lambda section: section.what != "rule"):
             if section.numbers and section.numbers[0] in opened:
                 own = texts.setdefault(section.numbers[0], [])
                 own.extend(passages(section.body, self.lines, self.profile))
             else:
-                self._lay_aside(set(section.lines()), section.set_aside_as)
+                self._lay_aside(section.lines(), section.set_aside_as)
         return self._tree(opened, texts)
 
     def _tree(self, opened: dict[str, _Section], texts: dict[str, list[Passage]]) -> tuple[ParsedRule, ...]:

@@ -1,0 +1,1 @@
+"""The JSON API by subject; a module's `api` is an APIBlueprint."""

@@ -1,0 +1,1 @@
+"""Commands by subject; a module's `COMMANDS` are added to `sightline`."""

@@ -1,0 +1,64 @@
+"""What the command line prints: colours and progress on a terminal, plain text and JSON elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import rich.box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Tick = Callable[[int, int], None]
+
+
+def say(message: str) -> None:
+    """Tell what is being done, apart from the answer itself."""
+    err.print(f"[dim]sightline: {message}[/dim]")
+
+
+def plain(value: Any) -> Any:
+    """Numbers as JSON has them: a Decimal that is whole becomes an integer."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def to_json(value: Any, *, indent: int | None = 2) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False, default=plain)
+
+
+def print_json(value: Any) -> None:
+    """JSON for programs, never wrapped or coloured."""
+    print(to_json(value))
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title: str | None = None) -> None:
+    """A table: boxed on a terminal, tab-separated for programs that read it."""
+    if not out.is_terminal:
+        for row in rows:
+            print("\t".join("" if cell is None else str(cell) for cell in row))
+        return
+    table = Table(*columns, title=title, box=rich.box.SIMPLE_HEAD, title_justify="left")
+    for row in rows:
+        table.add_row(*("" if cell is None else str(cell) for cell in row))
+    out.print(table)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Tick]:
+    """A bar on a terminal; elsewhere nothing."""
+    if not err.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

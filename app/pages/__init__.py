@@ -1,0 +1,1 @@
+"""Pages by subject; a module's `pages` is a Blueprint."""

@@ -1,0 +1,1 @@
+"""Demo maps of our own making."""

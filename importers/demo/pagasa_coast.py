@@ -1,0 +1,48 @@
+"""Pagasa Coast, for css: a bay with beaches under a range of wooded ridges."""
+
+from __future__ import annotations
+
+from importers.demo.css_ground import CssPainter, Plan
+from importers.demo.noise import Noise
+from importers.demo.sheet import Sheet
+
+SEED = 7120
+_hills = Noise(SEED, 11, 4)
+_crests = Noise(SEED + 1, 13, 3)
+_shore = Noise(SEED + 2, 9, 3)
+
+
+def height(x: float, y: float) -> float:
+    """Land rises from a bay in the south-west to a folded range in the north-east."""
+    inland = (x * 0.45 + (30 - y) * 0.8) / 30 + 0.55 * (_shore.at(x, y) - 0.5)
+    bay = 0.28 * max(0.0, 1 - ((x - 14) ** 2 + (y - 27) ** 2) / 90)
+    rise = max(0.0, min(1.0, (inland - 0.3) * 1.5))
+    return 0.55 * inland - bay + rise * (0.75 * _crests.ridged(x, y) ** 2 + 0.25 * _hills.at(x, y))
+
+
+def paint() -> Sheet:
+    sheet = Sheet(
+        name="pagasa-coast",
+        title="Pagasa Coast",
+        ruleset="css",
+        extent=("01.01", "40.30"),
+        meters_per_hex=275,
+        note="An invented coast, painted by importers/demo. The sea is off the map.",
+        fill="clear",
+        fill_level=1,
+    )
+    plan = Plan(
+        seed=SEED,
+        height=height,
+        sea=0.17,
+        level_shares=(0.52, 0.74, 0.9),
+        stream=26,
+        river=110,
+        towns=("Lipata",),
+        hamlets=("Banog", "Tigbawan", "San Elias", "Marayag", "Cabuya", "Dalipe", "Hinapo"),
+        airfields=("Lipata Field",),
+        peaks=("Mount Hulaw", "The Anvil", "Mount Sirang", "Long Spur"),
+        town_size=6,
+        spacing=6,
+    )
+    return CssPainter(sheet, plan).paint()

@@ -1,0 +1,4 @@
+"""temporary"""
+
+
+def load_demo(engine, say): ...
