@@ -1,7 +1,7 @@
 """Every table of Sightline, gathered so that migrations and tests see them all."""
 
-from db import maps, positions, rulings
+from db import maps, positions, rules, rulings
 from db.base import Base
 from db.rulesets import tables as rulesets
 
-__all__ = ["Base", "maps", "positions", "rulesets", "rulings"]
+__all__ = ["Base", "maps", "positions", "rules", "rulesets", "rulings"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import sqlalchemy as sa
@@ -75,11 +76,11 @@ def test_trace_equals_the_literal_query_for_every_displacement_to_24(connection:
         sa.text(
             """
             with literal as (
-              select step.dq, step.dr, cell.kind, cell.x, cell.y, cell.enter, cell.leave, cell.den
+              select step.dq, step.dr, cell.*
               from lattice.disc(0, 0, 24) as step, lateral lattice._literal(step.dq, step.dr) as cell
               where (step.dq, step.dr) <> (0, 0)
             ),
-            stored as (select dq, dr, kind, x, y, enter, leave, den from lattice.trace)
+            stored as (select dq, dr, kind, x, y, q1, r1, q2, r2, crossed, enter, leave, den from lattice.trace)
             (select * from literal except select * from stored)
             union all
             (select * from stored except select * from literal)
@@ -103,7 +104,9 @@ def test_a_line_does_not_change_when_it_is_moved(
     here = line(connection, dq, dr)
     query = sa.text("select * from lattice.line(:q, :r, :q2, :r2)")
     there = connection.execute(query, {"q": q, "r": r, "q2": q + dq, "r2": r + dr}).all()
-    moved = [(c.n, c.kind, c.x - 2 * q, c.y - 2 * r, c.enter, c.leave, c.den) for c in there]
+    moved = [
+        (c.n, c.kind, c.x - 2 * q, c.y - 2 * r, c.q1 - q, c.r1 - r, c.q2 - q, c.r2 - r, *c[8:]) for c in there
+    ]
     assert moved == [tuple(cell) for cell in here]
 
 
@@ -200,6 +203,31 @@ def test_a_hexside_is_the_common_boundary_of_its_two_hexes(
     assert {(found.q1, found.r1), (found.q2, found.r2)} == {here, there}
     assert found.same
     assert found.long
+
+
+@quick
+@given(coordinate, coordinate)
+def test_a_line_crosses_a_side_wherever_it_goes_from_hex_to_hex(
+    connection: Connection, dq: int, dr: int
+) -> None:
+    cells = line(connection, dq, dr)
+    spines = [cell for cell in cells if cell.kind == "spine"]
+    passed = [(0, 0), *((c.q1, c.r1) for c in cells if c.kind == "hex"), (dq, dr)]
+    steps = {
+        frozenset(pair)
+        for pair in itertools.pairwise(passed)
+        if Axial(*pair[0]).distance(Axial(*pair[1])) == 1
+    }
+    crossed = {frozenset([(c.q1, c.r1), (c.q2, c.r2)]) for c in cells if c.crossed}
+    if (dq, dr) != (0, 0):
+        assert crossed == steps
+    for cell in cells:
+        if cell.kind in ("hex", "touch"):
+            assert (cell.q1, cell.r1) == (cell.q2, cell.r2) == (cell.x / 2, cell.y / 2)
+            assert not cell.crossed
+        else:
+            assert set(side_hexes(cell.x, cell.y)) == {(cell.q1, cell.r1), (cell.q2, cell.r2)}
+    assert not any(spine.crossed for spine in spines)
 
 
 def test_hexes_tile_the_plane(connection: Connection) -> None:

@@ -21,7 +21,7 @@ STEEP = ("steep_slope", "cliff", "ridge")
 ROUGHNESS = {
     "tropical_forest": 2.2,
     "rocky": 3.0,
-    "swamp": 4.0,
+    "swamp": 2.0,
     "mangrove_swamp": 6.0,
     "brush": 1.4,
     "palm_forest": 1.4,
@@ -48,11 +48,14 @@ class Plan:
     """Corners that must drain through a hexside to make it a stream, or a river."""
     towns: Sequence[str]
     hamlets: Sequence[str]
-    airfields: Sequence[str]
+    airfields: Sequence[tuple[str, str]]
+    """Airfields, each with the town it lies near."""
     peaks: Sequence[str]
     town_size: int
     spacing: int
     """Hexes between one settlement and the next."""
+    exits: Sequence[str] = ()
+    """Where the paved road leaves the map."""
 
 
 class CssPainter:
@@ -88,7 +91,7 @@ class CssPainter:
         for place in self.land:
             if self.from_sea[place] == 1 and self.sheet.level[place] == 2 and self._gentle(place):
                 self.sheet.level[place] = 1
-        relief.slopes(self.sheet, self.field, steep_share=0.32, cliff_share=0.07)
+        relief.slopes(self.sheet, self.field, steep_share=0.4, cliff_share=0.12)
 
     def run_water(self) -> None:
         """Streams where water gathers, rivers lower down, ravines where a young stream falls steeply."""
@@ -98,9 +101,11 @@ class CssPainter:
             if "cliff" in kinds:
                 kinds[kinds.index("cliff")] = "steep_slope"
             self.sheet.add_side(side, "river" if water >= self.plan.river else "stream")
+        cleft = Noise(mixed(self.plan.seed, 14), 5, 2)
         for side, water in drainage.reaches(self.plan.stream // 3):
-            upper = min(self.sheet.level[place] for place in side_hexes(*side))
-            if water < self.plan.stream and upper >= 2 and not self.sheet.sides.get(side):
+            one, other = side_hexes(*side)
+            high = min(self.sheet.level[one], self.sheet.level[other]) >= 2 and cleft.at(*centre(one)) > 0.5
+            if water < self.plan.stream and high and not self.sheet.sides.get(side):
                 self.sheet.add_side(side, "ravine")
         self._fill_in_short("ravine", least=3)
         self.watered = relief.wet_hexes(
@@ -110,7 +115,7 @@ class CssPainter:
         self.mouths = {
             place
             for place in self.watered
-            if self.from_sea[place] == 1 and self._at_mouth(place) and self.sheet.level[place] == 1
+            if self.from_sea[place] == 1 and self._at_mouth(place, "river") and self.sheet.level[place] == 1
         }
 
     def draw_ridges(self) -> None:
@@ -160,15 +165,15 @@ class CssPainter:
         self.sheet.merge_small_patches(3, NATURAL[:-2])
         for place in self.mouths:
             for other in [place, *self.sheet.beside(place)]:
-                if other in self.dry and self.sheet.level[other] == 1 and self.from_sea[other] <= 2:
-                    if other in self.watered or chance(plan.seed, 9, *other) < 0.4:
-                        self.sheet.terrain[other] = "mangrove_swamp"
+                low = other in self.dry and self.sheet.level[other] == 1 and self.from_sea[other] <= 2
+                if low and other in self.watered:
+                    self.sheet.terrain[other] = "mangrove_swamp"
 
     def _cover(self, place: Axial) -> str:
         x, y = centre(place)
         wet, stone = self.wetness.at(x, y), self.stone.at(x, y)
         level, inland = self.sheet.level[place], self.from_sea[place]
-        if level >= 3 and stone > 0.58 or level == 4 and stone > 0.47:
+        if level >= 3 and stone > 0.62 or level == 4 and stone > 0.52:
             return "rocky"
         if inland == 1 and level == 1:
             return "beach"
@@ -188,12 +193,12 @@ class CssPainter:
         around = [self.sheet.level[other] for other in self.sheet.beside(place) if other in self.dry]
         return max(around, default=1) - min(around, default=1) <= 1
 
-    def _at_mouth(self, place: Axial) -> bool:
-        """True for a hex of the coast where a river or stream side ends in the sea."""
+    def _at_mouth(self, place: Axial, kind: str) -> bool:
+        """True for a hex of the coast where a side of this kind ends in the sea."""
         sea = [other for other in self.sheet.beside(place) if other not in self.dry]
         wet = {corner for other in sea for corner in corners(other)}
         return any(
-            "river" in kinds or "stream" in kinds
+            kind in kinds
             for other in self.sheet.beside(place)
             for kinds in [self.sheet.sides.get(side_between(place, other), [])]
             if kinds and wet & set(side_corners(side_between(place, other)))
@@ -210,10 +215,9 @@ class CssPainter:
 
     def found_towns(self) -> None:
         """Towns in the plain behind the shore, near water."""
+        sites = self._sites(self._town_merit)
         for name in self.plan.towns:
-            site = next(
-                place for place in self._sites(self._town_merit) if self._free(place, 2 * self.plan.spacing)
-            )
+            site = next(place for place in sites if self._free(place, 2 * self.plan.spacing))
             self._settle(site, "town", self.plan.town_size, name)
 
     def _town_merit(self, place: Axial) -> float | None:
@@ -240,25 +244,33 @@ class CssPainter:
         self.settled.append(site)
 
     def level_airfields(self) -> None:
-        """A straight runway on flat ground, a little way from a town."""
-        for name in self.plan.airfields:
-            strips = [
+        """A straight runway on flat ground, a little way from its town."""
+        towns = {name: place for place, name in self.sheet.names.items()}
+        for name, town in self.plan.airfields:
+            sites = self._sites(lambda place, town=towns[town]: self._airfield_merit(place, town))
+            strip = next(
                 strip
-                for place in self._sites(self._airfield_merit)
+                for place in sites
                 for direction in (2, 3, 1)
                 if self._flat(strip := self._strip(place, direction, 6))
-            ]
-            strip = strips[0]
+            )
             self.sheet.terrain.update(dict.fromkeys(strip, "runway"))
             self.sheet.names[strip[2]] = name
+            self._fell_trees(strip)
             self.settled += [strip[0], strip[-1], strip[3]]
             self.runway_ends.append(strip[0])
 
-    def _airfield_merit(self, place: Axial) -> float | None:
-        if self.sheet.level[place] != 1 or self.from_sea[place] < 2:
+    def _fell_trees(self, strip: list[Axial]) -> None:
+        for place in strip:
+            for other in self.sheet.beside(place):
+                if self.sheet.terrain.get(other) in ("tropical_forest", "palm_forest", "swamp", "brush"):
+                    self.sheet.terrain[other] = "clear"
+
+    def _airfield_merit(self, place: Axial, town: Axial) -> float | None:
+        away = place.distance(town)
+        if self.sheet.level[place] != 1 or self.from_sea[place] < 2 or away < 4:
             return None
-        away = min(place.distance(other) for other in self.settled)
-        return None if away < 4 else -away + chance(self.plan.seed, 5, *place)
+        return -away + chance(self.plan.seed, 5, *place)
 
     def _strip(self, place: Axial, direction: int, length: int) -> list[Axial]:
         strip = [place]
@@ -275,11 +287,11 @@ class CssPainter:
         )
 
     def build_hamlets(self) -> None:
+        sites = self._sites(self._hamlet_merit)
         for name in self.plan.hamlets:
-            sites = [place for place in self._sites(self._hamlet_merit) if self._free(place, self.plan.spacing)]
-            if sites:
-                size = 1 + mixed(self.plan.seed, 6, *sites[0]) % 2
-                self._settle(sites[0], "buildings", size, name)
+            site = next((place for place in sites if self._free(place, self.plan.spacing)), None)
+            if site is not None:
+                self._settle(site, "buildings", 1 + mixed(self.plan.seed, 6, *site) % 2, name)
 
     def _hamlet_merit(self, place: Axial) -> float | None:
         level, terrain = self.sheet.level[place], self.sheet.terrain[place]
@@ -303,10 +315,10 @@ class CssPainter:
         for place in self.land:
             x, y = centre(place)
             open_ground = self.sheet.terrain[place] in ("clear", "brush", "swamp")
-            if not open_ground or self.sheet.level[place] > 1 or near.get(place, 99) > 3:
+            if not open_ground or self.sheet.level[place] > 1 or near.get(place, 99) > 2:
                 continue
             by_water = place in self.watered or any(o in self.watered for o in self.sheet.beside(place))
-            if by_water and paddy.at(x, y) > 0.42:
+            if by_water and paddy.at(x, y) > 0.45:
                 self.sheet.terrain[place] = "rice_paddy"
             elif not by_water and cane.at(x, y) > 0.5:
                 self.sheet.terrain[place] = "sugar_cane"
@@ -321,13 +333,14 @@ class CssPainter:
                 if other in self.dry
             )
             rocky_height = self.sheet.terrain[place] == "rocky" and self.sheet.level[place] >= 2
-            if rocky_height and drops and chance(self.plan.seed, 13, *place) < 0.3:
+            if rocky_height and drops and chance(self.plan.seed, 13, *place) < 0.25:
                 self.sheet.add_feature(place, "cave")
 
     def name_peaks(self) -> None:
         summits: list[Axial] = []
         for place in sorted(self.land, key=lambda place: -self.field[place]):
-            if all(place.distance(other) >= self.plan.spacing + 2 for other in summits):
+            inside = len(self.sheet.beside(place)) == 6
+            if inside and all(place.distance(other) >= self.plan.spacing + 2 for other in summits):
                 summits.append(place)
         for name, place in zip(self.plan.peaks, summits, strict=False):
             self.sheet.names[place] = name
@@ -340,6 +353,9 @@ class CssPainter:
         hamlets = [place for place in self.settled if self.sheet.terrain[place] == "buildings"]
         for one, other in zip(towns, towns[1:], strict=False):
             surveyor.connect("paved_road", one, other)
+        for label in self.plan.exits:
+            rim = self.sheet.at(label)
+            surveyor.connect("paved_road", rim, _nearest(rim, towns))
         for strip in self.runway_ends:
             surveyor.connect("paved_road", strip, _nearest(strip, towns))
         known = list(towns)
@@ -365,7 +381,7 @@ class CssPainter:
 
     def _raise_causeways(self) -> None:
         """A road through swamp stands on a causeway."""
-        wet = ("swamp", "mangrove_swamp", "rice_paddy")
+        wet = ("swamp", "mangrove_swamp")
         ways: list[tuple[str, str | None, list[Axial]]] = []
         for kind, name, chain in self.sheet.paths:
             if kind == "trail":
@@ -373,7 +389,7 @@ class CssPainter:
                 continue
             stretch, dry = [chain[0]], None
             for one, other in zip(chain, chain[1:], strict=False):
-                sodden = all(self.sheet.terrain[place] in wet for place in (one, other))
+                sodden = any(self.sheet.terrain[place] in wet for place in (one, other))
                 if dry is not None and sodden == dry:
                     ways.append((kind if dry else "causeway", name, stretch))
                     stretch = [one]

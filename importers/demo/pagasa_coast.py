@@ -13,11 +13,14 @@ _shore = Noise(SEED + 2, 9, 3)
 
 
 def height(x: float, y: float) -> float:
-    """Land rises from a bay in the south-west to a folded range in the north-east."""
-    inland = (x * 0.45 + (30 - y) * 0.8) / 30 + 0.55 * (_shore.at(x, y) - 0.5)
-    bay = 0.28 * max(0.0, 1 - ((x - 14) ** 2 + (y - 27) ** 2) / 90)
-    rise = max(0.0, min(1.0, (inland - 0.3) * 1.5))
-    return 0.55 * inland - bay + rise * (0.75 * _crests.ridged(x, y) ** 2 + 0.25 * _hills.at(x, y))
+    """Land rises from a bay in the south-west to a folded range in the north and east."""
+    inland = (0.62 * x + 0.85 * (30 - y)) / 30 + 0.75 * (_shore.at(x, y) - 0.5)
+    bay = 0.2 * max(0.0, 1 - ((x - 12) ** 2 + (y - 24) ** 2) / 80)
+    cape = 0.3 * max(0.0, 1 - ((x - 21) ** 2 + (y - 29) ** 2) / 30)
+    eastern_divide = 0.12 * max(0.0, x - 28) / 7
+    rise = max(0.0, min(1.0, (inland - 0.42) * 1.3))
+    folds = 0.8 * _crests.ridged(x, y) ** 2 + 0.3 * _hills.at(x, y)
+    return 0.55 * inland - bay + cape + eastern_divide + rise * folds
 
 
 def paint() -> Sheet:
@@ -34,15 +37,16 @@ def paint() -> Sheet:
     plan = Plan(
         seed=SEED,
         height=height,
-        sea=0.17,
+        sea=0.2,
         level_shares=(0.52, 0.74, 0.9),
-        stream=26,
-        river=110,
+        stream=34,
+        river=150,
         towns=("Lipata",),
         hamlets=("Banog", "Tigbawan", "San Elias", "Marayag", "Cabuya", "Dalipe", "Hinapo"),
-        airfields=("Lipata Field",),
+        airfields=(("Lipata Field", "Lipata"),),
         peaks=("Mount Hulaw", "The Anvil", "Mount Sirang", "Long Spur"),
         town_size=6,
         spacing=6,
+        exits=("01.10", "40.24"),
     )
     return CssPainter(sheet, plan).paint()

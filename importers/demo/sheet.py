@@ -105,7 +105,11 @@ class Sheet:
         return self.scheme.label(place)
 
     def within(self, place: Axial, distance: int) -> list[Axial]:
-        return [other for other in self.hexes if place.distance(other) <= distance]
+        """Hexes of the paper within a distance, column by column."""
+        span = range(-distance, distance + 1)
+        disc = [(dq, dr) for dq in span for dr in span if abs(dq + dr) <= distance]
+        around = [Axial(place.q + dq, place.r + dr) for dq, dr in disc]
+        return [other for other in around if other in self._on_paper]
 
     def add_side(self, side: Side, kind: str) -> None:
         kinds = self.sides.setdefault(side, [])

@@ -7,6 +7,9 @@
 --   side   a hexside crossed at one inner point
 --   touch  a hex met in a single point
 --   end    a hexside met only at one of its ends
+-- (q1, r1) and (q2, r2) are the two hexes of a hexside; of a hex, twice itself. `crossed`
+-- tells of a hexside whether the line goes from one of its hexes into the other there,
+-- be it through an inner point or through its end.
 -- `enter` and `leave` are numerators over `den` (0 at the start, `den` at the target):
 -- exact rational positions along the line.
 
@@ -61,7 +64,19 @@ comment on function lattice._span(integer, integer, integer, integer) is
 'Where the line from (0, 0) to (dq, dr) enters and leaves the doubled cell (x, y).';
 
 create or replace function lattice._literal(dq integer, dr integer)
-returns table (kind text, x integer, y integer, enter bigint, leave bigint, den bigint)
+returns table (
+  kind text,
+  x integer,
+  y integer,
+  q1 integer,
+  r1 integer,
+  q2 integer,
+  r2 integer,
+  crossed boolean,
+  enter bigint,
+  leave bigint,
+  den bigint
+)
 language sql immutable strict parallel safe rows 60
 begin atomic
   with ray as (
@@ -108,16 +123,44 @@ begin atomic
         else 'end'
       end as kind
     from met
+  ),
+  passed as (
+    select
+      named.x,
+      named.y
+    from named
+    where named.kind = 'hex'
+    union all
+    values (0, 0), (2 * dq, 2 * dr)
+  ),
+  placed as (
+    select
+      named.kind,
+      named.x,
+      named.y,
+      coalesce(side.q1, named.x / 2) as q1,
+      coalesce(side.r1, named.y / 2) as r1,
+      coalesce(side.q2, named.x / 2) as q2,
+      coalesce(side.r2, named.y / 2) as r2
+    from named
+    left join lateral lattice.side_hexes(named.x, named.y) as side on true
+    where named.kind is not null
   )
   select
-    named.kind,
-    named.x,
-    named.y,
+    placed.kind,
+    placed.x,
+    placed.y,
+    placed.q1,
+    placed.r1,
+    placed.q2,
+    placed.r2,
+    placed.kind in ('side', 'end')
+    and (2 * placed.q1, 2 * placed.r1) in (select passed.x, passed.y from passed)
+    and (2 * placed.q2, 2 * placed.r2) in (select passed.x, passed.y from passed),
     span.enter,
     span.leave,
     span.den
-  from named, lateral lattice._span(dq, dr, named.x, named.y) as span
-  where named.kind is not null;
+  from placed, lateral lattice._span(dq, dr, placed.x, placed.y) as span;
 end;
 
 comment on function lattice._literal(integer, integer) is
@@ -141,12 +184,7 @@ as $$
       0 as turn,
       step.dq,
       step.dr,
-      cell.kind,
-      cell.x,
-      cell.y,
-      cell.enter,
-      cell.leave,
-      cell.den
+      cell.*
     from lattice.disc(0, 0, radius) as step,
       lateral lattice._literal(step.dq, step.dr) as cell
     where step.dq > 0 and step.dr >= 0
@@ -158,6 +196,11 @@ as $$
       kind,
       -y,
       x + y,
+      -r1,
+      q1 + r1,
+      -r2,
+      q2 + r2,
+      crossed,
       enter,
       leave,
       den
@@ -165,7 +208,7 @@ as $$
     where turn < 5
   ),
   filled as (
-    insert into lattice.trace (dq, dr, n, kind, x, y, enter, leave, den)
+    insert into lattice.trace (dq, dr, n, kind, x, y, q1, r1, q2, r2, crossed, enter, leave, den)
     select
       dq,
       dr,
@@ -176,6 +219,11 @@ as $$
       kind,
       x,
       y,
+      q1,
+      r1,
+      q2,
+      r2,
+      crossed,
       enter,
       leave,
       den
@@ -194,36 +242,51 @@ returns table (
   kind text,
   x integer,
   y integer,
+  q1 integer,
+  r1 integer,
+  q2 integer,
+  r2 integer,
+  crossed boolean,
   enter bigint,
   leave bigint,
   den bigint
 )
-language sql stable strict parallel safe rows 30
+language sql stable parallel safe rows 30
 as $$
   select
     trace.n,
     trace.kind,
-    2 * q1 + trace.x,
-    2 * r1 + trace.y,
+    2 * line.q1 + trace.x,
+    2 * line.r1 + trace.y,
+    line.q1 + trace.q1,
+    line.r1 + trace.r1,
+    line.q1 + trace.q2,
+    line.r1 + trace.r2,
+    trace.crossed,
     trace.enter,
     trace.leave,
     trace.den
   from lattice.trace
-  where trace.dq = q2 - q1
-    and trace.dr = r2 - r1
+  where trace.dq = line.q2 - line.q1
+    and trace.dr = line.r2 - line.r1
   union all
   select
     row_number() over (
       order by cell.enter, cell.leave, lattice._kind_order(cell.kind), cell.x, cell.y
     ),
     cell.kind,
-    2 * q1 + cell.x,
-    2 * r1 + cell.y,
+    2 * line.q1 + cell.x,
+    2 * line.r1 + cell.y,
+    line.q1 + cell.q1,
+    line.r1 + cell.r1,
+    line.q1 + cell.q2,
+    line.r1 + cell.r2,
+    cell.crossed,
     cell.enter,
     cell.leave,
     cell.den
-  from lattice._literal(q2 - q1, r2 - r1) as cell
-  where lattice.distance(q1, r1, q2, r2) > 24
+  from lattice._literal(line.q2 - line.q1, line.r2 - line.r1) as cell
+  where lattice.distance(line.q1, line.r1, line.q2, line.r2) > 24
   order by 1
 $$;
 

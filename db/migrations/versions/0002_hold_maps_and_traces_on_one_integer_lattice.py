@@ -22,6 +22,16 @@ def upgrade() -> None:
         sa.Column("kind", sa.Text(), nullable=False, comment="hex, spine, side, touch or end"),
         sa.Column("x", sa.SmallInteger(), nullable=False, comment="Doubled q of the cell"),
         sa.Column("y", sa.SmallInteger(), nullable=False, comment="Doubled r of the cell"),
+        sa.Column("q1", sa.SmallInteger(), nullable=False, comment="The hex, or the first hex of the side"),
+        sa.Column("r1", sa.SmallInteger(), nullable=False, comment="The hex, or the first hex of the side"),
+        sa.Column("q2", sa.SmallInteger(), nullable=False, comment="The hex, or the second hex of the side"),
+        sa.Column("r2", sa.SmallInteger(), nullable=False, comment="The hex, or the second hex of the side"),
+        sa.Column(
+            "crossed",
+            sa.Boolean(),
+            nullable=False,
+            comment="The line goes from one hex of the side to the other here",
+        ),
         sa.Column(
             "enter",
             sa.Integer(),

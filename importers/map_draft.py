@@ -1,0 +1,145 @@
+"""A map as it is read or written: every hex and feature, checked, not yet in the database."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from db.labels import Axial, Scheme
+from db.rulesets import FOLDER, RulesetFile, TerrainFile, read_form
+
+GRID = 1024
+"""Drawn artwork lies on the grid of 1/1024 lattice unit."""
+
+Point = tuple[int, int]
+"""A point of the artwork, in 1/1024 lattice unit."""
+Line = tuple[Point, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HexDraft:
+    """A hex: what fills it, how high it lies, what else is printed in it."""
+
+    terrain: str
+    level: int
+    features: tuple[str, ...] = ()
+    name: str | None = None
+
+
+class PathDraft(NamedTuple):
+    """A road, trail or railway."""
+
+    kind: str
+    hexes: tuple[Axial, ...]
+    name: str | None = None
+
+
+class AreaDraft(NamedTuple):
+    """Drawn terrain: its outline, then its holes; each ring without its first point repeated."""
+
+    terrain: str
+    rings: tuple[Line, ...]
+
+
+class CrestDraft(NamedTuple):
+    """A crest line on the lattice, the higher ground on its left where y goes down."""
+
+    level: int
+    line: Line
+
+
+class FeatureDraft(NamedTuple):
+    """A marked place: an objective, a printed position with its fire dots, an exit, a box."""
+
+    kind: str
+    at: frozenset[Axial] = frozenset()
+    intense: frozenset[Axial] = frozenset()
+    steady: frozenset[Axial] = frozenset()
+    attributes: dict[str, Any] = {}  # noqa: RUF012
+
+
+class ControlPoint(NamedTuple):
+    """A hex whose centre is known in the world."""
+
+    hex: Axial
+    x: Decimal
+    y: Decimal
+
+
+class Georeference(NamedTuple):
+    """Where a map lies in the world: a CRS by its EPSG code, and points known in it."""
+
+    srid: int
+    points: tuple[ControlPoint, ...]
+
+
+@dataclasses.dataclass
+class MapDraft:
+    """A whole map."""
+
+    ruleset: str
+    scheme: Scheme
+    name: str | None = None
+    """None: a passing map, such as a case's; it gets a name of its own when it is stored."""
+    title: str = ""
+    meters_per_hex: int | None = None
+    note: str = ""
+    hexes: dict[Axial, HexDraft] = dataclasses.field(default_factory=dict)
+    hexsides: set[tuple[int, int, str]] = dataclasses.field(default_factory=set)
+    """(x, y, kind), (x, y) the sum of the side's two hexes."""
+    paths: list[PathDraft] = dataclasses.field(default_factory=list)
+    areas: list[AreaDraft] = dataclasses.field(default_factory=list)
+    crests: list[CrestDraft] = dataclasses.field(default_factory=list)
+    features: dict[str, FeatureDraft] = dataclasses.field(default_factory=dict)
+    """By code, such as B5."""
+    georeference: Georeference | None = None
+    moved: Fraction = dataclasses.field(default=Fraction(0), compare=False)
+    """How far, in lattice units, a point of the artwork moved at most when it was snapped."""
+    notices: list[str] = dataclasses.field(default_factory=list, compare=False)
+    """What was assumed because the file does not say it."""
+
+
+class Vocabulary(NamedTuple):
+    """The words a ruleset's maps are written in."""
+
+    base_level: int
+    levels: tuple[int, int]
+    scheme: Scheme
+    terrain: tuple[str, ...]
+    hexsides: tuple[str, ...]
+    paths: tuple[str, ...]
+    features: tuple[str, ...]
+    """Printed in a hex beside its terrain."""
+    flags: tuple[str, ...]
+    """Those features that a file writes as `cave: true`."""
+    plain: str
+    """The terrain of a hex about which a file says nothing."""
+
+
+LEVELS = {"ccp": (0, 4), "bob": (-1, 3)}
+FEATURES = {
+    "css": ("cave",),
+    "fpb": ("village", "airstrip", "coast"),
+    "ddp": ("landing_beach",),
+}
+FLAGS = {"css": ("cave",), "ddp": ("landing_beach",)}
+
+
+@functools.cache
+def vocabulary(ruleset: str) -> Vocabulary:
+    facts = read_form(FOLDER / ruleset / "ruleset.yaml", RulesetFile)
+    kinds = read_form(FOLDER / ruleset / "terrain.yaml", TerrainFile)
+    return Vocabulary(
+        base_level=facts.base_level,
+        levels=LEVELS.get(ruleset, (-9, 9)),
+        scheme=facts.scheme,
+        terrain=tuple(kinds.terrain),
+        hexsides=tuple(kinds.hexsides),
+        paths=tuple(kinds.paths),
+        features=FEATURES.get(ruleset, ()),
+        flags=FLAGS.get(ruleset, ()),
+        plain="clear" if "clear" in kinds.terrain else "open_ground",
+    )

@@ -1,0 +1,506 @@
+"""Reading the tree of a map, as map files and the `map:` of case files have it, into a draft.
+
+Every format is brought to this one tree first, so that all are checked here, and alike.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from fractions import Fraction
+
+import shapely
+import shapely.validation
+from pydantic import ValidationError
+
+from db.labels import LARGEST_RECTANGLE, Axial, LabelError, Scheme, side_hexes
+from importers.documents import Node, Problems
+from importers.map_draft import (
+    GRID,
+    AreaDraft,
+    ControlPoint,
+    CrestDraft,
+    FeatureDraft,
+    Georeference,
+    HexDraft,
+    Line,
+    MapDraft,
+    PathDraft,
+    vocabulary,
+)
+
+MAX_COORDINATE = 100_000
+KEYS = (
+    "name", "title", "scheme", "scale", "note", "extent", "fill", "hexes", "hexsides", "paths",
+    "areas", "crests", "positions", "places", "georeference",
+)  # fmt: skip
+PLACES = ("objective", "exit", "entry", "box", "zone", "landmark")
+"""Kinds of marked places besides the printed positions of ddp."""
+NAME = "a name has lower-case letters, digits, - and _ only, and starts with a letter or digit"
+
+
+def read_map(node: Node, ruleset: str, problems: Problems) -> MapDraft | None:
+    """The map that a tree describes; None where anything in it is wrong, all of which is noted."""
+    before = len(problems.found)
+    draft = _MapReader(node, ruleset, problems).read()
+    return draft if len(problems.found) == before else None
+
+
+def read_hex(node: Node, draft: MapDraft, problems: Problems) -> Axial | None:
+    """The hex of a draft that a label names, or a problem with the nearest labels."""
+    text = node.string(problems)
+    return None if text is None else _Places(draft.scheme, problems, draft.hexes).hex(node, text)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be the short name of a map."""
+    plain = text.replace("-", "a").replace("_", "a")
+    return plain.isascii() and plain.isalnum() and plain == plain.lower() and text[0] not in "-_"
+
+
+class _Places:
+    """From labels to the hexes of one map, with a good word where that fails."""
+
+    def __init__(self, scheme: Scheme, problems: Problems, hexes: Collection[Axial] | None) -> None:
+        self.scheme = scheme
+        self.problems = problems
+        self.hexes = hexes
+        """None while it is unknown which hexes the map has."""
+        self.read: dict[str, Axial] = {}
+
+    def any_hex(self, node: Node, text: str) -> Axial | None:
+        """The hex a label names, on the map or not."""
+        place = self.read.get(text)
+        if place is None:
+            try:
+                place = self.scheme.hex(text)
+            except LabelError as error:
+                self.problems.add(node, self._sentence(error), functools.partial(self._near, text))
+                return None
+            self.read[text] = place
+        return place
+
+    def hex(self, node: Node, text: str) -> Axial | None:
+        place = self.any_hex(node, text)
+        if place is None or self.hexes is None or place in self.hexes:
+            return place
+        self.problems.add(node, f"{text} is not a hex of this map", functools.partial(self._near, text))
+        return None
+
+    def listed(self, node: Node) -> list[Axial]:
+        """The hexes of a list of labels."""
+        found: list[Axial] = []
+        for item in node.items(self.problems):
+            text = item.string(self.problems)
+            place = None if text is None else self.hex(item, text)
+            if place is not None:
+                found.append(place)
+        return found
+
+    def side(self, node: Node, text: str) -> tuple[int, int] | None:
+        try:
+            x, y = self.scheme.side(text)
+        except LabelError as error:
+            self.problems.add(node, self._sentence(error))
+            return None
+        if self.hexes is not None and not any(place in self.hexes for place in side_hexes(x, y)):
+            self.problems.add(node, f"neither hex of {text} is on this map")
+            return None
+        return x, y
+
+    def _near(self, text: str) -> list[str]:
+        return self.scheme.nearest(text, self._labels) if self.hexes else []
+
+    @functools.cached_property
+    def _labels(self) -> list[str]:
+        return [self.scheme.label(place) for place in self.hexes or ()]
+
+    def _sentence(self, error: LabelError) -> str:
+        """An error's message and remedy as one phrase; the nearest labels are told apart from it."""
+        message, remedy = error.message.rstrip("."), error.remedy.rstrip(".")
+        if not remedy or (remedy.startswith("Did you mean") and self.hexes):
+            return message
+        return f"{message}; {remedy[0].lower()}{remedy[1:]}"
+
+
+class _MapReader:
+    """One pass over the tree of a map."""
+
+    def __init__(self, node: Node, ruleset: str, problems: Problems) -> None:
+        self.node = node
+        self.problems = problems
+        self.words = vocabulary(ruleset)
+        self.draft = MapDraft(ruleset, self.words.scheme)
+        self.keys = node.mapping(problems, KEYS)
+        self.hex_keys = ("terrain", "level", "name", "features", *self.words.flags)
+
+    def read(self) -> MapDraft:
+        self._about()
+        if not self._scheme():
+            return self.draft
+        self.places = _Places(self.draft.scheme, self.problems, None)
+        extent = self._extent()
+        self._hexes(extent)
+        sections: tuple[tuple[str, Callable[[Node], None]], ...] = (
+            ("hexsides", self._hexsides),
+            ("paths", self._paths),
+            ("areas", self._areas),
+            ("crests", self._crests),
+            ("positions", self._positions),
+            ("places", self._places),
+            ("georeference", self._georeference),
+        )
+        for key, section in sections:
+            if key in self.keys:
+                section(self.keys[key])
+        return self.draft
+
+    def _about(self) -> None:
+        for key in ("title", "note"):
+            if key in self.keys:
+                setattr(self.draft, key, self.keys[key].string(self.problems) or "")
+        if "scale" in self.keys:
+            self.draft.meters_per_hex = self.keys["scale"].whole(self.problems, 1, 1_000_000)
+        if "name" in self.keys:
+            name = self.keys["name"].string(self.problems)
+            if name and not is_name(name):
+                self.problems.add(self.keys["name"], f"{name!r}: {NAME}")
+            self.draft.name = name
+
+    def _scheme(self) -> bool:
+        node = self.keys.get("scheme")
+        if node is None:
+            return True
+        defaults = self.words.scheme.model_dump()
+        keys = node.mapping(self.problems, tuple(Scheme.model_fields))
+        try:
+            # what a map does not say of its numbering is as its game has it
+            self.draft.scheme = Scheme.model_validate(
+                defaults | {key: value.plain() for key, value in keys.items()}
+            )
+        except ValidationError as error:
+            for wrong in error.errors():
+                self.problems.add(node.at(wrong["loc"]), wrong["msg"].removeprefix("Value error, "))
+            return False
+        return len(keys) == len(node.value) if isinstance(node.value, dict) else True
+
+    def _extent(self) -> dict[Axial, None] | None:
+        """The hexes within the extent's rectangles; None where no extent can be told."""
+        node = self.keys.get("extent")
+        if node is None:
+            return None
+        items = node.items(self.problems)
+        pairs = [node] if items and items[0].text is not None else items
+        if not pairs:
+            self.problems.add(node, "extent is two corner labels, or a list of such pairs")
+        found: dict[Axial, None] = {}
+        sound = bool(pairs)
+        for pair in pairs:
+            rectangle = self._rectangle(pair)
+            sound = sound and rectangle is not None
+            found |= dict.fromkeys(rectangle or ())
+        return found if sound else None
+
+    def _rectangle(self, node: Node) -> list[Axial] | None:
+        labels = [item.string(self.problems) for item in node.items(self.problems)]
+        if len(labels) != 2:
+            self.problems.add(node, f"an extent has two corner labels, not {len(labels)}")
+            return None
+        corners = [
+            self.places.any_hex(item, label)
+            for item, label in zip(node.items(self.problems), labels, strict=True)
+            if label is not None
+        ]
+        first, last = labels
+        if len(corners) != 2 or corners[0] is None or corners[1] is None or first is None or last is None:
+            return None
+        try:
+            return self.draft.scheme.rectangle(first, last)
+        except LabelError as error:
+            self.problems.add(node, error.message.rstrip("."))
+            return None
+
+    def _hexes(self, extent: dict[Axial, None] | None) -> None:
+        node = self.keys.get("hexes")
+        named = {} if node is None else node.mapping(self.problems)
+        known_extent = extent is not None or "extent" in self.keys
+        if not known_extent and not named:
+            self.problems.add(self.node, "extent is missing: which hexes has the map?")
+            return
+        ground = self._ground(extent is not None)
+        if extent is not None:
+            self.draft.hexes = dict.fromkeys(extent, ground)
+            self.places.hexes = self.draft.hexes
+        lines: dict[Axial, Node] = {}
+        for label, value in named.items():
+            place = self.places.hex(value, label)
+            if place is None:
+                continue
+            first = lines.setdefault(place, value)
+            if first is not value:
+                self.problems.add(
+                    value, f"{label} is the same hex as {first.key}, named on line {first.line}"
+                )
+                continue
+            self.draft.hexes[place] = self._hex(value, ground)
+        if not known_extent:
+            self.places.hexes = self.draft.hexes
+        if len(self.draft.hexes) > LARGEST_RECTANGLE:
+            self.problems.add(self.node, f"the map has more than {LARGEST_RECTANGLE:,} hexes")
+
+    def _ground(self, needed: bool) -> HexDraft:
+        """What fills the hexes that are not named, and completes those that are."""
+        node = self.keys.get("fill")
+        ground = HexDraft(self.words.plain, self.words.base_level)
+        if node is not None:
+            ground = self._hex(node, ground)
+        stated = node is not None and (node.text is not None or node.get("terrain") is not None)
+        if needed and not stated:
+            self.draft.notices.append(
+                f"fill names no terrain: hexes without one are taken as {ground.terrain}"
+            )
+        return ground
+
+    def _hex(self, node: Node, ground: HexDraft) -> HexDraft:
+        if node.text is not None and node.value is not None:
+            terrain = node.word(self.problems, "terrain", self.words.terrain)
+            return HexDraft(terrain or ground.terrain, ground.level, ground.features)
+        keys = node.mapping(self.problems, self.hex_keys)
+        terrain, level, features = ground.terrain, ground.level, set(ground.features)
+        if "terrain" in keys:
+            terrain = keys["terrain"].word(self.problems, "terrain", self.words.terrain) or terrain
+        if "level" in keys:
+            read = keys["level"].whole(self.problems, *self.words.levels)
+            level = level if read is None else read
+        if "features" in keys:
+            features = self._features(keys["features"])
+        for flag in self.words.flags:
+            if flag in keys:
+                features = features | {flag} if keys[flag].flag(self.problems) else features - {flag}
+        name = keys["name"].string(self.problems) if "name" in keys else None
+        in_order = tuple(word for word in self.words.features if word in features)
+        return HexDraft(terrain, level, in_order, name or None)
+
+    def _features(self, node: Node) -> set[str]:
+        if not self.words.features:
+            self.problems.add(node, f"hexes of {self.draft.ruleset} have no features")
+            return set()
+        found = (
+            item.word(self.problems, "hex feature", self.words.features) for item in node.items(self.problems)
+        )
+        return {word for word in found if word is not None}
+
+    def _hexsides(self, node: Node) -> None:
+        lines: dict[tuple[int, int], Node] = {}
+        for label, value in node.mapping(self.problems).items():
+            side = self.places.side(value, label)
+            kinds = [
+                item.word(self.problems, "hexside", self.words.hexsides)
+                for item in value.one_or_more(self.problems)
+            ]
+            if side is None:
+                continue
+            first = lines.setdefault(side, value)
+            if first is not value:
+                self.problems.add(
+                    value, f"{label} is the same hexside as {first.key}, named on line {first.line}"
+                )
+            self.draft.hexsides |= {(*side, kind) for kind in kinds if kind is not None}
+
+    def _paths(self, node: Node) -> None:
+        for item in node.items(self.problems):
+            keys = item.mapping(self.problems, ("kind", "hexes", "name"), ("kind", "hexes"))
+            kind = keys["kind"].word(self.problems, "path", self.words.paths) if "kind" in keys else None
+            name = keys["name"].string(self.problems) if "name" in keys else None
+            hexes = self._chain(keys["hexes"]) if "hexes" in keys else None
+            if kind is not None and hexes is not None:
+                self.draft.paths.append(PathDraft(kind, hexes, name or None))
+
+    def _chain(self, node: Node) -> tuple[Axial, ...] | None:
+        hexes = self.places.listed(node)
+        if not isinstance(node.value, list) or len(hexes) < len(node.value):
+            return None
+        if len(hexes) < 2:
+            self.problems.add(node, "a path has at least two hexes")
+            return None
+        for item, before, place in zip(node.value[1:], hexes, hexes[1:], strict=False):
+            if before.distance(place) != 1:
+                label = self.draft.scheme.label(before)
+                beside = [before.beside(direction) for direction in range(1, 7)]
+                self.problems.add(
+                    item,
+                    f"the path jumps: {item.text} is not adjacent to {label}",
+                    lambda: [
+                        self.draft.scheme.label(hex)
+                        for hex in sorted(beside, key=place.distance)  # noqa: B023
+                        if hex in self.draft.hexes
+                    ][:2],
+                )
+                return None
+        return tuple(hexes)
+
+    def _areas(self, node: Node) -> None:
+        for item in node.items(self.problems):
+            keys = item.mapping(self.problems, ("terrain", "polygon", "holes"), ("terrain", "polygon"))
+            terrain = None
+            if "terrain" in keys:
+                terrain = keys["terrain"].word(self.problems, "terrain", self.words.terrain)
+            rings = [keys["polygon"]] if "polygon" in keys else []
+            rings += keys["holes"].items(self.problems) if "holes" in keys else []
+            read = [self._ring(ring) for ring in rings]
+            sound = tuple(ring for ring in read if ring is not None)
+            if read and len(sound) == len(read) and self._simple(item, sound) and terrain is not None:
+                self.draft.areas.append(AreaDraft(terrain, sound))
+
+    def _ring(self, node: Node) -> Line | None:
+        points = self._points(node)
+        if points is None:
+            return None
+        if len(points) > 1 and points[0] == points[-1]:
+            points = points[:-1]
+        if len(points) < 3:
+            self.problems.add(node, f"an outline has at least three points, not {len(points)}")
+            return None
+        return points
+
+    def _simple(self, node: Node, rings: tuple[Line, ...]) -> bool:
+        polygon = shapely.Polygon(rings[0], rings[1:])
+        if polygon.is_valid:
+            return True
+        reason, _, where = shapely.validation.explain_validity(polygon).partition("[")
+        try:
+            x, y = (Fraction(float(part)) / GRID for part in where.rstrip("]").split())
+            drawn = self.draft.scheme.drawn_point(x, y)
+            reason += f" near ({float(drawn[0]):.3g}, {float(drawn[1]):.3g})"
+        except ValueError:
+            pass
+        self.problems.add(node, f"the outline is no simple polygon: {reason.lower()}")
+        return False
+
+    def _crests(self, node: Node) -> None:
+        for item in node.items(self.problems):
+            keys = item.mapping(self.problems, ("level", "line"), ("level", "line"))
+            level = keys["level"].whole(self.problems, *self.words.levels) if "level" in keys else None
+            line = self._points(keys["line"]) if "line" in keys else None
+            if line is not None and len(line) < 2:
+                self.problems.add(keys["line"], f"a crest has at least two points, not {len(line)}")
+            elif line is not None and level is not None:
+                self.draft.crests.append(CrestDraft(level, line))
+
+    def _points(self, node: Node) -> Line | None:
+        """Points on the lattice grid; one that falls on the point before it is left out."""
+        points: list[tuple[int, int]] = []
+        items = node.items(self.problems)
+        for item in items:
+            numbers = [part.number(self.problems) for part in item.items(self.problems)]
+            if len(numbers) != 2:
+                self.problems.add(item, f"a point is [x, y], not {len(numbers)} numbers")
+                return None
+            if numbers[0] is None or numbers[1] is None:
+                return None
+            if max(abs(numbers[0]), abs(numbers[1])) > MAX_COORDINATE:
+                self.problems.add(item, f"the point lies beyond {MAX_COORDINATE}")
+                return None
+            point = self._snapped(numbers[0], numbers[1])
+            if not points or points[-1] != point:
+                points.append(point)
+        return tuple(points) if isinstance(node.value, list) else None
+
+    def _snapped(self, x: Fraction, y: Fraction) -> tuple[int, int]:
+        exact = self.draft.scheme.lattice_point(x, y)
+        point = round(exact[0] * GRID), round(exact[1] * GRID)
+        self.draft.moved = max(
+            self.draft.moved,
+            *(abs(Fraction(grid, GRID) - whole) for grid, whole in zip(point, exact, strict=True)),
+        )
+        return point
+
+    def _positions(self, node: Node) -> None:
+        if self.draft.ruleset != "ddp":
+            self.problems.add(node, f"positions are printed on maps of ddp only, not {self.draft.ruleset}")
+            return
+        known = ("hexes", "color", "artillery", "mountaintop", "intense", "steady")
+        for code, value in node.mapping(self.problems).items():
+            keys = value.mapping(self.problems, known, ("hexes",))
+            attributes: dict[str, object] = {}
+            if "color" in keys:
+                attributes["color"] = keys["color"].string(self.problems)
+            for flag in ("artillery", "mountaintop"):
+                if flag in keys and keys[flag].flag(self.problems):
+                    attributes[flag] = True
+            self._feature(code, value, "position", keys, attributes)
+
+    def _places(self, node: Node) -> None:
+        for code, value in node.mapping(self.problems).items():
+            keys = value.mapping(self.problems, ("kind", "hexes", "attributes"), ("kind",))
+            kind = keys["kind"].word(self.problems, "kind of place", PLACES) if "kind" in keys else None
+            attributes = keys["attributes"].mapping(self.problems) if "attributes" in keys else {}
+            plain = {key: self._attribute(entry) for key, entry in attributes.items()}
+            self._feature(code, value, kind or "", keys, plain)
+
+    def _attribute(self, node: Node) -> object:
+        """Text, a whole number, true or false, or a list of these."""
+        if isinstance(node.value, list):
+            return [self._attribute(item) for item in node.value]
+        if isinstance(node.value, bool | str) or (isinstance(node.value, int) and abs(node.value) < 2**53):
+            return node.value
+        self.problems.add(node, f"expected text, a whole number, true or false, found {node.kind}")
+        return None
+
+    def _feature(
+        self, code: str, node: Node, kind: str, keys: dict[str, Node], attributes: dict[str, object]
+    ) -> None:
+        if not code.strip():
+            self.problems.add(node, "a place needs a name")
+        if code in self.draft.features:
+            self.problems.add(node, f"{code} is the name of a position already")
+        at, intense, steady = (
+            frozenset(self.places.listed(keys[role])) if role in keys else frozenset()
+            for role in ("hexes", "intense", "steady")
+        )
+        if kind == "position" and "hexes" in keys and keys["hexes"].value in ([], None):
+            self.problems.add(keys["hexes"], "a position lies in at least one hex")
+        self.draft.features[code] = FeatureDraft(kind, at, intense, steady, attributes)
+
+    def _georeference(self, node: Node) -> None:
+        keys = node.mapping(self.problems, ("crs", "points"), ("crs", "points"))
+        srid = self._srid(keys["crs"]) if "crs" in keys else None
+        points: list[ControlPoint] = []
+        for item in keys["points"].items(self.problems) if "points" in keys else []:
+            point = self._control_point(item)
+            if point is None:
+                continue
+            if point.hex in [other.hex for other in points]:
+                self.problems.add(item, f"{self.draft.scheme.label(point.hex)} has a control point already")
+            points.append(point)
+        if "points" in keys and len(keys["points"].items(Problems())) < 3:
+            self.problems.add(keys["points"], "a georeference needs at least three control points")
+        if srid is not None:
+            self.draft.georeference = Georeference(srid, tuple(points))
+
+    def _srid(self, node: Node) -> int | None:
+        text = node.string(self.problems)
+        if text is None:
+            return None
+        code = text.upper().removeprefix("EPSG:")
+        if code.isascii() and code.isdigit() and 0 < int(code[:9]) < 999_999:
+            return int(code)
+        self.problems.add(node, f"{text!r} is no EPSG code; write it as EPSG:4326")
+        return None
+
+    def _control_point(self, node: Node) -> ControlPoint | None:
+        names = ("lon", "lat") if node.get("lon") is not None or node.get("lat") is not None else ("x", "y")
+        keys = node.mapping(self.problems, ("hex", *names), ("hex", *names))
+        if len(keys) != 3:
+            return None
+        text = keys["hex"].string(self.problems)
+        place = None if text is None else self.places.hex(keys["hex"], text)
+        x, y = (self._decimal(keys[name]) for name in names)
+        return None if place is None or x is None or y is None else ControlPoint(place, x, y)
+
+    def _decimal(self, node: Node) -> Decimal | None:
+        number = node.number(self.problems)
+        if number is None or isinstance(node.value, Fraction):
+            return None
+        return Decimal(str(node.value))
