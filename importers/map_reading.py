@@ -228,7 +228,7 @@ class _MapReader:
         if not known_extent and not named:
             self.problems.add(self.node, "extent is missing: which hexes has the map?")
             return
-        ground = self._ground(extent is not None)
+        ground = self._ground()
         if extent is not None:
             self.draft.hexes = dict.fromkeys(extent, ground)
             self.places.hexes = self.draft.hexes
@@ -243,30 +243,32 @@ class _MapReader:
                     value, f"{label} is the same hex as {first.key}, named on line {first.line}"
                 )
                 continue
-            self.draft.hexes[place] = self._hex(value, ground)
+            self.draft.hexes[place] = self._hex(value, ground, self.hex_keys)
         if not known_extent:
             self.places.hexes = self.draft.hexes
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
             self.problems.add(self.node, f"the map has more than {LARGEST_RECTANGLE:,} hexes")
+        self._tell_assumed(len(self.draft.hexes) - sum(map(_states_terrain, lines.values())))
 
-    def _ground(self, needed: bool) -> HexDraft:
+    def _ground(self) -> HexDraft:
         """What fills the hexes that are not named, and completes those that are."""
-        node = self.keys.get("fill")
         ground = HexDraft(self.words.plain, self.words.base_level)
-        if node is not None:
-            ground = self._hex(node, ground)
-        stated = node is not None and (node.text is not None or node.get("terrain") is not None)
-        if needed and not stated:
-            self.draft.notices.append(
-                f"fill names no terrain: hexes without one are taken as {ground.terrain}"
-            )
-        return ground
+        fill = self.keys.get("fill")
+        keys = tuple(key for key in self.hex_keys if key != "name")
+        return ground if fill is None else self._hex(fill, ground, keys)
 
-    def _hex(self, node: Node, ground: HexDraft) -> HexDraft:
+    def _tell_assumed(self, count: int) -> None:
+        fill = self.keys.get("fill")
+        if count and (fill is None or not _states_terrain(fill)):
+            self.draft.notices.append(
+                f"the file names no terrain for {count} hexes: taken as {self.words.plain}"
+            )
+
+    def _hex(self, node: Node, ground: HexDraft, known: tuple[str, ...]) -> HexDraft:
         if node.text is not None and node.value is not None:
             terrain = node.word(self.problems, "terrain", self.words.terrain)
             return HexDraft(terrain or ground.terrain, ground.level, ground.features)
-        keys = node.mapping(self.problems, self.hex_keys)
+        keys = node.mapping(self.problems, known)
         terrain, level, features = ground.terrain, ground.level, set(ground.features)
         if "terrain" in keys:
             terrain = keys["terrain"].word(self.problems, "terrain", self.words.terrain) or terrain
@@ -287,7 +289,8 @@ class _MapReader:
             self.problems.add(node, f"hexes of {self.draft.ruleset} have no features")
             return set()
         found = (
-            item.word(self.problems, "hex feature", self.words.features) for item in node.items(self.problems)
+            item.word(self.problems, "hex feature", self.words.features)
+            for item in node.one_or_more(self.problems)
         )
         return {word for word in found if word is not None}
 
@@ -504,3 +507,7 @@ class _MapReader:
         if number is None or isinstance(node.value, Fraction):
             return None
         return Decimal(str(node.value))
+
+
+def _states_terrain(node: Node) -> bool:
+    return (node.text is not None and node.value is not None) or node.get("terrain") is not None
