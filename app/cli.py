@@ -8,13 +8,15 @@ be done (bad input, no server).
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 
 import click
+from sqlalchemy.exc import OperationalError
 
 from app import commands
-from app.output import err
+from app.output import complain, err
 from db import SightlineError, __version__
 
 
@@ -45,14 +47,17 @@ def gather() -> click.Group:
 def main() -> None:
     """Run the command line; a mistake is told in words, not in a traceback."""
     try:
-        gather()(standalone_mode=False)
+        status = gather()(prog_name="sightline", standalone_mode=False)
+        # click hands back the status of click.exceptions.Exit, else what the command returned
+        sys.exit(status if isinstance(status, int) else 0)
     except SightlineError as error:
-        err.print(f"[bold red]error:[/bold red] {_literal(error.message)}")
-        if error.remedy:
-            err.print(_literal(error.remedy))
+        complain(error.message, error.remedy)
         sys.exit(2)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+    except OperationalError as error:
+        complain(
+            f"The database does not answer: {' '.join(str(error.orig).split())}", "See `sightline db status`."
+        )
+        sys.exit(2)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -60,13 +65,9 @@ def main() -> None:
         err.print("stopped; nothing was changed by the interrupted step")
         sys.exit(2)
     except BrokenPipeError:
-        sys.stderr.close()
+        # whoever read our output has seen enough; nothing may be written at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-
-
-def _literal(text: str) -> str:
-    """Text in which brackets are not markup."""
-    return text.replace("[", "\\[")
 
 
 if __name__ == "__main__":

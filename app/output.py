@@ -12,6 +12,7 @@ import rich.box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -21,7 +22,14 @@ Tick = Callable[[int, int], None]
 
 def say(message: str) -> None:
     """Tell what is being done, apart from the answer itself."""
-    err.print(f"[dim]sightline: {message}[/dim]")
+    err.print(f"sightline: {message}", style="dim", markup=False)
+
+
+def complain(message: str, remedy: str = "") -> None:
+    """Tell what is wrong, and what to do about it."""
+    err.print(Text.assemble(("error:", "bold red"), " ", message))
+    if remedy:
+        err.print(remedy, markup=False)
 
 
 def plain(value: Any) -> Any:

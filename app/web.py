@@ -102,6 +102,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
     web.config.update(
         MAX_CONTENT_LENGTH=8 * 1024 * 1024,
         SWAGGER_HTML_STRING=API_PAGE,
+        OPENAPI_HTML_STRING=API_PAGE,
         SETTINGS=settings,
         ENGINE=engine,
     )
@@ -239,7 +240,7 @@ def _sightline_error(error: SightlineError) -> Response:
 
 
 def _no_database(error: sa.exc.OperationalError) -> Response:
-    log.error("database: %s", error, extra={"request_id": g.get("request_id")})
+    log.error("database: %s", error.orig, extra={"request_id": g.get("request_id")})
     return problem_response(
         Problem(
             title="The database does not answer",
@@ -296,7 +297,9 @@ class _TextLines(logging.Formatter):
     """A line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = f"{self.formatTime(record, '%H:%M:%S')} {record.getMessage()}"
+        # an address may hold line ends: a request must not write log lines of its own
+        message = re.sub(r"[\x00-\x1f\x7f]+", " ", record.getMessage())
+        line = f"{self.formatTime(record, '%H:%M:%S')} {message}"
         if hasattr(record, "milliseconds"):
             line += f" {record.milliseconds} ms"
         if hasattr(record, "request_id"):

@@ -1,19 +1,28 @@
-"""Backup, restore and reset of a whole database, with PostgreSQL's own tools."""
+"""Backup, restore and reset of a whole database, with PostgreSQL's own tools.
+
+A restored or emptied database is made beside the present one, brought up to date there,
+and takes its name in one transaction when all went well.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import sqlalchemy as sa
 from psycopg import sql
 from sqlalchemy.engine import URL
 
 from db import SightlineError
 from db.cluster import installed_servers
+from db.database import make_engine
+from db.schema import Step, has_schema, upgrade
 
 
 class BackupError(SightlineError):
@@ -34,12 +43,13 @@ def tool(name: str) -> str:
 
 
 def libpq(url: URL) -> str:
-    """The address as PostgreSQL's own tools take it."""
-    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+    """The address as PostgreSQL's own tools take it, but for the password, which others could see."""
+    return url.set(drivername="postgresql", password=None).render_as_string()
 
 
-def psql_command(url: URL) -> list[str]:
-    return [tool("psql"), libpq(url)]
+def libpq_environment(url: URL) -> dict[str, str]:
+    """The environment of PostgreSQL's own tools, with the password."""
+    return {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
 
 
 def backup_database(url: URL, file: Path) -> None:
@@ -48,55 +58,90 @@ def backup_database(url: URL, file: Path) -> None:
     try:
         unfinished.touch(mode=0o600)
         with open(unfinished, "wb") as handle:
-            _run([tool("pg_dump"), "--format=custom", "--no-owner", libpq(url)], stdout=handle)
+            _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=handle)
+            os.fsync(handle.fileno())
         os.replace(unfinished, file)
     except OSError as error:
         raise BackupError(
             f"Cannot write {file}: {error.strerror}.", "Choose a folder you can write to."
         ) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
-def restore_database(url: URL, file: Path) -> None:
-    """Restore beside the present database, then let the restored one take its name."""
+def restore_database(url: URL, file: Path, step: Step) -> None:
+    """Replace the database by what `backup_database` wrote to a file."""
+    try:
+        with _beside(url) as new:
+            step("reading the file")
+            with open(file, "rb") as handle:
+                _run(new, "pg_restore", "--exit-on-error", "--no-owner", "--no-privileges", stdin=handle)
+            _upgrade(new, step, must_be_ours=True)
+    except SightlineError as error:
+        remedy = f"{error.remedy} The database is as it was.".strip()
+        raise BackupError(f"{file} was not restored: {error.message}", remedy) from error
+    except OSError as error:
+        raise BackupError(f"Cannot read {file}: {error.strerror}.") from error
+
+
+def reset_database(url: URL, step: Step) -> None:
+    """Replace the database by a new one, empty but for the rulesets."""
+    with _beside(url) as new:
+        _upgrade(new, step)
+
+
+@contextlib.contextmanager
+def _beside(url: URL) -> Iterator[URL]:
+    """A new database; it takes the place of the present one if the block ends well, else it goes."""
     name = str(url.database)
-    beside = f"{name}_restored_{secrets.token_hex(4)}"
-    _administer(url, sql.SQL("create database {}").format(sql.Identifier(beside)))
+    mark = secrets.token_hex(4)
+    new, old = f"{name}_new_{mark}", f"{name}_old_{mark}"
+    with _administration(url) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(new)))
     try:
-        with open(file, "rb") as handle:
-            _run(
-                [tool("pg_restore"), "--exit-on-error", "--no-owner", "-d", libpq(url.set(database=beside))],
-                stdin=handle,
-            )
-    except BackupError as error:
-        _administer(url, sql.SQL("drop database {} with (force)").format(sql.Identifier(beside)))
-        raise BackupError(
-            f"{file} was not restored: {error.message}", "The database is as it was."
-        ) from error
-    _administer(
-        url,
-        sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)),
-        sql.SQL("alter database {} rename to {}").format(sql.Identifier(beside), sql.Identifier(name)),
-    )
+        yield url.set(database=new)
+        with _administration(url) as connection:
+            _swap(connection, name, new, old)
+            _drop(connection, old)
+    except BaseException:
+        with _administration(url) as connection:
+            _drop(connection, new)
+        raise
 
 
-def reset_database(url: URL) -> None:
-    """Make the database empty."""
-    name = sql.Identifier(str(url.database))
-    _administer(
-        url,
-        sql.SQL("drop database if exists {} with (force)").format(name),
-        sql.SQL("create database {}").format(name),
-    )
-
-
-def _administer(url: URL, *statements: sql.Composed) -> None:
-    """Run statements on the server's own database, since ours may come and go."""
+def _swap(connection: psycopg.Connection, name: str, new: str, old: str) -> None:
+    """Let the new database take the name: both renamings, or neither."""
+    rename = sql.SQL("alter database {} rename to {}")
+    allow = sql.SQL("alter database {} allow_connections {}")
+    known = connection.execute("select from pg_database where datname = %s", [name]).fetchone()
+    if known is None:
+        connection.execute(rename.format(sql.Identifier(new), sql.Identifier(name)))
+        return
+    connection.execute(allow.format(sql.Identifier(name), sql.SQL("false")))
     try:
-        with psycopg.connect(libpq(url.set(database="postgres")), autocommit=True) as connection:
-            for statement in statements:
-                connection.execute(statement)
+        connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s", [name]
+        )
+        with connection.transaction():
+            connection.execute(rename.format(sql.Identifier(name), sql.Identifier(old)))
+            connection.execute(rename.format(sql.Identifier(new), sql.Identifier(name)))
+    except psycopg.Error:
+        connection.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
+        raise
+
+
+def _drop(connection: psycopg.Connection, name: str) -> None:
+    connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+
+
+@contextlib.contextmanager
+def _administration(url: URL) -> Iterator[psycopg.Connection]:
+    """A connection to the server's own database, since ours come and go."""
+    server = url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
+    try:
+        with psycopg.connect(server, autocommit=True, connect_timeout=10) as connection:
+            yield connection
     except psycopg.Error as error:
         raise BackupError(
             f"The server refused: {str(error).strip().splitlines()[0]}",
@@ -104,8 +149,24 @@ def _administer(url: URL, *statements: sql.Composed) -> None:
         ) from error
 
 
-def _run(command: list[str], **streams: object) -> None:
-    result = subprocess.run(command, stderr=subprocess.PIPE, text=False, check=False, **streams)  # type: ignore[call-overload]
+def _upgrade(url: URL, step: Step, *, must_be_ours: bool = False) -> None:
+    engine = make_engine(url)
+    try:
+        with engine.begin() as connection:
+            if must_be_ours and not has_schema(connection):
+                raise BackupError("it is not a backup of a Sightline database.")
+            upgrade(connection, step)
+    except sa.exc.DBAPIError as error:
+        raise BackupError(str(error.orig).strip().splitlines()[0]) from error
+    finally:
+        engine.dispose()
+
+
+def _run(url: URL, name: str, *options: str, **streams: object) -> None:
+    command = [tool(name), *options, "-d", libpq(url)]
+    result = subprocess.run(  # type: ignore[call-overload]
+        command, stderr=subprocess.PIPE, env=libpq_environment(url), check=False, **streams
+    )
     if result.returncode:
         message = result.stderr.decode(errors="replace").strip().splitlines()
-        raise BackupError(message[0] if message else f"{Path(command[0]).name} failed")
+        raise BackupError(message[0] if message else f"{name} failed")

@@ -33,6 +33,7 @@ SUPERUSER = "sightline"
 DATABASE = "sightline"
 OLDEST_SERVER = 14
 START_SECONDS = 60
+LONGEST_LOG = 10_000_000
 INSTALL = "apt-get install postgresql-postgis (./sightline does it when run as root or with sudo)"
 
 
@@ -57,7 +58,8 @@ def installed_servers() -> list[Server]:
     servers: dict[Path, Server] = {}
     for folder in folders:
         if (folder / "initdb").exists() and (folder / "postgres").exists():
-            version = int(re.findall(r"\d+", _output(folder / "postgres", "--version"))[0])
+            found = re.search(r"\d+", _output(folder / "postgres", "--version"))
+            version = int(found[0]) if found else 0
             if version >= OLDEST_SERVER and _has_postgis(folder, version):
                 servers[folder.resolve()] = Server(version, folder)
     return sorted(servers.values(), key=lambda server: -server.version)
@@ -84,7 +86,13 @@ class Account:
     def for_server(cls) -> Account:
         """The user itself; for root, who must not run PostgreSQL, an account without rights."""
         if os.geteuid() != 0:
-            entry = pwd.getpwuid(os.geteuid())
+            try:
+                entry = pwd.getpwuid(os.geteuid())
+            except KeyError:
+                raise ClusterError(
+                    f"The user {os.geteuid()} has no name on this system, and PostgreSQL wants one.",
+                    "Run as a user with an account, or set SIGHTLINE_DATABASE_URL to a server of yours.",
+                ) from None
             return cls(entry.pw_name, entry.pw_uid, entry.pw_gid)
         for name in ("postgres", "nobody"):
             with contextlib.suppress(KeyError):
@@ -92,26 +100,38 @@ class Account:
                 return cls(name, entry.pw_uid, entry.pw_gid)
         raise ClusterError("No account to run the server as.", "Create a system user `postgres`.")
 
-    def run(self, *command: str | Path, check: bool = True, timeout: float = 120) -> str:
-        """Run a command as this account, from `/`, and return what it printed.
+    def run(
+        self,
+        *command: str | Path,
+        check: bool = True,
+        timeout: float = 300,
+        folder: Path = Path("/"),
+        data: Path | None = None,
+    ) -> str:
+        """Run a command as this account and return what it printed.
 
         Its output goes to a file: a server that it leaves behind must hold no pipe of ours.
+        The data folder is handed over as PGDATA, since pg_ctl gives its options to a shell.
         """
         switch = os.geteuid() == 0
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         with tempfile.TemporaryFile("w+") as printed:
-            result = subprocess.run(
-                [str(part) for part in command],
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=subprocess.STDOUT,
-                check=False,
-                timeout=timeout,
-                env={**os.environ, "LC_MESSAGES": "C"},
-                user=self.uid if switch else None,
-                group=self.gid if switch else None,
-                extra_groups=[] if switch else None,
-            )
+            try:
+                result = subprocess.run(
+                    [str(part) for part in command],
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=printed,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                    timeout=timeout,
+                    env=inherited | {"LC_ALL": "C"} | ({"PGDATA": str(data)} if data else {}),
+                    user=self.uid if switch else None,
+                    group=self.gid if switch else None,
+                    extra_groups=[] if switch else None,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise ClusterError(f"{Path(command[0]).name} did not end in {timeout:.0f} s.") from error
             printed.seek(0)
             output = printed.read().strip()
         if check and result.returncode:
@@ -120,7 +140,7 @@ class Account:
 
     def can_enter(self, folder: Path) -> bool:
         """Whether the account can reach the folder (or the nearest parent that exists)."""
-        while not folder.exists():
+        while not os.path.exists(folder):
             folder = folder.parent
         return self.run("/bin/sh", "-c", 'test -x "$1" && echo yes', "sh", folder, check=False) == "yes"
 
@@ -136,13 +156,21 @@ class Cluster:
     def folder(self) -> Path:
         """Where the data really is: `home`, or under `/var/tmp` if the server cannot enter that."""
         account = Account.for_server()
+        aside = Path("/var/tmp") / f"sightline-{os.geteuid()}-{self._digest}"
+        here = os.path.exists(self.home / "data")
         if account.can_enter(self.home):
-            return self.home
-        return Path("/var/tmp") / f"sightline-{os.geteuid()}-{self._digest}"
+            moved_in = not here and _owner(aside) == os.geteuid() and (aside / "data").exists()
+            return aside if moved_in else self.home
+        if here or os.geteuid() != 0:
+            raise ClusterError(
+                f"The user {account.name}, who runs the server, cannot enter {self.home}.",
+                "Let that user enter it and every folder above it, or set SIGHTLINE_HOME to another folder.",
+            )
+        return aside
 
     @property
     def _digest(self) -> str:
-        return hashlib.sha256(str(self.home.absolute()).encode()).hexdigest()[:10]
+        return hashlib.sha256(str(self.home.resolve()).encode()).hexdigest()[:10]
 
     @property
     def data(self) -> Path:
@@ -162,41 +190,53 @@ class Cluster:
 
     def alive(self) -> bool:
         """Whether the server answers on its socket."""
-        try:
-            with psycopg.connect(self.url("postgres"), connect_timeout=3, autocommit=True) as connection:
-                return connection.execute("select 1").fetchone() == (1,)
-        except psycopg.Error:
-            return False
+        address = f"{self.url('postgres')}&connect_timeout=3"
+        return psycopg.pq.PGconn.ping(address.encode()) == psycopg.pq.Ping.OK
 
     def start(self) -> bool:
         """Make sure that the server answers. True if this call started it."""
-        if self.alive():
+        if self._ready():
             return False
         with self._locked():
-            if self.alive():
+            if self._ready():
                 return False
-            server = self._server()
-            if not (self.data / "PG_VERSION").exists():
-                self._initialise(server)
-            self._make_socket_folder()
-            self._clear_leftovers()
-            self._launch(server)
+            started = self._start_server()
             self._create_database()
-            return True
+            return started
+
+    def _ready(self) -> bool:
+        try:
+            psycopg.connect(self.url(), connect_timeout=3).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _start_server(self) -> bool:
+        self._refuse_foreign_data()
+        server = self._server()
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise(server)
+        self._make_socket_folder()
+        self._clear_leftovers()
+        if self.alive():
+            return False
+        self._launch(server)
+        return True
 
     def stop(self) -> bool:
-        """Stop the server. True if there was one."""
+        """Stop the server, also one that no longer answers. True if there was one."""
+        self._refuse_foreign_data()
         if not (self.data / "postmaster.pid").exists():
             return False
         with self._locked():
-            was_alive = self.alive()
-            if was_alive:
-                Account.for_server().run(
-                    self._server().bin / "pg_ctl", "stop", "-D", self.data, "-m", "fast", "-w"
-                )
-            else:
+            if not self._process_lives():
                 self._clear_leftovers()
-            return was_alive
+                return False
+            pg_ctl = self._server().bin / "pg_ctl"
+            Account.for_server().run(
+                pg_ctl, "stop", "-m", "fast", "-w", "-t", str(START_SECONDS), data=self.data
+            )
+            return True
 
     def destroy(self) -> None:
         """Stop the server and delete everything it holds."""
@@ -206,6 +246,7 @@ class Cluster:
 
     def status(self) -> dict[str, object]:
         """What there is: for `sightline db status`."""
+        self._refuse_foreign_data()
         version = self.data / "PG_VERSION"
         return {
             "running": self.alive(),
@@ -233,11 +274,25 @@ class Cluster:
             f"Install PostgreSQL {wanted} with PostGIS, back up, then restore into a new SIGHTLINE_HOME.",
         )
 
+    def _refuse_foreign_data(self) -> None:
+        """Say so if another user made the data: PostgreSQL would only mutter about permissions."""
+        owner, account = _owner(self.data, follow=True), Account.for_server()
+        if owner in (None, account.uid):
+            return
+        try:
+            name = pwd.getpwuid(owner or 0).pw_name
+        except KeyError:
+            name = str(owner)
+        raise ClusterError(
+            f"The data in {self.data} belongs to the user {name}, and the server would run as {account.name}.",
+            "Run Sightline as the user who ran it first, or set SIGHTLINE_HOME to another folder.",
+        )
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """One start or stop at a time; the others wait and then find the work done."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             handle = open(self.folder / "lock", "w")  # noqa: SIM115
         except OSError as error:
             raise ClusterError(
@@ -248,6 +303,17 @@ class Cluster:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
 
+    def _make_folder(self) -> None:
+        missing = [folder for folder in (self.folder, *self.folder.parents) if not os.path.exists(folder)]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.folder != self.home and _owner(self.folder) != os.geteuid():
+            raise ClusterError(
+                f"{self.folder} belongs to somebody else.", "Remove it, or set SIGHTLINE_HOME."
+            )
+        if os.geteuid() == 0:  # whatever root's umask is, the server's account must get through
+            for folder in missing:
+                folder.chmod(0o755)
+
     def _initialise(self, server: Server) -> None:
         account = Account.for_server()
         unfinished = self.folder / "data.unfinished"
@@ -256,8 +322,8 @@ class Cluster:
         if os.geteuid() == 0:
             os.chown(unfinished, account.uid, account.gid)
         account.run(
-            server.bin / "initdb", "-D", unfinished, "-U", SUPERUSER, "--auth=trust", "-E", "UTF8",
-            "--locale=C.UTF-8", "--no-sync", "--no-instructions",
+            server.bin / "initdb", "-U", SUPERUSER, "--auth=trust", "-E", "UTF8",
+            "--locale=C.UTF-8", "--no-sync", "--no-instructions", data=unfinished,
         )  # fmt: skip
         unfinished.rename(self.data)
 
@@ -265,8 +331,7 @@ class Cluster:
         account = Account.for_server()
         folder = self.socket_folder
         folder.mkdir(mode=0o700, exist_ok=True)
-        owner = folder.stat(follow_symlinks=False)
-        if folder.is_symlink() or owner.st_uid not in (account.uid, os.geteuid()):
+        if folder.is_symlink() or _owner(folder) not in (account.uid, os.geteuid()):
             raise ClusterError(
                 f"{folder} belongs to somebody else.", "Remove it, or set another SIGHTLINE_HOME."
             )
@@ -274,47 +339,58 @@ class Cluster:
             os.chown(folder, account.uid, account.gid)
         folder.chmod(0o700)
 
+    def _process_lives(self) -> bool:
+        """Whether the process in the pid file is a server on this data, not a zombie or a reused pid."""
+        try:
+            pid = int((self.data / "postmaster.pid").read_text().partition("\n")[0])
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            return state not in "ZX" and os.path.samefile(f"/proc/{pid}/cwd", self.data)
+        except (OSError, ValueError, IndexError):
+            return False
+
     def _clear_leftovers(self) -> None:
-        """Remove what a killed server left behind, once its process is really gone."""
-        pid_file = self.data / "postmaster.pid"
-        if not pid_file.exists():
-            return
+        """Remove what a killed server left behind; wait for one that is just coming up."""
         deadline = time.monotonic() + START_SECONDS
-        while _is_running(int(pid_file.read_text().split("\n")[0] or 0), self.data):
+        while self._process_lives():
             if self.alive():
                 return
             if time.monotonic() > deadline:
-                raise ClusterError(f"A server on {self.data} runs but does not answer.", f"See {self.log}.")
+                raise ClusterError(
+                    f"A server on {self.data} runs but does not answer.",
+                    f"Stop it with `sightline db stop` and start again; its log is {self.log}.",
+                )
             time.sleep(0.05)
-            if not pid_file.exists():
-                return
-        pid_file.unlink(missing_ok=True)
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
         for leftover in self.socket_folder.glob(".s.PGSQL.*"):
             leftover.unlink(missing_ok=True)
 
     def _launch(self, server: Server) -> None:
         """Start, and start again while backends of a killed server still hold its memory."""
         account = Account.for_server()
-        self.log.touch()
-        if os.geteuid() == 0:
-            os.chown(self.log, account.uid, account.gid)
+        self._make_log(account)
         settings = " ".join(f"-c {name}={value}" for name, value in self._server_settings().items())
         deadline = time.monotonic() + START_SECONDS
         while True:
+            read = self.log.stat().st_size
             try:
                 account.run(
-                    server.bin / "pg_ctl", "start", "-D", self.data, "-l", self.log, "-w",
-                    "-t", str(START_SECONDS), "-o", settings,
+                    server.bin / "pg_ctl", "start", "-l", self.log.name, "-w", "-t", str(START_SECONDS),
+                    "-o", settings, folder=self.folder, data=self.data,
                 )  # fmt: skip
                 return
             except ClusterError as error:
-                tail = self.log.read_text(errors="replace")[-2000:]
-                if "shared memory" not in tail or time.monotonic() > deadline:
-                    raise ClusterError(
-                        f"The server did not start: {tail.strip().splitlines()[-1] if tail.strip() else error}",
-                        f"See {self.log}.",
-                    ) from error
+                new = self.log.read_bytes()[read:].decode(errors="replace").strip()
+                if "shared memory" not in new or time.monotonic() > deadline:
+                    reason = next((line for line in new.splitlines() if "FATAL" in line), error.message)
+                    raise ClusterError(f"The server did not start: {reason}", f"See {self.log}.") from error
                 time.sleep(0.2)
+
+    def _make_log(self, account: Account) -> None:
+        if self.log.exists() and self.log.stat().st_size > LONGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.old"))
+        self.log.touch(mode=0o600)
+        if os.geteuid() == 0:
+            os.chown(self.log, account.uid, account.gid)
 
     def _server_settings(self) -> dict[str, str]:
         settings = {
@@ -339,13 +415,9 @@ class Cluster:
                 connection.execute(f"create database {DATABASE}")
 
 
-def _is_running(pid: int, data: Path) -> bool:
-    """Whether the process is a live server on this data folder (not a zombie, not a reused pid)."""
-    if pid <= 0:
-        return False
+def _owner(path: Path, *, follow: bool = False) -> int | None:
+    """The owner of a file or folder (or of the link that it is); None if it is not there."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (OSError, IndexError):
-        return False
-    return state not in "ZX" and str(data).encode() in command
+        return path.stat(follow_symlinks=follow).st_uid
+    except (FileNotFoundError, NotADirectoryError):
+        return None

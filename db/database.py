@@ -22,6 +22,7 @@ from db.schema import Step, is_current, upgrade
 from db.settings import Settings, load_settings
 
 OLDEST_POSTGIS = (3, 2)
+FORM = "Write it as postgresql://user:password@host:port/database."
 Say = Callable[[str], None]
 
 
@@ -54,17 +55,21 @@ def database_url(settings: Settings | None = None) -> URL:
     text = settings.database_url or Cluster(settings.data_home).url()
     try:
         url = make_url(text)
-    except ArgumentError as error:
-        raise DatabaseError(
-            "SIGHTLINE_DATABASE_URL is not a database address.",
-            "Write it as postgresql://user:password@host:port/database.",
-        ) from error
+    except (ArgumentError, ValueError) as error:
+        raise DatabaseError("SIGHTLINE_DATABASE_URL is not a database address.", FORM) from error
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise DatabaseError(
             f"SIGHTLINE_DATABASE_URL names a {url.get_backend_name()} database; Sightline needs PostgreSQL.",
-            "Write it as postgresql://user:password@host:port/database.",
+            FORM,
         )
+    if not url.database:
+        raise DatabaseError("SIGHTLINE_DATABASE_URL names no database.", FORM)
     return url.set(drivername="postgresql+psycopg")
+
+
+def shown(url: URL) -> str:
+    """The address for people: without the password, and without the name of our driver."""
+    return url.set(drivername="postgresql").render_as_string()
 
 
 def make_engine(url: URL, *, pool_size: int = 8) -> Engine:
@@ -99,8 +104,8 @@ def reached(engine: Engine) -> Iterator[Connection]:
     try:
         connection = engine.connect()
     except DBAPIError as error:
-        where = engine.url.render_as_string(hide_password=True)
-        reason = str(error.orig).strip().splitlines()[-1]
+        where = shown(engine.url)
+        reason = " ".join(str(error.orig).split())
         raise DatabaseError(
             f"Cannot connect to {where}: {reason}",
             "Check SIGHTLINE_DATABASE_URL and that the server runs; unset it to use the private cluster.",

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
+from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base
@@ -28,12 +29,9 @@ def _of_ruleset(**options: Any) -> Mapped[str]:
     return mapped_column(sa.ForeignKey("ruleset.code", ondelete="CASCADE"), comment="The game", **options)
 
 
-def _of_rulebook(**options: Any) -> Mapped[Any]:
+def _of_rulebook(comment: str = "The imported rulebook", **options: Any) -> Mapped[Any]:
     return mapped_column(
-        sa.BigInteger,
-        sa.ForeignKey("rulebook.id", ondelete="CASCADE"),
-        comment="The imported rulebook",
-        **options,
+        sa.BigInteger, sa.ForeignKey("rulebook.id", ondelete="CASCADE"), comment=comment, **options
     )
 
 
@@ -64,7 +62,7 @@ class Rulebook(Base):
     id: Mapped[int] = _id()
     ruleset: Mapped[str] = _of_ruleset()
     edition: Mapped[str] = mapped_column(comment="Short name of the edition, for addresses and commands")
-    title: Mapped[str] = mapped_column(comment="The name of the game, as this edition of Sightline has it")
+    title: Mapped[str] = mapped_column(comment="Name for people")
     source: Mapped[str] = mapped_column(comment="SHA-256 of the imported file")
     figures: Mapped[dict[str, Any]] = mapped_column(comment="The counts that the import reported")
     imported_at: Mapped[datetime.datetime] = mapped_column(
@@ -153,7 +151,7 @@ class RuleReference(Base):
     )
 
     id: Mapped[int] = _id()
-    rulebook_id: Mapped[int | None] = _of_rulebook(index=True)
+    rulebook_id: Mapped[int | None] = _of_rulebook("Where it is printed; null: in our digest", index=True)
     rule_id: Mapped[int | None] = _of_rule("The rule that refers; null: a glossary without a number")
     printed: Mapped[str] = mapped_column(comment="The number as it is printed")
     target_id: Mapped[int | None] = _of_rule("The rule referred to; null: there is none", "SET NULL")
@@ -235,13 +233,13 @@ class ConceptRule(Base):
 
 
 class Synonym(Base):
-    """A name by which people ask for a term or a concept."""
+    """A name by which people ask for a term or a concept, or one of several words for one thing."""
 
     __tablename__ = "synonym"
     __table_args__ = (
-        sa.CheckConstraint("(term_id is null) <> (concept is null)", name="of_one_thing"),
+        sa.CheckConstraint("num_nonnulls(term_id, concept, word_group) = 1", name="of_one_thing"),
         sa.Index(None, "stems"),
-        {"comment": "Names of terms and concepts, reduced to their stems, for searching"},
+        {"comment": "Names of terms and concepts and everyday words, reduced to stems, for searching"},
     )
 
     id: Mapped[int] = _id()
@@ -253,6 +251,7 @@ class Synonym(Base):
     concept: Mapped[str | None] = mapped_column(
         sa.ForeignKey("concept.code", ondelete="CASCADE"), index=True, comment="The concept, if one"
     )
+    word_group: Mapped[int | None] = mapped_column(comment="The group of everyday words, if one")
 
 
 class Word(Base):
@@ -306,3 +305,17 @@ def path_below(number: str, parent: str | None, parent_path: list[int]) -> list[
         else number.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").removesuffix(".0")
     )
     return [*parent_path, *(int(part) for part in own.split(".") if part)]
+
+
+def rule_ids(connection: Connection, ruleset: str) -> dict[str, int]:
+    """The row of every rule of a game, by number."""
+    rows = connection.execute(sa.select(Rule.number, Rule.id).where(Rule.ruleset == ruleset))
+    return {row.number: row.id for row in rows}
+
+
+def forget_orphans(connection: Connection, ruleset: str) -> None:
+    """Drop rules that neither our digests nor any edition has, unless an erratum hangs on them."""
+    kept = [sa.exists().where(table.rule_id == Rule.id) for table in (EditionRule, Erratum)]
+    connection.execute(
+        sa.delete(Rule).where(Rule.ruleset == ruleset, Rule.digest == "", *(~link for link in kept))
+    )

@@ -38,6 +38,39 @@ GROUND = "lattice"
 LOCK = 0x51647411
 """Advisory lock: two upgrades at once take turns."""
 
+NAMESPACE = "Functions and views of Sightline, made anew at every upgrade; keep nothing of yours here"
+"""Comment on each schema of ours: how one whose folder is gone is known again."""
+FOREIGN_OBJECTS = """
+with ours as (
+  select 'pg_class'::regclass as class, oid from pg_class where relnamespace::regnamespace::text = any(:ours)
+  union all
+  select 'pg_proc'::regclass, oid from pg_proc where pronamespace::regnamespace::text = any(:ours)
+  union all
+  select 'pg_type'::regclass, oid from pg_type where typnamespace::regnamespace::text = any(:ours)
+),
+built_on as (
+  select
+    case when link.classid = 'pg_rewrite'::regclass then 'pg_class'::regclass else link.classid end as class,
+    coalesce(rule.ev_class, link.objid) as object,
+    case when rule.oid is null then link.objsubid else 0 end as part
+  from pg_depend as link
+  join ours on ours.class = link.refclassid and ours.oid = link.refobjid
+  left join pg_rewrite as rule on link.classid = 'pg_rewrite'::regclass and rule.oid = link.objid
+  where link.deptype in ('n', 'a') and link.classid <> 'pg_trigger'::regclass
+),
+found as (
+  select (pg_identify_object(class, object, part)).*
+  from built_on
+  union all
+  select (pg_identify_object('pg_class'::regclass, oid, 0)).*
+  from pg_class
+  where relnamespace::regnamespace::text = any(:ours) and relkind in ('r', 'p', 'f', 'm', 'S')
+)
+select distinct identity from found
+where schema is null or not schema = any(:all) or type in ('table', 'foreign table', 'materialized view', 'sequence')
+order by identity
+"""
+
 Step = Callable[[str], None]
 NEEDS = re.compile(r"^-- needs: (.+)$", re.MULTILINE)
 
@@ -95,9 +128,14 @@ def head_revision() -> str:
     return head
 
 
+def has_schema(connection: Connection) -> bool:
+    """Whether this is a database of Sightline at all, of whatever version."""
+    return connection.scalar(sa.text("select to_regclass('public.schema_state')")) is not None
+
+
 def is_current(connection: Connection) -> bool:
     """Whether the database has just this version's tables, verbs and ruleset data."""
-    if connection.scalar(sa.text("select to_regclass('public.schema_state')")) is None:
+    if not has_schema(connection):
         return False
     row = connection.execute(
         sa.text(
@@ -116,8 +154,8 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     _refuse_newer_schema(connection)
     for extension in EXTENSIONS:
         _create_extension(connection, extension)
-    for name in schemas():
-        connection.execute(sa.text(f"create schema if not exists {name}"))
+    _make_namespaces(connection)
+    inherited = _uncomment_the_ground(connection)
     step("lattice")
     _apply(connection, [path for path in verbs() if path.parent.name == GROUND])
     step("tables")
@@ -129,6 +167,7 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     step("functions and views")
     _forget_verbs(connection)
     _apply(connection, verbs())
+    _drop_what_the_ground_lost(connection, inherited)
     step("rulesets")
     load_rulesets(connection)
     connection.execute(
@@ -160,6 +199,21 @@ def _refuse_newer_schema(connection: Connection) -> None:
         )
 
 
+def _make_namespaces(connection: Connection) -> None:
+    """A schema for each folder of `sql/`; one whose folder is gone goes too, unless others use it."""
+    known = connection.scalars(
+        sa.text("select nspname from pg_namespace where obj_description(oid, 'pg_namespace') = :mark"),
+        {"mark": NAMESPACE},
+    ).all()
+    gone = [name for name in known if name not in schemas()]
+    _refuse_foreign_objects(connection, gone)
+    for name in gone:
+        connection.execute(sa.text(f'drop schema "{name}" cascade'))
+    for name in schemas():
+        connection.execute(sa.text(f"create schema if not exists {name}"))
+        connection.execute(sa.text(f"comment on schema {name} is '{NAMESPACE}'"))
+
+
 def _create_extension(connection: Connection, extension: str) -> None:
     try:
         with connection.begin_nested():
@@ -175,30 +229,62 @@ def _create_extension(connection: Connection, extension: str) -> None:
 def _forget_verbs(connection: Connection) -> None:
     """Drop every function and view of ours before all are made anew, so that none lingers.
 
-    The ground schema stays: generated columns stand on it. Views that others built on
-    ours would go too, so they are named and nothing is touched.
+    The ground schema stays: generated columns stand on it.
     """
-    foreign = connection.scalars(
-        sa.text(
-            "select distinct view.oid::regclass::text"
-            " from pg_depend link join pg_rewrite rule on rule.oid = link.objid"
-            " join pg_class view on view.oid = rule.ev_class"
-            " left join pg_class source on link.refclassid = 'pg_class'::regclass and source.oid = link.refobjid"
-            " left join pg_proc routine on link.refclassid = 'pg_proc'::regclass and routine.oid = link.refobjid"
-            " join pg_namespace ours on ours.oid = coalesce(source.relnamespace, routine.pronamespace)"
-            " join pg_namespace theirs on theirs.oid = view.relnamespace"
-            " where ours.nspname = any(:ours) and not theirs.nspname = any(:all)"
-        ),
-        {"ours": _droppable(), "all": schemas()},
-    ).all()
-    if foreign:
-        raise UpgradeError(
-            f"Views of yours are built on Sightline's: {', '.join(foreign)}.",
-            "Drop them, upgrade, and create them again.",
-        )
+    _refuse_foreign_objects(connection, _droppable())
     for name in _droppable():
         connection.execute(sa.text(f"drop schema {name} cascade"))
         connection.execute(sa.text(f"create schema {name}"))
+        connection.execute(sa.text(f"comment on schema {name} is '{NAMESPACE}'"))
+
+
+def _refuse_foreign_objects(connection: Connection, names: list[str]) -> None:
+    """Name what others keep in our schemas or built on them: it would go with ours.
+
+    Triggers on tables of ours are not foreign: `sql/` makes them, and makes them again.
+    """
+    foreign = connection.scalars(sa.text(FOREIGN_OBJECTS), {"ours": names, "all": schemas()}).all()
+    if foreign:
+        raise UpgradeError(
+            f"Views or tables of yours are built on Sightline's functions and views: {', '.join(foreign)}.",
+            "Drop them (sightline db psql), upgrade, and create them again.",
+        )
+
+
+def _ground_functions(connection: Connection, *, commented: bool) -> list[str]:
+    return list(
+        connection.scalars(
+            sa.text(
+                "select oid::regprocedure::text from pg_proc"
+                " where pronamespace = cast(:ground as regnamespace) and prokind = 'f'"
+                " and (obj_description(oid, 'pg_proc') is not null) = :commented order by 1"
+            ),
+            {"ground": GROUND, "commented": commented},
+        )
+    )
+
+
+def _uncomment_the_ground(connection: Connection) -> list[str]:
+    """The ground's functions so far, their comments removed: the files make those of theirs anew."""
+    found = _ground_functions(connection, commented=True)
+    for signature in found:
+        connection.execute(sa.text(f"comment on function {signature} is null"))
+    return found
+
+
+def _drop_what_the_ground_lost(connection: Connection, inherited: list[str]) -> None:
+    """Drop functions of the ground that its files no longer have: nothing commented on them again."""
+    for signature in _ground_functions(connection, commented=False):
+        if signature not in inherited:
+            raise UpgradeError(f"sql/{GROUND}: {signature} has no comment.", "Add `comment on function`.")
+        try:
+            with connection.begin_nested():
+                connection.execute(sa.text(f"drop function {signature}"))
+        except sa.exc.DBAPIError as error:
+            reason = " ".join(str(error.orig).split())
+            raise UpgradeError(
+                f"sql/{GROUND} no longer has {signature}, but it is in use: {reason}"
+            ) from error
 
 
 def _droppable() -> list[str]:

@@ -29,7 +29,9 @@ class Settings(BaseModel):
         None, description="Use this PostgreSQL server (14+, PostGIS 3.2+) instead of the private cluster."
     )
     home: Path | None = Field(
-        None, description="Where the private cluster keeps its data; default `.sightline` in the project."
+        None,
+        description="Where the private cluster keeps its data. Default: `.sightline` in the project's folder;"
+        " of an installed Sightline `~/.local/share/sightline`.",
     )
     host: str = Field("127.0.0.1", description="Loopback address the web server listens on.")
     port: int = Field(8765, ge=1, le=65535, description="Port the web server listens on.")
@@ -53,7 +55,14 @@ class Settings(BaseModel):
 
     @property
     def data_home(self) -> Path:
-        return (self.home or CHECKOUT / ".sightline").expanduser().absolute()
+        return (self.home or _default_home()).expanduser().absolute()
+
+
+def _default_home() -> Path:
+    """Beside the project's files; an installed package keeps nothing beside its own."""
+    if (CHECKOUT / "pyproject.toml").exists():
+        return CHECKOUT / ".sightline"
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "sightline"
 
 
 def config_file() -> Path:
@@ -70,6 +79,8 @@ def load_settings() -> Settings:
             values.update(tomllib.loads(path.read_text(encoding="utf-8")))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SightlineError(f"{path}: not TOML: {error}", "Mend the file or remove it.") from error
+        except OSError as error:
+            raise SightlineError(f"Cannot read {path}: {error.strerror}.", "Make it readable.") from error
         sources = dict.fromkeys(values, str(path))
     elif f"{PREFIX}CONFIG" in os.environ:
         raise SightlineError(f"SIGHTLINE_CONFIG names {path}, which is not there.", "Correct or unset it.")
@@ -84,7 +95,9 @@ def load_settings() -> Settings:
         problem = error.errors()[0]
         name = str(problem["loc"][0])
         known = ", ".join(Settings.model_fields)
+        unknown = problem["type"] == "extra_forbidden"
+        reason = "there is no such setting" if unknown else problem["msg"].removeprefix("Value error, ")
         raise SightlineError(
-            f"setting {name} (from {sources.get(name, 'its default')}): {problem['msg']}",
+            f"setting {name} (from {sources.get(name, 'its default')}): {reason}",
             f"Known settings: {known}.",
         ) from error

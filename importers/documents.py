@@ -134,6 +134,11 @@ class Node:
         return "/".join(key for key in reversed(keys) if key)
 
     @property
+    def where(self) -> str:
+        """Its line, or its place in a file without lines, for a message about another node."""
+        return f"at {self.place}" if self.line is None else f"on line {self.line}"
+
+    @property
     def kind(self) -> str:
         """What it is, for a message."""
         if isinstance(self.value, dict):
@@ -141,6 +146,12 @@ class Node:
         if isinstance(self.value, list):
             return "a list"
         return "nothing" if self.value is None else repr(self.text or str(self.value))
+
+    def child(
+        self, key: str, value: Scalar | list[Node] | dict[str, Node] = None, text: str | None = None
+    ) -> Node:
+        """A node within this one, made by hand: of the same file and line."""
+        return Node(value, text=text, file=self.file, line=self.line, parent=self, key=key)
 
     def get(self, key: str) -> Node | None:
         """The value at a key, if it is a mapping that has it."""
@@ -279,9 +290,19 @@ def _read_json_first(content: str, name: str, problems: Problems) -> Node:
     return _YamlReader(content, name, problems).read()
 
 
-def scalar(text: str, **place: Any) -> Node:
-    """A node for a bare text that stands in a table: a number where it looks like one."""
-    return Node(_resolved(text), text=text, **place)
+def resolved(text: str) -> Scalar:
+    """What a bare word stands for: nothing, true, false, a number, or itself.
+
+    A number that starts with a superfluous zero (0314) is a label, not an octal number.
+    """
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] in "+-.0123456789" and len(text) <= MAX_DIGITS:
+        if WHOLE.fullmatch(text):
+            return int(text)
+        if DECIMAL.fullmatch(text):
+            return Decimal(text)
+    return text
 
 
 def _like(word: str, known: Iterable[str]) -> Callable[[], list[str]]:
@@ -316,21 +337,6 @@ def _decoded(text: str | bytes, name: str, max_bytes: int) -> str:
     return text
 
 
-def _resolved(text: str) -> Scalar:
-    """What a bare word stands for: nothing, true, false, a number, or itself.
-
-    A number that starts with a superfluous zero (0314) is a label, not an octal number.
-    """
-    if text in WORDS:
-        return WORDS[text]
-    if text[0] in "+-.0123456789" and len(text) <= MAX_DIGITS:
-        if WHOLE.fullmatch(text):
-            return int(text)
-        if DECIMAL.fullmatch(text):
-            return Decimal(text)
-    return text
-
-
 class _Reader:
     """What reading YAML and JSON have in common: limits, and text a database can hold."""
 
@@ -360,7 +366,7 @@ class _Reader:
         elif isinstance(parent.value, dict):
             first = parent.value.setdefault(child.key, child)
             if first is not child:
-                self.problems.add(child, f"{child.key} is named twice, first on line {first.line}")
+                self.problems.add(child, f"{child.key} is named twice, first {first.where}")
 
 
 def _is_unicode(text: str) -> bool:
@@ -437,7 +443,7 @@ class _YamlReader(_Reader):
             node.value = []
         elif isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0]
-            self.fill(node, event.value, _resolved(event.value) if plain else event.value)
+            self.fill(node, event.value, resolved(event.value) if plain else event.value)
 
     def _refuse_extras(self, event: Any, node: Node) -> None:
         if isinstance(event, yaml.AliasEvent):
@@ -497,7 +503,7 @@ class _JsonReader(_Reader):
                 at, f"expected a value, found {self.content[at : at + 10]!r}" if first else "it ends too soon"
             )
         node.text = match.group()
-        node.value = _resolved(node.text)
+        node.value = resolved(node.text)
         if isinstance(node.value, str):
             self.problems.add(node, f"the number {node.text[:20]}… is too long or too large")
         return node, match.end()

@@ -37,13 +37,20 @@ KEYS = (
 )  # fmt: skip
 PLACES = ("objective", "exit", "entry", "box", "zone", "landmark")
 """Kinds of marked places besides the printed positions of ddp."""
+Plane = Callable[[Scheme, Fraction, Fraction], tuple[Fraction, Fraction]]
 NAME = "a name has lower-case letters, digits, - and _ only, and starts with a letter or digit"
 
 
-def read_map(node: Node, ruleset: str, problems: Problems) -> MapDraft | None:
-    """The map that a tree describes; None where anything in it is wrong, all of which is noted."""
+def read_map(
+    node: Node, ruleset: str, problems: Problems, plane: Plane = Scheme.lattice_point
+) -> MapDraft | None:
+    """The map that a tree describes; None where anything in it is wrong, all of which is noted.
+
+    `plane` brings the points of drawn artwork to the lattice, where they are not in column
+    and row pitches.
+    """
     before = len(problems.found)
-    draft = _MapReader(node, ruleset, problems).read()
+    draft = _MapReader(node, ruleset, problems, plane).read()
     return draft if len(problems.found) == before else None
 
 
@@ -127,8 +134,9 @@ class _Places:
 class _MapReader:
     """One pass over the tree of a map."""
 
-    def __init__(self, node: Node, ruleset: str, problems: Problems) -> None:
+    def __init__(self, node: Node, ruleset: str, problems: Problems, plane: Plane) -> None:
         self.node = node
+        self.plane = plane
         self.problems = problems
         self.words = vocabulary(ruleset)
         self.draft = MapDraft(ruleset, self.words.scheme)
@@ -232,23 +240,21 @@ class _MapReader:
         if extent is not None:
             self.draft.hexes = dict.fromkeys(extent, ground)
             self.places.hexes = self.draft.hexes
-        lines: dict[Axial, Node] = {}
+        first: dict[Axial, tuple[str, Node]] = {}
         for label, value in named.items():
             place = self.places.hex(value, label)
             if place is None:
                 continue
-            first = lines.setdefault(place, value)
-            if first is not value:
-                self.problems.add(
-                    value, f"{label} is the same hex as {first.key}, named on line {first.line}"
-                )
+            other, node = first.setdefault(place, (label, value))
+            if node is not value:
+                self.problems.add(value, f"{label} is the same hex as {other}, named {node.where}")
                 continue
             self.draft.hexes[place] = self._hex(value, ground, self.hex_keys)
         if not known_extent:
             self.places.hexes = self.draft.hexes
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
             self.problems.add(self.node, f"the map has more than {LARGEST_RECTANGLE:,} hexes")
-        self._tell_assumed(len(self.draft.hexes) - sum(map(_states_terrain, lines.values())))
+        self._tell_assumed(len(self.draft.hexes) - sum(_states_terrain(node) for _, node in first.values()))
 
     def _ground(self) -> HexDraft:
         """What fills the hexes that are not named, and completes those that are."""
@@ -285,17 +291,17 @@ class _MapReader:
         return HexDraft(terrain, level, in_order, name or None)
 
     def _features(self, node: Node) -> set[str]:
-        if not self.words.features:
+        if not self.words.features and node.value not in ([], None):
             self.problems.add(node, f"hexes of {self.draft.ruleset} have no features")
             return set()
         found = (
             item.word(self.problems, "hex feature", self.words.features)
-            for item in node.one_or_more(self.problems)
+            for item in (node.one_or_more(self.problems) if node.value is not None else ())
         )
         return {word for word in found if word is not None}
 
     def _hexsides(self, node: Node) -> None:
-        lines: dict[tuple[int, int], Node] = {}
+        first: dict[tuple[int, int], tuple[str, Node]] = {}
         for label, value in node.mapping(self.problems).items():
             side = self.places.side(value, label)
             kinds = [
@@ -304,11 +310,9 @@ class _MapReader:
             ]
             if side is None:
                 continue
-            first = lines.setdefault(side, value)
-            if first is not value:
-                self.problems.add(
-                    value, f"{label} is the same hexside as {first.key}, named on line {first.line}"
-                )
+            other, named = first.setdefault(side, (label, value))
+            if named is not value:
+                self.problems.add(value, f"{label} is the same hexside as {other}, named {named.where}")
             self.draft.hexsides |= {(*side, kind) for kind in kinds if kind is not None}
 
     def _paths(self, node: Node) -> None:
@@ -411,7 +415,7 @@ class _MapReader:
         return tuple(points) if isinstance(node.value, list) else None
 
     def _snapped(self, x: Fraction, y: Fraction) -> tuple[int, int]:
-        exact = self.draft.scheme.lattice_point(x, y)
+        exact = self.plane(self.draft.scheme, x, y)
         point = round(exact[0] * GRID), round(exact[1] * GRID)
         self.draft.moved = max(
             self.draft.moved,

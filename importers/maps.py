@@ -6,21 +6,27 @@ export_map(connection, "island", "island.gpkg")
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import secrets
+import tempfile
+import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-import psycopg
 import shapely
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.database import psycopg_connection
-from db.labels import Axial, LabelError, Scheme, nearest
+from db.labels import Axial, Scheme, nearest
+from importers.documents import Problems, read_document
+from importers.georeference import georeference
 from importers.map_draft import (
     GRID,
     AreaDraft,
@@ -33,9 +39,32 @@ from importers.map_draft import (
     MapDraft,
     PathDraft,
 )
-from importers.map_reading import read_hex, read_map
+from importers.map_formats import read_root, read_tables, read_written, write_tables
+from importers.map_gis import (
+    is_collection,
+    read_collection,
+    read_geojson,
+    read_geopackage,
+    write_geojson,
+    write_geopackage,
+)
+from importers.map_reading import NAME, is_name, read_hex, read_map
+from importers.map_writing import write_json, write_yaml
 
-__all__ = ["MapDraft", "MapError", "delete_map", "load_draft", "read_hex", "read_map", "store_map"]
+__all__ = [
+    "FORMATS",
+    "ImportReport",
+    "MapDraft",
+    "MapError",
+    "delete_map",
+    "export_map",
+    "import_map",
+    "load_draft",
+    "read_hex",
+    "read_map",
+    "read_map_file",
+    "store_map",
+]
 
 Progress = Callable[[int, int], None]
 """Is told how many of how many rows are done; see `PROGRESS_ABOVE`."""
@@ -43,9 +72,133 @@ PROGRESS_ABOVE = 1000
 """Smaller maps are in before a bar could be drawn."""
 BATCH = 500
 
+FORMATS = {
+    "yaml": (".yaml", ".yml"),
+    "json": (".json",),
+    "csv": (".zip", ""),
+    "geojson": (".geojson",),
+    "geopackage": (".gpkg",),
+}
+"""The forms of a map, and how files of each end; a folder is CSV."""
+
 
 class MapError(SightlineError):
     """A map that is not there, or that cannot be stored as asked."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportReport:
+    """What an import brought in, and what it had to assume."""
+
+    name: str
+    map_id: int
+    ruleset: str
+    format: str
+    replaced: bool
+    hexes: int
+    hexsides: int
+    paths: int
+    areas: int
+    crests: int
+    features: int
+    notices: tuple[str, ...]
+
+
+def import_map(
+    connection: Connection,
+    path: Path | str,
+    *,
+    name: str | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Bring a map file into the database, whole or not at all.
+
+    Raises `Problems` with everything that is wrong with the file, or a `MapError`. Commits
+    where the caller has not begun a transaction of their own.
+    """
+    path = Path(path)
+    draft = read_map_file(path)
+    draft.name = _chosen_name(name, draft, path)
+    draft.title = draft.title or draft.name
+    with connection.begin_nested() if connection.in_transaction() else connection.begin():
+        there = connection.scalar(sa.text("select id from map where name = :name"), {"name": draft.name})
+        if there is not None and not replace:
+            raise MapError(
+                f"There is a map {draft.name!r} already.",
+                "Replace it, or import this one under another name.",
+            )
+        if there is not None:
+            delete_map(connection, draft.name)
+        map_id = store_map(connection, draft, progress)
+        if len(draft.hexes) > PROGRESS_ABOVE:
+            # else the first questions are planned as if the tables were still empty
+            connection.execute(sa.text("analyze hex, hexside, path, terrain_area, crest"))
+    return ImportReport(
+        name=draft.name,
+        map_id=map_id,
+        ruleset=draft.ruleset,
+        format=_format(path),
+        replaced=there is not None,
+        hexes=len(draft.hexes),
+        hexsides=len(draft.hexsides),
+        paths=len(draft.paths),
+        areas=len(draft.areas),
+        crests=len(draft.crests),
+        features=len(draft.features),
+        notices=(*draft.notices, *_moved(draft)),
+    )
+
+
+def read_map_file(path: Path) -> MapDraft:
+    """The draft of a map file in any form, or `Problems`."""
+    form = _format(path)
+    if not path.exists():
+        raise MapError(f"There is no file {path}.")
+    readers: dict[str, Callable[[Path, Problems], MapDraft | None]] = {
+        "yaml": read_written,
+        "json": _read_json,
+        "csv": read_tables,
+        "geojson": read_geojson,
+        "geopackage": read_geopackage,
+    }
+    problems = Problems()
+    try:
+        draft = readers[form](path, problems)
+    except OSError as error:
+        raise MapError(f"Cannot read {path}: {error.strerror}.") from error
+    except Problems as fatal:
+        if fatal is not problems:
+            problems.found += fatal.found
+        draft = None
+    problems.raise_if_any()
+    assert draft is not None
+    return draft
+
+
+def export_map(connection: Connection, name: str, path: Path | str, format: str | None = None) -> Path:
+    """Write a stored map to a file (for CSV: a folder, or a zip), in the form its name ends with."""
+    path = Path(path)
+    form = _format(path, format)
+    draft = load_draft(connection, name)
+    if form == "csv" and path.suffix != ".zip":
+        return _write_folder(path, write_tables(draft))
+    writers: dict[str, Callable[[Path], object]] = {
+        "yaml": lambda file: file.write_text(write_yaml(draft), encoding="utf-8"),
+        "json": lambda file: file.write_text(write_json(draft), encoding="utf-8"),
+        "csv": lambda file: _write_zip(file, write_tables(draft)),
+        "geojson": lambda file: file.write_text(write_geojson(draft), encoding="utf-8"),
+        "geopackage": lambda file: write_geopackage(draft, file),
+    }
+    try:
+        # beside its place first, so that a file that fails half-way harms nothing
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
+            file = Path(folder) / f"map{path.suffix}"
+            writers[form](file)
+            file.replace(path)
+    except OSError as error:
+        raise MapError(f"Cannot write {path}: {error.strerror}.") from error
+    return path
 
 
 def store_map(connection: Connection, draft: MapDraft, progress: Progress | None = None) -> int:
@@ -55,9 +208,8 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
     """
     map_id: int = connection.execute(
         sa.text(
-            "insert into map (name, title, ruleset, scheme, meters_per_hex, note, control_points)"
-            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :note,"
-            " cast(:points as jsonb)) returning id"
+            "insert into map (name, title, ruleset, scheme, meters_per_hex, note)"
+            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :note) returning id"
         ),
         {
             "name": draft.name or f"passing-{secrets.token_hex(8)}",
@@ -66,14 +218,16 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
             "scheme": draft.scheme.model_dump_json(),
             "meters": draft.meters_per_hex,
             "note": draft.note,
-            "points": _control_points(draft),
         },
     ).scalar_one()
     _Copier(connection, map_id, draft, progress).copy()
+    if draft.georeference is not None:
+        fitted = georeference(connection, map_id, draft.georeference.points, draft.georeference.srid)
+        draft.notices += fitted.notices
     return map_id
 
 
-def load_draft(connection: Connection, map: int | str) -> MapDraft:  # noqa: A002
+def load_draft(connection: Connection, map: int | str) -> MapDraft:
     """A stored map, by id or name, as a draft."""
     row = connection.execute(
         sa.text(
@@ -92,7 +246,7 @@ def load_draft(connection: Connection, map: int | str) -> MapDraft:  # noqa: A00
         row.meters_per_hex,
         row.note,
     )
-    draft.georeference = _georeference(row.points, draft.scheme)
+    draft.georeference = _georeference(row.srid, row.points, draft.scheme)
     _load_ground(connection, row.id, draft)
     _load_artwork(connection, row.id, draft)
     _load_features(connection, row.id, draft)
@@ -111,6 +265,61 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
             "Delete the positions first, or import the map under another name.",
         )
     connection.execute(sa.text("delete from map where id = :map"), {"map": map_id})
+
+
+def _format(path: Path, format: str | None = None) -> str:
+    if format is not None:
+        if format in FORMATS:
+            return format
+        raise MapError(f"{format!r} is no form of a map.", f"Forms: {', '.join(FORMATS)}.")
+    if path.is_dir():
+        return "csv"
+    for form, endings in FORMATS.items():
+        if path.suffix.lower() in endings:
+            return form
+    known = [ending for endings in FORMATS.values() for ending in endings if ending]
+    remedy = (
+        "Name the folder it is in." if path.suffix == ".csv" else f"Known: {', '.join(known)}, or a folder."
+    )
+    raise MapError(f"{path.name}: a map is not in a file that ends so.", remedy)
+
+
+def _read_json(path: Path, problems: Problems) -> MapDraft | None:
+    root = read_document(path.read_bytes(), str(path), problems)
+    return read_collection(root, problems) if is_collection(root) else read_root(root, problems)
+
+
+def _chosen_name(name: str | None, draft: MapDraft, path: Path) -> str:
+    chosen = name or draft.name or path.stem.lower()
+    if not is_name(chosen):
+        raise MapError(
+            f"{chosen!r} cannot be the name of a map: {NAME}.",
+            "Write a name into the file, or give one.",
+        )
+    return chosen
+
+
+def _moved(draft: MapDraft) -> tuple[str, ...]:
+    """A word on snapping, where it is more than the digits of a written coordinate lose."""
+    if draft.moved < Fraction(1, 100_000):
+        return ()
+    return (f"drawn artwork was moved by at most {float(draft.moved):.2g} lattice units (a hex is 2 high)",)
+
+
+def _write_zip(path: Path, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+
+
+def _write_folder(path: Path, files: dict[str, str]) -> Path:
+    try:
+        path.mkdir(exist_ok=True)
+        for name, text in files.items():
+            (path / name).write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise MapError(f"Cannot write {path}: {error.strerror}.") from error
+    return path
 
 
 def _no_map(connection: Connection, name: str) -> MapError:
@@ -212,30 +421,17 @@ def _polygon(rings: tuple[Line, ...]) -> str:
     return f"polygon({', '.join(_points((*ring, ring[0])) for ring in rings)})"
 
 
-def _control_points(draft: MapDraft) -> str:
-    if draft.georeference is None:
-        return "[]"
-    label, srid = draft.scheme.label, draft.georeference.srid
-    # written by hand, since Decimals must keep their digits
-    points = (
-        f'{{"label": {json.dumps(label(point.hex))}, "x": {point.x:f}, "y": {point.y:f}, "srid": {srid}}}'
-        for point in draft.georeference.points
-    )
-    return f"[{', '.join(points)}]"
-
-
-def _georeference(text: str, scheme: Scheme) -> Georeference | None:
+def _georeference(srid: int | None, text: str, scheme: Scheme) -> Georeference | None:
     points = json.loads(text, parse_float=Decimal, parse_int=Decimal)
-    if not points:
+    if srid is None or not points:
         return None
     return Georeference(
-        int(points[0]["srid"]),
-        tuple(ControlPoint(scheme.hex(point["label"]), point["x"], point["y"]) for point in points),
+        srid, tuple(ControlPoint(scheme.hex(point["label"]), point["x"], point["y"]) for point in points)
     )
 
 
 def _load_ground(connection: Connection, map_id: int, draft: MapDraft) -> None:
-    def rows(query: str) -> sa.CursorResult[Any]:
+    def rows(query: str) -> Iterable[Any]:
         return connection.execute(sa.text(query), {"map": map_id})
 
     for q, r, terrain, level, features, name in rows(

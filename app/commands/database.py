@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from sqlalchemy.engine import Connection
 
 from app.output import print_json, print_table, say
 from db import SightlineError
-from db.backup import backup_database, psql_command, reset_database, restore_database
+from db.backup import (
+    backup_database,
+    libpq,
+    libpq_environment,
+    reset_database,
+    restore_database,
+    tool,
+)
 from db.cluster import Cluster
 from db.database import (
+    DatabaseError,
     check_server,
     database_url,
     make_engine,
-    open_database,
     private_cluster,
     reached,
     server_facts,
+    shown,
 )
-from db.schema import head_revision, is_current, upgrade
+from db.schema import has_schema, head_revision, is_current, upgrade
 from db.settings import PREFIX, Settings, load_settings
 
 
@@ -38,14 +49,24 @@ def db_group() -> None:
 
 @db_group.command()
 def start() -> None:
-    """Start the private server, if it does not run already."""
+    """Start the private server, if it does not run already.
+
+    \b
+    Example:
+      sightline db start
+    """
     cluster = _private()
     say(f"{'started' if cluster.start() else 'already running:'} {cluster.data}")
 
 
 @db_group.command()
 def stop() -> None:
-    """Stop the private server."""
+    """Stop the private server.
+
+    \b
+    Example:
+      sightline db stop
+    """
     cluster = _private()
     say(f"{'stopped' if cluster.stop() else 'was not running:'} {cluster.data}")
 
@@ -55,43 +76,59 @@ def stop() -> None:
 def status(as_json: bool) -> None:
     """What server is in use, whether it answers, and whether its schema is current.
 
-    Exit status 0: it answers and is current; 1: it does not.
+    Exit status 0: it answers and is current; 1: it is not.
+
+    \b
+    Examples:
+      sightline db status
+      sightline db status --json
     """
     settings = load_settings()
-    cluster = private_cluster(settings)
-    facts: dict[str, object] = dict(cluster.status()) if cluster else {"running": True}
-    facts["url"] = database_url(settings).render_as_string(hide_password=True)
-    current = False
-    if facts["running"]:
-        engine = make_engine(database_url(settings))
-        with reached(engine) as connection:
-            check_server(connection)
-            current = is_current(connection)
-            if current:
-                known = server_facts(connection)
-                facts |= {"server": known.postgresql, "postgis": known.postgis, "revision": known.revision}
-    facts |= {"current": current, "newest_revision": head_revision()}
+    facts = _facts(settings)
     if as_json:
         print_json(facts)
     else:
         print_table(("what", "is"), [(name.replace("_", " "), value) for name, value in facts.items()])
-    raise click.exceptions.Exit(0 if current else 1)
+    raise click.exceptions.Exit(0 if facts["current"] else 1)
+
+
+def _facts(settings: Settings) -> dict[str, object]:
+    cluster = private_cluster(settings)
+    url = database_url(settings)
+    facts: dict[str, object] = dict(cluster.status()) if cluster else {"running": True}
+    facts |= {"url": shown(url), "current": False, "newest_revision": head_revision()}
+    if not facts["running"]:
+        return facts
+    engine = make_engine(url)
+    try:
+        with reached(engine) as connection:
+            check_server(connection)
+            if has_schema(connection):
+                known = server_facts(connection)
+                facts |= {"server": known.postgresql, "postgis": known.postgis, "revision": known.revision}
+            return facts | {"current": is_current(connection)}
+    except DatabaseError as error:
+        return facts | {"running": False, "error": error.message}
+    finally:
+        engine.dispose()
 
 
 @db_group.command("upgrade")
 def upgrade_command() -> None:
-    """Bring tables, functions and ruleset data up to date, in one transaction."""
-    settings = load_settings()
-    cluster = private_cluster(settings)
-    if cluster is not None:
-        cluster.start()
-    engine = make_engine(database_url(settings))
-    with reached(engine) as connection:
-        check_server(connection)
+    """Bring tables, functions and ruleset data up to date, in one transaction.
+
+    Every command that asks the database does this by itself; here it can be done beforehand,
+    after a backup.
+
+    \b
+    Example:
+      sightline db backup before.dump && sightline db upgrade
+    """
+    with _as_it_is() as connection:
         if is_current(connection):
             say("already current")
             return
-        upgrade(connection, lambda step: say(f"… {step}"))
+        upgrade(connection, _step)
         connection.commit()
     say(f"upgraded to revision {head_revision()}")
 
@@ -99,15 +136,17 @@ def upgrade_command() -> None:
 @db_group.command()
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 def reset(yes: bool) -> None:
-    """Delete everything in the database and make it anew, empty but for the rulesets."""
-    where = database_url().render_as_string(hide_password=True)
-    if not yes:
-        click.confirm(f"Delete ALL maps, positions and rulings in {where}?", abort=True)
-    cluster = private_cluster()
-    if cluster is not None:
-        cluster.start()
-    reset_database(database_url())
-    open_database(say=say)
+    """Delete everything in the database and make it anew, empty but for the rulesets.
+
+    \b
+    Examples:
+      sightline db reset
+      sightline db reset --yes
+    """
+    url = database_url()
+    _ask(f"Delete ALL maps, positions and rulings in {shown(url)}?", yes)
+    _start_private()
+    reset_database(url, _step)
     say("the database is empty and current")
 
 
@@ -116,23 +155,39 @@ def reset(yes: bool) -> None:
 def psql(context: click.Context) -> None:
     """Open psql on the database; what follows `--` is passed on to it.
 
+    A schema that is not current is left as it is: `sightline db upgrade` is for that.
+
     \b
-    Example:
+    Examples:
+      sightline db psql
       sightline db psql -- -c "select * from lattice.line(0, 0, 2, 1)"
     """
-    open_database(say=say)
-    command = [*psql_command(database_url()), *context.args]
-    os.execv(command[0], command)
+    with _as_it_is() as connection:
+        if not has_schema(connection):
+            upgrade(connection, _step)
+            connection.commit()
+    url = database_url()
+    os.execve(tool("psql"), ["psql", libpq(url), *context.args], libpq_environment(url))
 
 
 @db_group.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 def backup(file: Path, force: bool) -> None:
-    """Write everything in the database to FILE."""
+    """Write everything in the database to FILE, in PostgreSQL's own format (pg_restore reads it).
+
+    The database may be in use meanwhile; the file shows it at one moment. Nothing is upgraded.
+
+    \b
+    Examples:
+      sightline db backup monday.dump
+      sightline db backup --force latest.dump
+    """
     if file.exists() and not force:
         raise SightlineError(f"{file} exists already.", "Choose another name, or add --force.")
-    open_database(say=say)
+    with _as_it_is() as connection:
+        if not has_schema(connection):
+            raise SightlineError("The database is empty: there is nothing to back up.")
     backup_database(database_url(), file)
     say(f"wrote {file} ({file.stat().st_size:,} bytes)")
 
@@ -143,32 +198,68 @@ def backup(file: Path, force: bool) -> None:
 def restore(file: Path, yes: bool) -> None:
     """Replace everything in the database by what `backup` wrote to FILE.
 
-    The file is restored beside the present database, which is replaced only when all went well.
+    The file is restored beside the present database and brought up to date there; the
+    present one is replaced only when all went well.
+
+    \b
+    Examples:
+      sightline db restore monday.dump
+      sightline db restore --yes monday.dump
     """
-    where = database_url().render_as_string(hide_password=True)
-    if not yes:
-        click.confirm(f"Replace everything in {where} by {file}?", abort=True)
-    cluster = private_cluster()
-    if cluster is not None:
-        cluster.start()
-    restore_database(database_url(), file)
-    open_database(say=say)
+    url = database_url()
+    _ask(f"Replace everything in {shown(url)} by {file}?", yes)
+    _start_private()
+    restore_database(url, file, _step)
     say(f"restored {file}")
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def settings(as_json: bool) -> None:
-    """Show every setting: its value, its variable, what it is for."""
-    values = load_settings()
-    rows = [
-        (PREFIX + name.upper(), getattr(values, name), field.description)
-        for name, field in Settings.model_fields.items()
-    ]
+    """Show every setting: its value, its variable, what it is for.
+
+    \b
+    Examples:
+      sightline settings
+      sightline settings --json
+    """
+    values = load_settings().model_dump(mode="json")
+    if values["database_url"]:
+        values["database_url"] = shown(database_url())
     if as_json:
-        print_json({name: str(value) if value is not None else None for name, value, _ in rows})
-    else:
-        print_table(("variable", "value", "what for"), rows)
+        print_json({PREFIX + name.upper(): value for name, value in values.items()})
+        return
+    descriptions = {name: field.description for name, field in Settings.model_fields.items()}
+    rows = [(PREFIX + name.upper(), value, descriptions[name]) for name, value in values.items()]
+    print_table(("variable", "value", "what for"), rows)
+
+
+def _step(name: str) -> None:
+    say(f"… {name}")
+
+
+def _ask(question: str, yes: bool) -> None:
+    if not yes:
+        click.confirm(question, abort=True)
+
+
+def _start_private() -> None:
+    cluster = private_cluster()
+    if cluster is not None:
+        cluster.start()
+
+
+@contextmanager
+def _as_it_is() -> Iterator[Connection]:
+    """The database whatever its version, on a server that is good enough."""
+    _start_private()
+    engine = make_engine(database_url())
+    try:
+        with reached(engine) as connection:
+            check_server(connection)
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def _private() -> Cluster:

@@ -9,7 +9,7 @@ Each folder `db/rulesets/<code>/` holds the facts of one game, in our own words:
 - `contested.yaml`  the points where the rulebook disagrees with itself
 - `charts.yaml`     the charts the rulebook mentions, printed or not
 
-`load(code)` reads and checks them all; a mistake names the file and the place.
+`read_ruleset(code)` reads and checks them all; a mistake names the file and the place.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ class RulesetFile(Strict):
     sides: tuple[Word, ...]
     mobilities: tuple[Word, ...]
     scheme: Scheme
+    cites: dict[Word, Number]
+    """For questions that no rule of its own answers: the rule that says how it is counted."""
 
 
 class Rule(Strict):
@@ -284,7 +286,7 @@ class Ruleset(NamedTuple):
 
 
 @functools.cache
-def load(code: str) -> Ruleset:
+def read_ruleset(code: str) -> Ruleset:
     """Read and check all data of one game."""
     folder = FOLDER / code
     if code not in CODES:

@@ -9,15 +9,34 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Connection
 
+from db import rules as r
 from db.base import Base
-from db.rulesets import CODES, FOLDER, Feature, Ruleset, RulesetDataError, files_digest, load
+from db.rulesets import (
+    CODES,
+    FOLDER,
+    ConceptsFile,
+    Feature,
+    Ruleset,
+    RulesetDataError,
+    Strict,
+    files_digest,
+    read_ruleset,
+    read_form,
+)
 from db.rulesets import tables as t
+from db.terms import TermFinder
 
 FEATURES: dict[str, type[t.Terrain] | type[t.HexsideKind] | type[t.PathKind]] = {
     "terrain": t.Terrain,
     "hexside": t.HexsideKind,
     "path": t.PathKind,
 }
+
+
+class SynonymsFile(Strict):
+    """`synonyms.yaml`: groups of everyday words for one thing, common to all games."""
+
+    groups: tuple[tuple[str, ...], ...]
 
 
 def rulesets_digest() -> str:
@@ -32,7 +51,10 @@ def load_rulesets(connection: Connection) -> None:
     has, but a map still uses, is an error.
     """
     for code in CODES:
-        load_ruleset(connection, load(code))
+        load_ruleset(connection, read_ruleset(code))
+    load_concepts(connection, read_form(FOLDER / "concepts.yaml", ConceptsFile))
+    load_synonyms(connection, read_form(FOLDER / "synonyms.yaml", SynonymsFile))
+    connection.execute(sa.text("select rules.refresh()"))
 
 
 def load_ruleset(connection: Connection, ruleset: Ruleset) -> None:
@@ -58,6 +80,8 @@ def load_ruleset(connection: Connection, ruleset: Ruleset) -> None:
         ],
     )
     _load_contested(connection, ruleset)
+    ids = _load_rules(connection, ruleset)
+    _load_terms(connection, ruleset, ids)
 
 
 def _load_features(connection: Connection, code: str, feature: str, kinds: dict[str, Feature]) -> None:
@@ -140,6 +164,133 @@ def _load_contested(connection: Connection, ruleset: Ruleset) -> None:
     )
 
 
+def _load_rules(connection: Connection, ruleset: Ruleset) -> dict[str, int]:
+    """Rules keep their rows, so that what hangs on them stays: imported texts, errata. Their ids by number."""
+    connection.execute(sa.update(r.Rule).where(r.Rule.ruleset == ruleset.code).values(digest=""))
+    paths: dict[str, list[int]] = {}
+    for rule in ruleset.rules:
+        paths[rule.number] = r.path_below(rule.number, rule.parent, paths[rule.parent] if rule.parent else [])
+    _upsert(
+        connection,
+        r.Rule,
+        [
+            {
+                "ruleset": ruleset.code,
+                "path": paths[rule.number],
+                **rule.model_dump(include={"number", "title", "kind", "digest"}),
+            }
+            for rule in ruleset.rules
+        ],
+        ("ruleset", "number"),
+    )
+    r.forget_orphans(connection, ruleset.code)
+    ids = r.rule_ids(connection, ruleset.code)
+    connection.execute(
+        sa.update(r.Rule).where(r.Rule.id == sa.bindparam("row")).values(parent_id=sa.bindparam("parent")),
+        [
+            {"row": ids[rule.number], "parent": ids[rule.parent] if rule.parent else None}
+            for rule in ruleset.rules
+        ],
+    )
+    connection.execute(
+        sa.delete(r.RuleReference).where(
+            r.RuleReference.rulebook_id.is_(None), r.RuleReference.rule_id.in_(list(ids.values()))
+        )
+    )
+    _insert(
+        connection,
+        r.RuleReference,
+        [
+            {"rule_id": ids[rule.number], "printed": number, "target_id": ids[number]}
+            for rule in ruleset.rules
+            for number in rule.see
+        ],
+    )
+    return ids
+
+
+def _load_terms(connection: Connection, ruleset: Ruleset, ids: dict[str, int]) -> None:
+    _clear(connection, r.Term, ruleset.code)
+    _insert(
+        connection,
+        r.Term,
+        [
+            {
+                "ruleset": ruleset.code,
+                "name": term.term,
+                "definition": term.definition,
+                "aliases": list(term.aliases),
+                "rule_id": ids[term.rule] if term.rule else None,
+            }
+            for term in ruleset.terms
+        ],
+    )
+    rows = connection.execute(sa.select(r.Term.name, r.Term.id).where(r.Term.ruleset == ruleset.code)).all()
+    term_ids = {row.name: row.id for row in rows}
+    finder = TermFinder((term.term, term.aliases) for term in ruleset.terms)
+    _insert(
+        connection,
+        r.RuleTerm,
+        [
+            {"rule_id": ids[rule.number], "term_id": term_ids[name]}
+            for rule in ruleset.rules
+            for name in finder.used_in(rule.digest)
+        ],
+    )
+
+
+def load_concepts(connection: Connection, concepts: ConceptsFile) -> None:
+    """Replace the concepts and their maps to the rules of each game."""
+    ids = {code: r.rule_ids(connection, code) for code in CODES}
+    lost = [
+        f"{name}: {code} {number}"
+        for name, concept in concepts.concepts.items()
+        for code, numbers in concept.rules.items()
+        for number in numbers
+        if number not in ids[code]
+    ]
+    if lost:
+        raise RulesetDataError(f"concepts.yaml names rules that do not exist: {'; '.join(lost)}")
+    connection.execute(sa.delete(r.Concept))
+    _insert(
+        connection,
+        r.Concept,
+        [
+            {
+                "code": code,
+                "n": n,
+                "aliases": list(concept.aliases),
+                **concept.model_dump(include={"title", "comparison"}),
+            }
+            for n, (code, concept) in enumerate(concepts.concepts.items(), 1)
+        ],
+    )
+    _insert(
+        connection,
+        r.ConceptRule,
+        [
+            {"concept": code, "rule_id": ids[ruleset][number], "n": n}
+            for code, concept in concepts.concepts.items()
+            for ruleset, numbers in concept.rules.items()
+            for n, number in enumerate(numbers, 1)
+        ],
+    )
+
+
+def load_synonyms(connection: Connection, synonyms: SynonymsFile) -> None:
+    """Replace the everyday words; `rules.refresh` adds the names of terms and concepts."""
+    connection.execute(sa.delete(r.Synonym).where(r.Synonym.word_group.is_not(None)))
+    _insert(
+        connection,
+        r.Synonym,
+        [
+            {"phrase": word, "stems": "", "word_group": n}
+            for n, group in enumerate(synonyms.groups, 1)
+            for word in group
+        ],
+    )
+
+
 def _clear(connection: Connection, table: type[Base], code: str) -> None:
     connection.execute(sa.delete(table).where(table.__table__.c.ruleset == code))
 
@@ -149,10 +300,12 @@ def _insert(connection: Connection, table: type[Base], rows: list[dict[str, Any]
         connection.execute(sa.insert(table), rows)
 
 
-def _upsert(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
+def _upsert(
+    connection: Connection, table: type[Base], rows: list[dict[str, Any]], keys: tuple[str, ...] = ()
+) -> None:
     if not rows:
         return
     statement = insert(table)
-    keys = [column.name for column in table.__table__.primary_key]
+    keys = keys or tuple(column.name for column in table.__table__.primary_key)
     changes = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes), rows)

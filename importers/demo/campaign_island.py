@@ -20,7 +20,7 @@ def height(x: float, y: float) -> float:
     rim = 0.95 - (across * across + down * down) + 1.9 * (_shore.at(x, y) - 0.5)
     rim -= 0.8 * max(0.0, 1 - min(x, 87 - x, y, 100 - y) / 4)
     rise = max(0.0, min(1.0, rim * 1.1 - 0.2))
-    folds = 0.8 * _crests.ridged(x, y) ** 2 + 0.3 * _hills.at(x, y)
+    folds = 0.8 * _crests.ridged(x, y, sharpness=2) + 0.3 * _hills.at(x, y)
     return 0.5 * rim + 0.25 * _knolls.at(x, y) + rise * folds
 
 
@@ -44,8 +44,14 @@ def paint() -> Sheet:
         river=240,
         towns=("Port Alder", "Sanlucas", "Aguaya", "Tamonga", "Kestrel Bay"),
         hamlets=tuple(f"{first}{last}" for last in _ENDINGS for first in _BEGINNINGS),
-        airfields=(("Alder Field", "Port Alder"), ("Tamonga Field", "Tamonga"), ("Kestrel Strip", "Kestrel Bay")),
-        peaks=tuple(f"Hill {number}" for number in (803, 781, 766, 742, 715, 698, 671, 655, 640, 618, 604, 590)),
+        airfields=(
+            ("Alder Field", "Port Alder"),
+            ("Tamonga Field", "Tamonga"),
+            ("Kestrel Strip", "Kestrel Bay"),
+        ),
+        peaks=tuple(
+            f"Hill {number}" for number in (803, 781, 766, 742, 715, 698, 671, 655, 640, 618, 604, 590)
+        ),
         town_size=9,
         spacing=7,
     )

@@ -6,6 +6,8 @@ fields, roads. Each step reads what the earlier ones left on the sheet.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -173,7 +175,7 @@ class CssPainter:
         x, y = centre(place)
         wet, stone = self.wetness.at(x, y), self.stone.at(x, y)
         level, inland = self.sheet.level[place], self.from_sea[place]
-        if level >= 3 and stone > 0.62 or level == 4 and stone > 0.52:
+        if (level >= 3 and stone > 0.62) or (level == 4 and stone > 0.52):
             return "rocky"
         if inland == 1 and level == 1:
             return "beach"
@@ -247,7 +249,7 @@ class CssPainter:
         """A straight runway on flat ground, a little way from its town."""
         towns = {name: place for place, name in self.sheet.names.items()}
         for name, town in self.plan.airfields:
-            sites = self._sites(lambda place, town=towns[town]: self._airfield_merit(place, town))
+            sites = self._sites(functools.partial(self._airfield_merit, town=towns[town]))
             strip = next(
                 strip
                 for place in sites
@@ -279,7 +281,7 @@ class CssPainter:
         return strip
 
     def _flat(self, strip: list[Axial]) -> bool:
-        sides = [side_between(one, other) for one, other in zip(strip, strip[1:], strict=False)]
+        sides = [side_between(one, other) for one, other in itertools.pairwise(strip)]
         return (
             all(self.sheet.level.get(place) == 1 and self.from_sea[place] >= 2 for place in strip)
             and all(self._free(place, 3) for place in strip)
@@ -351,7 +353,7 @@ class CssPainter:
         surveyor = Surveyor(self.sheet, self._toll)
         towns = [place for place in self.settled if self.sheet.terrain[place] == "town"]
         hamlets = [place for place in self.settled if self.sheet.terrain[place] == "buildings"]
-        for one, other in zip(towns, towns[1:], strict=False):
+        for one, other in itertools.pairwise(towns):
             surveyor.connect("paved_road", one, other)
         for label in self.plan.exits:
             rim = self.sheet.at(label)
@@ -388,7 +390,7 @@ class CssPainter:
                 ways.append((kind, name, chain))
                 continue
             stretch, dry = [chain[0]], None
-            for one, other in zip(chain, chain[1:], strict=False):
+            for one, other in itertools.pairwise(chain):
                 sodden = any(self.sheet.terrain[place] in wet for place in (one, other))
                 if dry is not None and sodden == dry:
                     ways.append((kind if dry else "causeway", name, stretch))

@@ -1,7 +1,8 @@
 """Seeded chance: the same numbers on every machine.
 
-Only integer mixing and the four basic operations are used, which every processor rounds
-alike; the painter's files are therefore the same to the byte wherever they are made.
+Only integer mixing, the four basic operations, square roots and exact sums are used, which
+every processor and every Python rounds alike (powers and plain sums are not); the painter's
+files are therefore the same to the byte wherever they are made.
 """
 
 from __future__ import annotations
@@ -50,9 +51,13 @@ class Noise:
             amplitude, scale = amplitude / 2, scale / 2
         return total / weight
 
-    def ridged(self, x: float, y: float) -> float:
-        """The same noise folded at its middle, so that its middle line becomes a sharp crest."""
-        return 1 - abs(2 * self.at(x, y) - 1)
+    def ridged(self, x: float, y: float, sharpness: int = 1) -> float:
+        """The same noise folded at its middle, so that its middle line becomes a crest."""
+        fold = 1 - abs(2 * self.at(x, y) - 1)
+        crest = fold
+        for _ in range(sharpness - 1):
+            crest *= fold
+        return crest
 
     def _octave(self, octave: int, x: float, y: float) -> float:
         left, top = int(x // 1), int(y // 1)
@@ -69,3 +74,9 @@ class Noise:
 
 def _smooth(t: float) -> float:
     return t * t * t * (t * (t * 6 - 15) + 10)
+
+
+def ellipse(x: float, y: float, middle: tuple[float, float], radii: tuple[float, float]) -> float:
+    """0 in the middle, 1 on the ellipse, more outside."""
+    across, down = (x - middle[0]) / radii[0], (y - middle[1]) / radii[1]
+    return across * across + down * down

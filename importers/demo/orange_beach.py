@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from db.labels import Axial
 from importers.demo import relief
-from importers.demo.noise import Noise, mixed
+from importers.demo.noise import Noise, ellipse, mixed
 from importers.demo.sheet import Document, Sheet, centre, side_between
 from importers.demo.ways import Surveyor
 
@@ -30,8 +30,8 @@ def height(x: float, y: float) -> float:
     south = (19.2 - y) / 5
     east = (18.6 - x) / 3.5
     rim = min(west, south, east) + 0.7 * (_shore.at(x, y) - 0.5)
-    ridge = max(0.0, 1 - ((x - 11.5) / 5.0) ** 2 - ((y - 4.5) / 6.0) ** 2)
-    return min(rim, 0.8) + ridge * (0.7 + 0.9 * _crests.ridged(x, y) ** 2)
+    ridge = max(0.0, 1 - ellipse(x, y, (11.5, 4.5), (5.0, 6.0)))
+    return min(rim, 0.8) + ridge * (0.45 + 1.3 * _crests.ridged(x, y, sharpness=2))
 
 
 def paint() -> Sheet:
@@ -69,7 +69,7 @@ class _Painter:
 
     def lay_ground(self) -> None:
         values = [self.field[place] for place in self.land]
-        high, coral = relief.quantile(values, 0.84), relief.quantile(values, 0.74)
+        high, coral = relief.quantile(values, 0.87), relief.quantile(values, 0.75)
         for place in self.land:
             x, y = centre(place)
             wet = _wetness.at(x, y)
@@ -114,7 +114,7 @@ class _Painter:
         self.sheet.names[cross] = "Orange Field"
         self.barracks = self._settle(self.strip, 2, "Barracks")
         far = [max(self.land, key=lambda place: (place.distance(cross) - 3 * self._rough(place), place))]
-        self.village = self._settle(far, 0, "Asiang")
+        self.village = self._settle(far, 0, "Lomu")
 
     def _rough(self, place: Axial) -> float:
         return ROUGHNESS.get(self.sheet.terrain[place], 1.0)
@@ -135,7 +135,9 @@ class _Painter:
             ),
             key=lambda place: (away[place], -centre(place)[1], place),
         )
-        group = [site, *(o for o in self.sheet.beside(site) if self.sheet.terrain[o] in ("clear", "jungle"))][:2]
+        group = [site, *(o for o in self.sheet.beside(site) if self.sheet.terrain[o] in ("clear", "jungle"))][
+            :2
+        ]
         self.sheet.terrain.update(dict.fromkeys(group, "buildings"))
         self.sheet.names[site] = name
         return group
@@ -146,7 +148,8 @@ class _Painter:
             side_between(one, other): self.field[one] - self.field[other]
             for one in self.land
             for other in self.sheet.beside(one)
-            if self.sheet.terrain[one] == "mountain" and self.sheet.terrain[other] in ("coral", "jungle", "clear")
+            if self.sheet.terrain[one] == "mountain"
+            and self.sheet.terrain[other] in ("coral", "jungle", "clear")
         }
         sheer = relief.quantile(drops.values(), 0.5)
         for side, drop in drops.items():
@@ -175,7 +178,7 @@ class _Painter:
     def dig_positions(self) -> None:
         """Twelve positions: zone A behind the beach, B on the ridge, C inland, each with its fire dots."""
         beach = {place for place in self.land if "landing_beach" in self.sheet.features.get(place, [])}
-        from_beach = self.sheet.distances(self.sheet.hexes[:0] + sorted(beach))
+        from_beach = self.sheet.distances(sorted(beach))
         taken: list[Axial] = []
         book: Document = {}
         for zone, terrains, near, far, count in (
@@ -188,7 +191,7 @@ class _Painter:
                 if site is None:
                     break
                 taken.append(site)
-                book[f"{zone}{number}"] = self._position(site, zone, len(book), from_beach)
+                book[f"{zone}{number}"] = self._position(site, zone, book, from_beach)
         self.sheet.extra["positions"] = book
 
     def _best_site(
@@ -202,26 +205,51 @@ class _Painter:
         ]
         return min(fit, key=lambda place: (from_beach[place], mixed(SEED, 8, *place)), default=None)
 
-    def _position(self, site: Axial, zone: str, number: int, from_beach: dict[Axial, int]) -> Document:
-        """Intense fire in the two or three adjacent hexes nearest the beach, steady fire beyond them."""
+    def _position(self, site: Axial, zone: str, book: Document, from_beach: dict[Axial, int]) -> Document:
+        """Intense fire next to the position toward the beach, steady fire beyond.
+
+        Fields of one colour do not overlap (6.22): a hex with dots of that colour is left to them.
+        """
+        number = len(book)
+        color = COLORS[number % len(COLORS)]
+        hexes = [site]
+        if number % 5 == 1:
+            hexes += [
+                other
+                for other in self.sheet.beside(site)
+                if self.sheet.terrain[other] == self.sheet.terrain[site]
+            ][:1]
+        dotted = {
+            label
+            for other in book.values()
+            if other["color"] == color
+            for label in other["intense"] + other["steady"] + other["hexes"]
+        }
+        open_to_fire = [
+            place
+            for place in self.sheet.within(site, 3 if zone == "B" else 2)
+            if place not in hexes and self.sheet.terrain[place] not in ("sea", "shallow")
+            if self.sheet.label(place) not in dotted
+        ]
         beachward = sorted(
-            (other for other in self.sheet.beside(site) if other not in self.sea),
-            key=lambda other: (from_beach[other], mixed(SEED, 9, *other)),
+            (place for place in open_to_fire if place.distance(site) == 1),
+            key=lambda place: (from_beach[place], mixed(SEED, 9, *place)),
         )
         intense = beachward[: 3 if zone == "B" else 4]
         steady = [
             place
-            for place in self.sheet.within(site, 3 if zone == "B" else 2)
-            if place != site and place not in intense and self.sheet.terrain[place] not in ("sea", "mountain")
+            for place in open_to_fire
+            if place not in intense
+            if self.sheet.terrain[place] != "mountain" or (zone == "B" and place.distance(site) == 2)
             if from_beach[place] < from_beach[site] or (zone == "C" and place.distance(site) == 1)
         ]
-        position: Document = {"hexes": [self.sheet.label(site)], "color": COLORS[number % len(COLORS)]}
+        position: Document = {"hexes": sorted(map(self.sheet.label, hexes)), "color": color}
         if number % 4 == 2:
             position["artillery"] = True
-        if zone == "B" and self.field[site] == max(self.field[place] for place in self.sheet.within(site, 1)):
+        if zone == "B" and self.field[site] >= relief.quantile(self.field.values(), 0.95):
             position["mountaintop"] = True
-        position["intense"] = sorted(self.sheet.label(place) for place in intense)
-        position["steady"] = sorted(self.sheet.label(place) for place in steady)
+        position["intense"] = sorted(map(self.sheet.label, intense))
+        position["steady"] = sorted(map(self.sheet.label, steady))
         return position
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importers.demo.css_ground import CssPainter, Plan
-from importers.demo.noise import Noise
+from importers.demo.noise import Noise, ellipse
 from importers.demo.sheet import Sheet
 
 SEED = 7120
@@ -15,11 +15,11 @@ _shore = Noise(SEED + 2, 9, 3)
 def height(x: float, y: float) -> float:
     """Land rises from a bay in the south-west to a folded range in the north and east."""
     inland = (0.62 * x + 0.85 * (30 - y)) / 30 + 0.75 * (_shore.at(x, y) - 0.5)
-    bay = 0.2 * max(0.0, 1 - ((x - 12) ** 2 + (y - 24) ** 2) / 80)
-    cape = 0.3 * max(0.0, 1 - ((x - 21) ** 2 + (y - 29) ** 2) / 30)
+    bay = 0.2 * max(0.0, 1 - ellipse(x, y, (12, 24), (8.94, 8.94)))
+    cape = 0.3 * max(0.0, 1 - ellipse(x, y, (21, 29), (5.48, 5.48)))
     eastern_divide = 0.12 * max(0.0, x - 28) / 7
     rise = max(0.0, min(1.0, (inland - 0.42) * 1.3))
-    folds = 0.8 * _crests.ridged(x, y) ** 2 + 0.3 * _hills.at(x, y)
+    folds = 0.8 * _crests.ridged(x, y, sharpness=2) + 0.3 * _hills.at(x, y)
     return 0.55 * inland - bay + cape + eastern_divide + rise * folds
 
 

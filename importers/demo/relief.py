@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from db.labels import Axial, side_hexes
 from importers.demo.noise import chance
-from importers.demo.sheet import Corner, Sheet, Side, centre, corners, neighbours, side_between, side_corners
+from importers.demo.sheet import (
+    Corner,
+    Sheet,
+    Side,
+    centre,
+    corners,
+    hexes_at,
+    neighbours,
+    side_between,
+    side_corners,
+)
 
 Heights = dict[Axial, float]
 
@@ -17,7 +28,7 @@ def heights(sheet: Sheet, height: Callable[[float, float], float], smoothing: in
     field = {place: height(*centre(place)) for place in sheet.hexes}
     for _ in range(smoothing):
         field = {
-            place: (2 * field[place] + sum(around)) / (2 + len(around))
+            place: (2 * field[place] + math.fsum(around)) / (2 + len(around))
             for place in sheet.hexes
             for around in [[field[other] for other in sheet.beside(place)]]
         }
@@ -130,7 +141,7 @@ class Drainage:
         for place in self.sheet.hexes:
             for corner in corners(place):
                 around.setdefault(corner, []).append(self.field[place])
-        return {corner: sum(around[corner]) / len(around[corner]) for corner in self.sides}
+        return {corner: math.fsum(around[corner]) / len(around[corner]) for corner in self.sides}
 
     def _mouths(self) -> list[Corner]:
         sea = [place for place in self.sheet.hexes if place not in self.land]
@@ -168,16 +179,9 @@ class Drainage:
         ]
 
     def _side(self, one: Corner, two: Corner) -> Side:
-        beside = [set(_hexes_at(corner)) for corner in (one, two)]
+        beside = [set(hexes_at(corner)) for corner in (one, two)]
         first, second = sorted(beside[0] & beside[1])
         return side_between(first, second)
-
-
-def _hexes_at(corner: Corner) -> list[Axial]:
-    """The three hexes that meet in a corner."""
-    x, y = corner
-    around = [Axial(x // 3 + dq, (y - x // 3 - dq) // 2 + dr) for dq in (-1, 0, 1) for dr in (-1, 0, 1)]
-    return [place for place in around if corner in corners(place)]
 
 
 def wet_hexes(sides: Iterable[Side], land: Collection[Axial]) -> set[Axial]:

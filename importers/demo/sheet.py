@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,13 @@ def side_corners(side: Side) -> tuple[Corner, Corner]:
     return first, second
 
 
+def hexes_at(corner: Corner) -> list[Axial]:
+    """The three hexes that meet in a corner."""
+    x, y = corner
+    around = [Axial(x // 3 + dq, (y - x // 3 - dq) // 2 + dr) for dq in (-1, 0, 1) for dr in (-1, 0, 1)]
+    return [place for place in around if corner in corners(place)]
+
+
 @dataclass
 class Sheet:
     """A map being drawn."""
@@ -81,7 +88,8 @@ class Sheet:
     names: dict[Axial, str] = field(default_factory=dict)
     sides: dict[Side, list[str]] = field(default_factory=dict)
     paths: list[tuple[str, str | None, list[Axial]]] = field(default_factory=list)
-    areas: list[tuple[str, list[Point]]] = field(default_factory=list)
+    areas: list[tuple[str, list[Point], list[list[Point]]]] = field(default_factory=list)
+    """Terrain, outline and holes, in columns and rows."""
     crests: list[tuple[int, list[Point]]] = field(default_factory=list)
     extra: Document = field(default_factory=dict)
     """Further keys of the file, such as `positions`."""
@@ -150,6 +158,13 @@ class Sheet:
                         group.append(other)
             groups.append(group)
         return groups
+
+    def connected(self, places: Collection[Axial]) -> list[list[Axial]]:
+        """The connected groups of these hexes."""
+        return self.patches(lambda place: place in places or None)
+
+    def of_terrain(self, kind: str) -> set[Axial]:
+        return {place for place, terrain in self.terrain.items() if terrain == kind}
 
     def merge_small_patches(self, least: int, kinds: Iterable[str]) -> None:
         """Give patches of fewer than `least` hexes to the terrain that mostly surrounds them."""

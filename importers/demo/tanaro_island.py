@@ -10,7 +10,14 @@ from importers.demo.ways import Surveyor
 
 SEED = 2640
 VILLAGES = ("Oremai", "Tefala", "Wakura", "Simbo Point", "Lanu", "Huri")
-ROUGHNESS = {"mountain": 6.0, "hill_jungle": 2.6, "hill": 2.5, "jungle": 2.2, "marsh": 3.0, "light_jungle": 1.4}
+ROUGHNESS = {
+    "mountain": 6.0,
+    "hill_jungle": 2.6,
+    "hill": 2.5,
+    "jungle": 2.2,
+    "marsh": 3.0,
+    "light_jungle": 1.4,
+}
 """What ground costs a road builder; clear ground costs 1."""
 _shore = Noise(SEED, 8, 3)
 _crests = Noise(SEED + 1, 10, 3)
@@ -25,7 +32,7 @@ def height(x: float, y: float) -> float:
     bow = across * across + down * down + 0.9 * across * down + 0.35 * (down - across * across)
     rim = 0.8 - bow + 1.3 * (_shore.at(x, y) - 0.5)
     rim -= 0.8 * max(0.0, 2.5 - min(x - 1.2, 21.3 - x, y, 21.5 - y))
-    spine = _crests.ridged(x, y) ** 3
+    spine = _crests.ridged(x, y, sharpness=3)
     return rim + max(0.0, min(1.0, rim + 0.2)) * 1.5 * spine + 0.25 * _knolls.at(x, y)
 
 
@@ -74,7 +81,9 @@ class _Painter:
         self.watered = relief.wet_hexes(self.sheet.sides, self.land)
 
     def grow_cover(self) -> None:
-        ranks = [relief.quantile((self.field[place] for place in self.land), share) for share in (0.5, 0.7, 0.87)]
+        ranks = [
+            relief.quantile((self.field[place] for place in self.land), share) for share in (0.5, 0.7, 0.87)
+        ]
         for place in self.sheet.hexes:
             rank = sum(self.field[place] >= step for step in ranks)
             self.sheet.terrain[place] = self._cover(place, rank) if place in self.dry else "sea"
@@ -101,7 +110,13 @@ class _Painter:
             x, y = centre(place)
             passage = from_land[place] == 1 and mouths & set(corners(place))
             windward = y - 0.35 * x > 5.5
-            if place in self.sea and from_land[place] <= 2 and windward and not passage and _shelf.at(x, y) > 0.4 + 0.06 * from_land[place]:
+            if (
+                place in self.sea
+                and from_land[place] <= 2
+                and windward
+                and not passage
+                and _shelf.at(x, y) > 0.4 + 0.06 * from_land[place]
+            ):
                 self.sheet.terrain[place] = "reef"
         self.sheet.merge_small_patches(2, ("reef", "sea"))
 
@@ -115,11 +130,17 @@ class _Painter:
 
         def merit(place: Axial) -> float:
             around = [self.sheet.terrain[other] for other in self.sheet.within(place, 1)]
-            return around.count("clear") + 0.5 * around.count("light_jungle") - 2 * abs(self.from_sea[place] - 2)
+            return (
+                around.count("clear") + 0.5 * around.count("light_jungle") - 2 * abs(self.from_sea[place] - 2)
+            )
 
         site = max(self.land, key=lambda place: (merit(place), place))
         second = max(
-            (other for other in self.sheet.beside(site) if not self.sheet.sides.get(side_between(site, other))),
+            (
+                other
+                for other in self.sheet.beside(site)
+                if not self.sheet.sides.get(side_between(site, other))
+            ),
             key=merit,
         )
         self.strip = [site, second]
@@ -162,7 +183,7 @@ class _Painter:
         for n, village in enumerate(nearer[3:], start=3):
             known = nearer[:n]
             surveyor.connect("trail", village, min(known, key=lambda other: (village.distance(other), other)))
-        surveyor.connect("trail", self.villages[3], self.villages[0])
+        Surveyor(self.sheet, self._toll, reuse=1).connect("trail", self.villages[3], self.strip[0])
 
     def _toll(self, one: Axial, other: Axial) -> float | None:
         if other not in self.dry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Callable, Iterable
 
 from db.labels import Axial
@@ -10,16 +11,16 @@ from importers.demo.sheet import Sheet
 
 Toll = Callable[[Axial, Axial], float | None]
 """What a step from a hex to the next costs a road builder; None where no road can go."""
-REUSE = 0.25
-"""Part of the cost that remains where a way already runs."""
 
 
 class Surveyor:
     """Lays out ways on a sheet."""
 
-    def __init__(self, sheet: Sheet, toll: Toll) -> None:
+    def __init__(self, sheet: Sheet, toll: Toll, reuse: float = 0.25) -> None:
         self.sheet = sheet
         self.toll = toll
+        self.reuse = reuse
+        """Part of the cost that remains where a way already runs."""
         self.built: set[tuple[Axial, Axial]] = set()
         for _, _, chain in sheet.paths:
             self._note(chain)
@@ -45,19 +46,19 @@ class Surveyor:
                 toll = self.toll(place, other)
                 if toll is None:
                     continue
-                spent = cost + (toll * REUSE if (place, other) in self.built else toll)
+                spent = cost + (toll * self.reuse if (place, other) in self.built else toll)
                 if spent < best.get(other, float("inf")):
                     best[other], came[other] = spent, place
                     heapq.heappush(heap, (spent, other))
         return _walked_back(came, start, goal)
 
     def _note(self, chain: list[Axial]) -> None:
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in itertools.pairwise(chain):
             self.built |= {(one, other), (other, one)}
 
     def _new_stretches(self, chain: list[Axial]) -> Iterable[list[Axial]]:
         stretch = chain[:1]
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in itertools.pairwise(chain):
             if (one, other) in self.built:
                 if len(stretch) > 1:
                     yield stretch

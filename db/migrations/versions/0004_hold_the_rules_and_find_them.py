@@ -28,7 +28,7 @@ def upgrade() -> None:
         sa.Column("code", sa.Text(), nullable=False, comment="Its name in snake case, e.g. line_of_sight"),
         sa.Column("n", sa.Integer(), nullable=False, comment="Order in the list"),
         sa.Column("title", sa.Text(), nullable=False, comment="Its name"),
-        sa.Column("aliases", postgresql.ARRAY(Text()), nullable=False, comment="Other words for it"),
+        sa.Column("aliases", postgresql.ARRAY(sa.Text()), nullable=False, comment="Other words for it"),
         sa.Column("comparison", sa.Text(), nullable=False, comment="How the games differ"),
         sa.PrimaryKeyConstraint("code", name=op.f("concept_pkey")),
         comment="Things that several games treat, compared in our own words",
@@ -60,7 +60,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Text(), nullable=False, comment="Its number, e.g. 7.1.2 or T89.4.1"),
         sa.Column(
             "path",
-            postgresql.ARRAY(Integer()),
+            postgresql.ARRAY(sa.Integer()),
             nullable=False,
             comment="Its place in the tree: sorts naturally, begins with its parent's",
         ),
@@ -129,12 +129,12 @@ def upgrade() -> None:
             "title",
             sa.Text(),
             nullable=False,
-            comment="The name of the game, as this edition of Sightline has it",
+            comment="Name for people",
         ),
         sa.Column("source", sa.Text(), nullable=False, comment="SHA-256 of the imported file"),
         sa.Column(
             "figures",
-            postgresql.JSONB(astext_type=Text()),
+            postgresql.JSONB(astext_type=sa.Text()),
             nullable=False,
             comment="The counts that the import reported",
         ),
@@ -243,7 +243,9 @@ def upgrade() -> None:
     op.create_table(
         "rule_reference",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False, comment="Row"),
-        sa.Column("rulebook_id", sa.BigInteger(), nullable=True, comment="The imported rulebook"),
+        sa.Column(
+            "rulebook_id", sa.BigInteger(), nullable=True, comment="Where it is printed; null: in our digest"
+        ),
         sa.Column(
             "rule_id",
             sa.BigInteger(),
@@ -306,7 +308,9 @@ def upgrade() -> None:
         sa.Column("ruleset", sa.Text(), nullable=False, comment="The game"),
         sa.Column("name", sa.Text(), nullable=False, comment="The word"),
         sa.Column("definition", sa.Text(), nullable=False, comment="What it means in this game"),
-        sa.Column("aliases", postgresql.ARRAY(Text()), nullable=False, comment="Other forms and names of it"),
+        sa.Column(
+            "aliases", postgresql.ARRAY(sa.Text()), nullable=False, comment="Other forms and names of it"
+        ),
         sa.Column(
             "rule_id", sa.BigInteger(), nullable=True, comment="Where it is defined; null: in a glossary"
         ),
@@ -348,7 +352,10 @@ def upgrade() -> None:
         sa.Column("stems", sa.Text(), nullable=False, comment="Its stems, in order"),
         sa.Column("term_id", sa.BigInteger(), nullable=True, comment="The term, if one"),
         sa.Column("concept", sa.Text(), nullable=True, comment="The concept, if one"),
-        sa.CheckConstraint("(term_id is null) <> (concept is null)", name=op.f("synonym_of_one_thing_check")),
+        sa.Column("word_group", sa.Integer(), nullable=True, comment="The group of everyday words, if one"),
+        sa.CheckConstraint(
+            "num_nonnulls(term_id, concept, word_group) = 1", name=op.f("synonym_of_one_thing_check")
+        ),
         sa.ForeignKeyConstraint(
             ["concept"], ["concept.code"], name=op.f("synonym_concept_fkey"), ondelete="CASCADE"
         ),
@@ -356,7 +363,7 @@ def upgrade() -> None:
             ["term_id"], ["term.id"], name=op.f("synonym_term_id_fkey"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("synonym_pkey")),
-        comment="Names of terms and concepts, reduced to their stems, for searching",
+        comment="Names of terms and concepts and everyday words, reduced to stems, for searching",
     )
     op.create_index(op.f("synonym_concept_idx"), "synonym", ["concept"], unique=False)
     op.create_index(op.f("synonym_stems_idx"), "synonym", ["stems"], unique=False)

@@ -1,0 +1,310 @@
+"""The ruling engine: a question put to a position, answered with every rule that made the answer.
+
+Every door (command line, API, pages) comes through `ask` or `rule_case`. What can be
+asked is the registry `app.questions`: one module a kind. When a ruling touches contested
+points, it is ruled again under their other readings, to tell whether one would change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.engine import Connection
+
+from app.output import plain
+from db import SightlineError
+from db.rulesets import read_ruleset
+from db.rulings import SavedRuling
+from db.schema import verbs_digest
+from importers.cases import CaseDraft, PositionDraft, canonical, store_position
+
+
+class RulingError(SightlineError):
+    """A question that cannot be ruled on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A rule that was applied: where, and to what effect."""
+
+    rule: str
+    at: str | None
+    effect: str | int | Decimal
+    note: str
+    clause: str | None = None
+    """The lettered item within the rule, where it has them."""
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {"rule": self.rule, "clause": self.clause, "at": self.at, "effect": self.effect, "note": self.note}
+        return {key: value for key, value in told.items() if value is not None}
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """Something that the rulebook does not print, without which there is no answer."""
+
+    what: str
+    rule: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"chart": self.what, "rule": self.rule, "note": f"needs {self.what} (rule {self.rule})"}
+
+
+@dataclasses.dataclass
+class Finding:
+    """What a question kind finds: the answer and how it came about."""
+
+    answer: dict[str, Any]
+    steps: list[Step]
+    points: list[str] = dataclasses.field(default_factory=list)
+    """Contested points that were touched."""
+    needs: list[Need] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A position in the database, as one question sees it."""
+
+    connection: Connection
+    position_id: int
+    ruleset: str
+    conditions: dict[str, Any]
+    policy: dict[str, str]
+
+    def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
+        """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
+        statement = sa.text(query).bindparams(
+            *(
+                sa.bindparam(name, type_=JSONB)
+                for name in ("conditions", "policy")
+                if f":{name}" in query
+            )
+        )
+        common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
+        used = {name: value for name, value in common.items() if f":{name}" in query}
+        return list(self.connection.execute(statement, used | values))
+
+    def reading(self, point: str) -> str:
+        """The reading in force for a contested point."""
+        return self.policy.get(point) or _points(self.ruleset)[point].default
+
+
+class Arguments(BaseModel):
+    """The arguments of a question; an unknown one is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, populate_by_name=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class QuestionKind:
+    """A kind of question: what it takes, who answers it, and how."""
+
+    name: str
+    title: str
+    arguments: type[Arguments]
+    rulesets: tuple[str, ...]
+    rule: Callable[[Asked, Any], Finding]
+    answers: dict[str, str]
+    """The keys of its answer, each with what it means."""
+    points: tuple[str, ...] = ()
+    """Contested points it takes into account."""
+    example: str = ""
+    """The question as a case file has it."""
+    draws: str | None = None
+    """How a map shows its answer: `hexes`, `path` or `line`."""
+
+
+@dataclasses.dataclass
+class Ruling:
+    """An answer with its proof."""
+
+    ruleset: str
+    kind: str
+    question: dict[str, Any]
+    answer: dict[str, Any]
+    steps: list[Step]
+    contested: list[dict[str, Any]]
+    needs: list[Need]
+    policy: dict[str, str]
+    case: str | None = None
+    asked_as: str | None = None
+    expected: dict[str, Any] | None = None
+    id: str | None = None
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the answer is as expected; None where nothing was."""
+        return None if self.expected is None else not self.differences()
+
+    def differences(self) -> list[str]:
+        """Each expected key that the answer does not have so."""
+        answer = self.answer | ({"needs": [need.what for need in self.needs]} if self.needs else {})
+        return [
+            f"{key}: expected {_shown(value)}, is {_shown(answer.get(key))}"
+            for key, value in (self.expected or {}).items()
+            if key not in answer or not agrees(key, value, answer[key])
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ruling as `--json` and the API give it."""
+        told: dict[str, Any] = {}
+        if self.case is not None:
+            told["case"] = self.case
+        if self.asked_as is not None:
+            told["id"] = self.asked_as
+        told |= {
+            "question": self.question,
+            "ruleset": self.ruleset,
+            "answer": self.answer,
+            "steps": [step.as_dict() for step in self.steps],
+            "contested": self.contested,
+        }
+        if self.needs:
+            told["needs"] = [need.as_dict() for need in self.needs]
+        if self.expected is not None:
+            told |= {"expected": self.expected, "ok": self.ok}
+            if not self.ok:
+                told["differences"] = self.differences()
+        if self.id is not None:
+            told["ruling"] = self.id
+        return told
+
+
+def _shown(value: Any) -> str:
+    return canonical(_exact(value))
+
+
+def agrees(key: str, expected: Any, found: Any) -> bool:
+    """Whether an answer's value is the expected one: lists as sets, but in order for `trace` and `path`."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return all(name in found and agrees(name, value, found[name]) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(found, list):
+        if key in ("trace", "path"):
+            return _exact(expected) == _exact(found)
+        if any(isinstance(item, dict) for item in expected):
+            return len(expected) == len(found) and all(
+                any(agrees(key, item, other) for other in found) for item in expected
+            )
+        return {canonical(_exact(item)) for item in expected} == {canonical(_exact(item)) for item in found}
+    return bool(_exact(expected) == _exact(found))
+
+
+def _exact(value: Any) -> Any:
+    """Numbers made comparable: ½ is 0.5, whatever type it has; a label is text."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    if isinstance(value, int | float | Decimal):
+        return plain(Decimal(str(value)))
+    return value
+
+
+@functools.cache
+def _points(ruleset: str) -> dict[str, Any]:
+    return {point.id: point for point in read_ruleset(ruleset).contested}
+
+
+def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
+    """Rule on one question, and tell whether another reading would rule otherwise."""
+    finding = kind.rule(asked, arguments)
+    contested = []
+    for point in sorted(set(finding.points), key=lambda name: int(name.rpartition("-")[2])):
+        used = asked.reading(point)
+        decides = False
+        for letter in _points(asked.ruleset)[point].readings:
+            if letter != used and not decides:
+                other = dataclasses.replace(asked, policy=asked.policy | {point: letter})
+                decides = _exact(kind.rule(other, arguments).answer) != _exact(finding.answer)
+        contested.append({"point": point, "reading": used, "decides": decides})
+    return Ruling(
+        ruleset=asked.ruleset,
+        kind=kind.name,
+        question={kind.name: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        answer=finding.answer,
+        steps=finding.steps,
+        contested=contested,
+        needs=finding.needs,
+        policy={entry["point"]: entry["reading"] for entry in contested},
+    )
+
+
+def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, QuestionKind]) -> list[Ruling]:
+    """Rule on every question of a case; what is stored for it is undone."""
+    with connection.begin_nested() as savepoint:
+        position_id = store_position(connection, case.position)
+        rulings = [
+            _rule_question(connection, case, position_id, index, kinds) for index in range(len(case.questions))
+        ]
+        savepoint.rollback()
+    return rulings
+
+
+def _rule_question(
+    connection: Connection, case: CaseDraft, position_id: int, index: int, kinds: dict[str, QuestionKind]
+) -> Ruling:
+    question = case.questions[index]
+    position = case.position
+    asked = Asked(
+        connection,
+        position_id,
+        position.ruleset,
+        position.conditions | question.conditions,
+        position.policy | question.policy,
+    )
+    ruling = ask(asked, kinds[question.kind], question.arguments)  # type: ignore[arg-type]
+    ruling.case = case.case
+    ruling.asked_as = question.id
+    ruling.question = question.asked
+    ruling.expected = question.expect
+    return ruling
+
+
+def ruleset_version(ruleset: str) -> str:
+    """What ruled: the ruleset's data and the functions, as one digest."""
+    return hashlib.sha256(f"{read_ruleset(ruleset).version}{verbs_digest()}".encode()).hexdigest()[:16]
+
+
+def save(connection: Connection, case: CaseDraft, rulings: Iterable[Ruling]) -> None:
+    """Keep rulings for good; one that was kept before keeps its id and its text."""
+    for ruling, question in zip(rulings, case.questions, strict=True):
+        record = _record(case, case.position, ruling, question.policy | case.position.policy)
+        ruling.id = record["id"]
+        connection.execute(insert(SavedRuling).values(**record).on_conflict_do_nothing(index_elements=["id"]))
+
+
+def _record(case: CaseDraft, position: PositionDraft, ruling: Ruling, policy: dict[str, str]) -> dict[str, Any]:
+    document = _json(case.document)
+    digest = position.digest()
+    version = ruleset_version(ruling.ruleset)
+    identity = canonical([digest, ruling.question, policy, version, position.conditions])
+    return {
+        "id": hashlib.sha256(identity.encode()).hexdigest()[:20],
+        "ruleset": ruling.ruleset,
+        "ruleset_version": version,
+        "kind": ruling.kind,
+        "case_id": case.case,
+        "title": case.title,
+        "document": document,
+        "position_digest": digest,
+        "question": _json(ruling.question),
+        "answer": _json(ruling.answer),
+        "steps": _json([step.as_dict() for step in ruling.steps]),
+        "contested": _json(ruling.contested),
+        "policy": policy | ruling.policy,
+    }
+
+
+def _json(value: Any) -> Any:
+    """Plain JSON values: whole Decimals as integers, others as numbers."""
+    return _exact(value)

@@ -1,0 +1,519 @@
+"""The GIS forms of a map: GeoJSON and GeoPackage, with the same six layers.
+
+Coordinates are lattice units turned upright: x to the right, y up. Columns stand 3 units
+apart, a hex is 2 units high, and every number is exact. Labels are the truth: the shapes
+of hexes, hexsides and paths are written for the eye and not read; those of areas and
+crests are read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyogrio  # type: ignore[import-untyped]
+import pyogrio.errors  # type: ignore[import-untyped]
+import pyogrio.raw  # type: ignore[import-untyped]
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from db.labels import Axial, Scheme, side_hexes
+from importers.documents import Node, Problem, Problems, read_document, resolved
+from importers.map_draft import GRID, Line, MapDraft
+from importers.map_formats import hexes_node, hexsides_node, paths_node, read_ruleset, split
+from importers.map_reading import read_map
+from importers.map_writing import about, flow, side_kinds
+
+LAYERS = {
+    "hex": ("label", "terrain", "level", "features", "name"),
+    "hexside": ("hexside", "kind"),
+    "path": ("kind", "name", "hexes"),
+    "terrain_area": ("n", "terrain"),
+    "crest": ("n", "level"),
+    "map_feature": ("code", "kind", "hexes", "intense", "steady", "attributes"),
+}
+NEEDED = {
+    "hex": ("label",),
+    "hexside": ("hexside", "kind"),
+    "path": ("kind", "hexes"),
+    "terrain_area": ("terrain",),
+    "crest": ("level",),
+    "map_feature": ("code", "kind"),
+}
+SHAPES = {
+    "hex": "Polygon",
+    "hexside": "LineString",
+    "path": "LineString",
+    "terrain_area": "Polygon",
+    "crest": "LineString",
+    "map_feature": "MultiPoint",
+}
+ABOUT = ("name", "title", "ruleset", "scale", "note", "scheme", "georeference")
+"""Columns of the GeoPackage's table `map`; members of the GeoJSON's `sightline`."""
+IGNORED = ("fid", "id")
+"""Columns that GIS programs add of themselves."""
+CRS = 'LOCAL_CS["Lattice of hexes, y up",UNIT["lattice unit",1]]'
+MAX_FEATURES = 1_000_000
+CORNERS = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
+
+Ring = list[tuple[Fraction, Fraction]]
+
+
+class Drawn(NamedTuple):
+    """A feature to be written."""
+
+    properties: dict[str, Any]
+    shape: BaseGeometry | None
+
+
+class Feature(NamedTuple):
+    """A feature that was read: its layer, its properties, and its shape as parts of rings."""
+
+    layer: str
+    row: Node
+    parts: list[list[Ring]] | None
+
+
+def upright(scheme: Scheme, x: float, y: float) -> tuple[float, float]:
+    """A lattice point in the plane of the GIS forms."""
+    return (-y, -x) if scheme.orientation == "pointed" else (x, -y)
+
+
+def from_upright(scheme: Scheme, x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
+    """The way back to the lattice."""
+    return (-y, -x) if scheme.orientation == "pointed" else (x, -y)
+
+
+# Writing
+
+
+def write_geojson(draft: MapDraft) -> str:
+    """A draft as a FeatureCollection, one feature to a line."""
+    features = [
+        flow(
+            {
+                "type": "Feature",
+                "properties": {"layer": layer} | drawn.properties,
+                "geometry": None if drawn.shape is None else shapely.geometry.mapping(drawn.shape),
+            },
+            json.dumps,
+        )
+        for layer, rows in layers(draft).items()
+        for drawn in rows
+    ]
+    head = flow(about(draft), json.dumps)
+    listed = ",\n".join(features)
+    return f'{{"type": "FeatureCollection",\n"sightline": {head},\n"features": [\n{listed}\n]}}\n'
+
+
+def write_geopackage(draft: MapDraft, path: Path) -> None:
+    """A draft as a GeoPackage with a layer of each kind, empty ones included."""
+    for layer, rows in layers(draft).items():
+        columns = [[_cell(drawn.properties.get(name)) for drawn in rows] for name in LAYERS[layer]]
+        pyogrio.raw.write(
+            path,
+            np.array(
+                [None if drawn.shape is None else shapely.to_wkb(drawn.shape) for drawn in rows], object
+            ),
+            [
+                np.array(column, np.int32 if name in ("n", "level") else object)
+                for name, column in zip(LAYERS[layer], columns, strict=True)
+            ],
+            list(LAYERS[layer]),
+            layer=layer,
+            driver="GPKG",
+            geometry_type=SHAPES[layer],
+            crs=CRS,
+        )
+    head = about(draft)
+    cells = [value if isinstance(value := head.get(name), str | None) else flow(value) for name in ABOUT]
+    pyogrio.raw.write(
+        path, None, [np.array([cell], object) for cell in cells], list(ABOUT), layer="map", driver="GPKG"
+    )
+
+
+def layers(draft: MapDraft) -> dict[str, list[Drawn]]:
+    """Everything on a map as features of its layers."""
+    scheme = draft.scheme
+
+    def points(line: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+        return [upright(scheme, x, y) for x, y in line]
+
+    def artwork(line: Line) -> list[tuple[float, float]]:
+        return points((x / GRID, y / GRID) for x, y in line)
+
+    def labels(hexes: Iterable[Axial]) -> list[str]:
+        return [scheme.label(place) for place in hexes]
+
+    return {
+        "hex": [
+            Drawn(
+                {
+                    "label": scheme.label(place),
+                    "terrain": hex.terrain,
+                    "level": hex.level,
+                    "features": list(hex.features),
+                    "name": hex.name,
+                },
+                shapely.Polygon(points(_corners(place))),
+            )
+            for place, hex in sorted(draft.hexes.items())
+        ],
+        "hexside": [
+            Drawn(
+                {"hexside": scheme.side_label(x, y), "kind": kind},
+                shapely.LineString(points(_shared_corners(x, y))),
+            )
+            for (x, y), kinds in side_kinds(draft).items()
+            for kind in kinds
+        ],
+        "path": [
+            Drawn(
+                {"kind": path.kind, "name": path.name, "hexes": labels(path.hexes)},
+                shapely.LineString(points(map(_center, path.hexes))),
+            )
+            for path in draft.paths
+        ],
+        "terrain_area": [
+            Drawn(
+                {"n": n, "terrain": area.terrain},
+                shapely.Polygon(artwork(area.rings[0]), [artwork(ring) for ring in area.rings[1:]]),
+            )
+            for n, area in enumerate(draft.areas, 1)
+        ],
+        "crest": [
+            Drawn({"n": n, "level": crest.level}, shapely.LineString(artwork(crest.line)))
+            for n, crest in enumerate(draft.crests, 1)
+        ],
+        "map_feature": [
+            Drawn(
+                {
+                    "code": code,
+                    "kind": feature.kind,
+                    "hexes": labels(sorted(feature.at)),
+                    "intense": labels(sorted(feature.intense)),
+                    "steady": labels(sorted(feature.steady)),
+                    "attributes": feature.attributes,
+                },
+                shapely.MultiPoint(points(map(_center, sorted(feature.at)))) if feature.at else None,
+            )
+            for code, feature in draft.features.items()
+        ],
+    }
+
+
+def _cell(value: Any) -> Any:
+    """A value as a table has it: lists of words in one text, a mapping as JSON."""
+    if isinstance(value, list):
+        return " ".join(value) or None
+    return (json.dumps(value, ensure_ascii=False) if value else None) if isinstance(value, dict) else value
+
+
+def _center(place: Axial) -> tuple[int, int]:
+    return 3 * place.q, 2 * place.r + place.q
+
+
+def _corners(place: Axial) -> list[tuple[int, int]]:
+    x, y = _center(place)
+    return [(x + dx, y + dy) for dx, dy in CORNERS]
+
+
+def _shared_corners(x: int, y: int) -> list[tuple[int, int]]:
+    first, second = side_hexes(x, y)
+    return sorted(set(_corners(first)) & set(_corners(second)))
+
+
+# Reading
+
+
+def read_geojson(path: Path, problems: Problems) -> MapDraft | None:
+    """A map from a FeatureCollection."""
+    root = read_document(path.read_bytes(), str(path), problems)
+    return read_collection(root, problems)
+
+
+def is_collection(root: Node) -> bool:
+    """Whether a JSON document is GeoJSON."""
+    kind = root.get("type")
+    return kind is not None and kind.text == "FeatureCollection"
+
+
+def read_collection(root: Node, problems: Problems) -> MapDraft | None:
+    """A map from the root of a GeoJSON document; members that others add to it are passed over."""
+    features = root.get("features")
+    if not is_collection(root) or features is None:
+        problems.add(root, "expected a GeoJSON FeatureCollection")
+        return None
+    head = root.get("sightline")
+    if head is None:
+        problems.add(root, "sightline is missing: the member that says which ruleset and map this is")
+        return None
+    found = [_geojson_feature(item, problems) for item in features.items(problems)]
+    return _read_features(head, (feature for feature in found if feature is not None), problems)
+
+
+def _geojson_feature(node: Node, problems: Problems) -> Feature | None:
+    row = node.get("properties")
+    layer = None if row is None else row.get("layer")
+    if row is None or layer is None:
+        problems.add(node, f"the property layer is missing: one of {', '.join(LAYERS)}")
+        return None
+    name = layer.word(problems, "layer", tuple(LAYERS))
+    if name is None or not isinstance(row.value, dict):
+        return None
+    row.value = {key: value for key, value in row.value.items() if key != "layer"}
+    shape = node.get("geometry")
+    if name not in ("terrain_area", "crest") or shape is None or shape.value is None:
+        return Feature(name, row, None)
+    return Feature(name, row, _geojson_parts(shape, problems))
+
+
+def _geojson_parts(shape: Node, problems: Problems) -> list[list[Ring]]:
+    kind, coordinates = shape.get("type"), shape.get("coordinates")
+    if kind is None or coordinates is None:
+        problems.add(shape, "a geometry has a type and coordinates")
+        return []
+    known = ("Polygon", "MultiPolygon", "LineString", "MultiLineString")
+    name = kind.word(problems, "geometry", known)
+    if name == "MultiPolygon":
+        return [
+            [_ring(ring, problems) for ring in part.items(problems)] for part in coordinates.items(problems)
+        ]
+    if name == "Polygon":
+        return [[_ring(ring, problems) for ring in coordinates.items(problems)]]
+    if name == "MultiLineString":
+        return [[_ring(line, problems)] for line in coordinates.items(problems)]
+    return [[_ring(coordinates, problems)]] if name else []
+
+
+def _ring(node: Node, problems: Problems) -> Ring:
+    points: Ring = []
+    for item in node.items(problems):
+        numbers = [part.number(problems) for part in item.items(problems)]
+        if len(numbers) < 2:
+            problems.add(item, f"a point has two numbers, not {len(numbers)}")
+        elif numbers[0] is not None and numbers[1] is not None:
+            points.append((numbers[0], numbers[1]))
+    return points
+
+
+def read_geopackage(path: Path, problems: Problems) -> MapDraft | None:
+    """A map from a GeoPackage."""
+    with path.open("rb") as stream:
+        magic = stream.read(16)
+    if magic != b"SQLite format 3\0":
+        problems.found.append(Problem(str(path), None, "", "not a GeoPackage"))
+        return None
+    try:
+        names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+        root = Node(file=str(path))
+        head = _head(root, path, names, problems)
+        features = [
+            feature
+            for layer in LAYERS
+            if layer in names
+            for feature in _geopackage_features(root, path, layer)
+        ]
+    except (
+        pyogrio.errors.DataSourceError,
+        pyogrio.errors.DataLayerError,
+        shapely.errors.ShapelyError,
+    ) as error:
+        problems.found.append(Problem(str(path), None, "", f"not a GeoPackage that can be read: {error}"))
+        return None
+    return None if head is None else _read_features(head, features, problems)
+
+
+def _head(root: Node, path: Path, names: list[str], problems: Problems) -> Node | None:
+    """The one row of the table `map`."""
+    if "map" not in names:
+        problems.add(root, "the table map is missing: it says which ruleset and map this is")
+        return None
+    rows = list(_table_rows(root, path, "map"))
+    if len(rows) != 1:
+        problems.add(root.child("map"), f"the table map has one row, not {len(rows)}")
+        return None
+    head = rows[0][0]
+    assert isinstance(head.value, dict)
+    for key in ("scheme", "georeference"):
+        if key in head.value:
+            head.value[key] = _parsed(head.value[key], problems)
+    scale = head.value.get("scale")
+    if scale is not None and scale.text is not None:
+        scale.value = resolved(scale.text)
+    return head
+
+
+def _geopackage_features(root: Node, path: Path, layer: str) -> Iterator[Feature]:
+    for row, wkb in _table_rows(root, path, layer):
+        if layer not in ("terrain_area", "crest") or wkb is None:
+            yield Feature(layer, row, None)
+            continue
+        shape = shapely.force_2d(shapely.from_wkb(wkb))
+        parts = [part for part in shapely.get_parts(shape) if not part.is_empty]
+        yield Feature(layer, row, [_shape_rings(part) for part in parts])
+
+
+def _shape_rings(shape: Any) -> list[Ring]:
+    lines = [shape.exterior, *shape.interiors] if shape.geom_type == "Polygon" else [shape]
+    return [
+        [(Fraction(x), Fraction(y)) for x, y in line.coords if math.isfinite(x) and math.isfinite(y)]
+        for line in lines
+        if hasattr(line, "coords")
+    ]
+
+
+def _table_rows(root: Node, path: Path, layer: str) -> Iterator[tuple[Node, bytes | None]]:
+    """The rows of a layer: the cells that are filled, and the shape."""
+    meta, fids, shapes, columns = pyogrio.raw.read(
+        path, layer=layer, return_fids=True, max_features=MAX_FEATURES, encoding="utf-8"
+    )
+    table = root.child(layer)
+    for n, fid in enumerate(fids):
+        row = table.child(f"feature {fid}")
+        row.value = {}
+        for name, column in zip(meta["fields"], columns, strict=True):
+            value = column[n].item() if isinstance(column[n], np.generic) else column[n]
+            if value is None or value == "" or value != value:
+                continue
+            if isinstance(value, float):
+                value = int(value) if value.is_integer() else Decimal(repr(value))
+            elif not isinstance(value, bool | int):
+                value = str(value)
+            row.value[str(name)] = row.child(str(name), value, str(value))
+        yield row, None if shapes is None else shapes[n]
+
+
+def _parsed(node: Node, problems: Problems) -> Node:
+    """A mapping that stands in a cell as text."""
+    if node.text is None:
+        return node
+    try:
+        inner = read_document(node.text, node.file)
+    except Problems as error:
+        problems.add(node, "; ".join(problem.message for problem in error.found))
+        return node.child("", {})
+    _rebase(inner, node)
+    return inner
+
+
+def _rebase(inner: Node, outer: Node) -> None:
+    """Let a tree that was read from a cell say the place of the cell."""
+    inner.parent, inner.key, inner.line = outer.parent, outer.key, outer.line
+    children = inner.value.values() if isinstance(inner.value, dict) else inner.value
+    for child in children if isinstance(children, Iterable) and not isinstance(children, str) else ():
+        _rebase(child, Node(parent=inner, key=child.key, line=outer.line))
+
+
+def _read_features(head: Node, features: Iterable[Feature], problems: Problems) -> MapDraft | None:
+    """The map of a head and features, through the one tree."""
+    ruleset = read_ruleset(head, problems)
+    rows: dict[str, list[Feature]] = defaultdict(list)
+    for feature in features:
+        before = len(problems.found)
+        row = feature.row
+        keys = row.mapping(problems, (*LAYERS[feature.layer], *IGNORED))
+        row.value = {key: node for key, node in keys.items() if key not in IGNORED and node.value is not None}
+        row.mapping(problems, None, NEEDED[feature.layer])
+        if len(problems.found) == before:
+            rows[feature.layer].append(feature)
+    tree = Node(file=head.file, line=head.line, parent=head.parent, key=head.key)
+    tree.value = {key: node for key, node in head.mapping(problems, ABOUT).items() if key != "ruleset"}
+    sections = {
+        "hexes": hexes_node([feature.row for feature in rows["hex"]], problems),
+        "hexsides": hexsides_node([feature.row for feature in rows["hexside"]], problems),
+        "paths": paths_node([feature.row for feature in rows["path"]], problems),
+        "areas": Node(
+            [area for feature in _in_order(rows["terrain_area"]) for area in _areas(feature, problems)]
+        ),
+        "crests": Node(
+            [crest for feature in _in_order(rows["crest"]) for crest in _crests(feature, problems)]
+        ),
+    }
+    tree.value |= sections | _marked(rows["map_feature"], problems)
+    return None if ruleset is None else read_map(tree, ruleset, problems, from_upright)
+
+
+def _in_order(features: list[Feature]) -> list[Feature]:
+    """By their number on the map, those without one last."""
+
+    def number(feature: Feature) -> float:
+        n = feature.row.get("n")
+        return n.value if n is not None and isinstance(n.value, int) else math.inf
+
+    return sorted(features, key=number)
+
+
+def _areas(feature: Feature, problems: Problems) -> Iterator[Node]:
+    for part in _parts(feature, problems):
+        node = _without_n(feature.row)
+        assert isinstance(node.value, dict)
+        rings = [_ring_node(node.child("geometry"), ring) for ring in part]
+        node.value["polygon"] = rings[0]
+        if rings[1:]:
+            node.value["holes"] = node.child("geometry", list(rings[1:]))
+        yield node
+
+
+def _crests(feature: Feature, problems: Problems) -> Iterator[Node]:
+    for part in _parts(feature, problems):
+        node = _without_n(feature.row)
+        assert isinstance(node.value, dict)
+        node.value["line"] = _ring_node(node.child("geometry"), part[0])
+        yield node
+
+
+def _parts(feature: Feature, problems: Problems) -> list[list[Ring]]:
+    parts = [part for part in feature.parts or () if part]
+    if not parts:
+        problems.add(feature.row, "the feature has no shape")
+    return parts
+
+
+def _without_n(row: Node) -> Node:
+    keys = row.value if isinstance(row.value, dict) else {}
+    kept = {key: node for key, node in keys.items() if key != "n"}
+    return Node(kept, file=row.file, line=row.line, parent=row.parent, key=row.key)
+
+
+def _ring_node(node: Node, ring: Ring) -> Node:
+    points: list[Node] = []
+    for n, (x, y) in enumerate(ring, 1):
+        point = node.child(str(n))
+        point.value = [point.child("x", x), point.child("y", y)]
+        points.append(point)
+    node.value = points
+    return node
+
+
+def _marked(features: list[Feature], problems: Problems) -> dict[str, Node]:
+    """The sections `positions` and `places`."""
+    found: dict[str, dict[str, Node]] = {"positions": {}, "places": {}}
+    for feature in features:
+        keys = dict(feature.row.value) if isinstance(feature.row.value, dict) else {}
+        code, kind = keys.pop("code"), keys["kind"].text
+        for key in ("hexes", "intense", "steady"):
+            if key in keys:
+                keys[key] = split(keys[key])
+                if keys[key].value == []:
+                    del keys[key]
+        if "attributes" in keys:
+            keys["attributes"] = _parsed(keys["attributes"], problems)
+        if kind == "position":
+            del keys["kind"]
+            attributes = keys.pop("attributes", None)
+            keys |= {} if attributes is None else attributes.mapping(problems)
+        row = feature.row
+        node = Node(keys, file=row.file, line=row.line, parent=row.parent, key=row.key)
+        section = found["positions" if kind == "position" else "places"]
+        first = section.setdefault(code.text or "", node)
+        if first is not node:
+            problems.add(node, f"{code.text} is named twice, first {first.where}")
+    return {key: Node(section) for key, section in found.items() if section}
