@@ -48,6 +48,7 @@ def main() -> None:
     """Run the command line; a mistake is told in words, not in a traceback."""
     try:
         status = gather()(prog_name="sightline", standalone_mode=False)
+        sys.stdout.flush()
         # click hands back the status of click.exceptions.Exit, else what the command returned
         sys.exit(status if isinstance(status, int) else 0)
     except SightlineError as error:

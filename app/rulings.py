@@ -11,20 +11,22 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Callable, Iterable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
 from sqlalchemy.engine import Connection
 
 from app.output import plain
 from db import SightlineError
-from db.rulesets import read_ruleset
+from db.rulesets import ContestedPoint, read_ruleset
 from db.rulings import SavedRuling
 from db.schema import verbs_digest
-from importers.cases import CaseDraft, PositionDraft, canonical, store_position
+from importers.cases import CaseDraft, Question, canonical, store_position
+from importers.documents import Problems
 
 
 class RulingError(SightlineError):
@@ -43,7 +45,13 @@ class Step:
     """The lettered item within the rule, where it has them."""
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"rule": self.rule, "clause": self.clause, "at": self.at, "effect": self.effect, "note": self.note}
+        told = {
+            "rule": self.rule,
+            "clause": self.clause,
+            "at": self.at,
+            "effect": self.effect,
+            "note": self.note,
+        }
         return {key: value for key, value in told.items() if value is not None}
 
 
@@ -82,11 +90,7 @@ class Asked:
     def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
         """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
         statement = sa.text(query).bindparams(
-            *(
-                sa.bindparam(name, type_=JSONB)
-                for name in ("conditions", "policy")
-                if f":{name}" in query
-            )
+            *(sa.bindparam(name, type_=JSONB) for name in ("conditions", "policy") if f":{name}" in query)
         )
         common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
         used = {name: value for name, value in common.items() if f":{name}" in query}
@@ -94,7 +98,7 @@ class Asked:
 
     def reading(self, point: str) -> str:
         """The reading in force for a contested point."""
-        return self.policy.get(point) or _points(self.ruleset)[point].default
+        return self.policy.get(point) or contested_points(self.ruleset)[point].default
 
 
 class Arguments(BaseModel):
@@ -144,11 +148,16 @@ class Ruling:
         """Whether the answer is as expected; None where nothing was."""
         return None if self.expected is None else not self.differences()
 
+    @property
+    def full_answer(self) -> dict[str, Any]:
+        """The answer, with what it needs where the rulebook does not print what would decide it."""
+        return self.answer | ({"needs": [need.as_dict() for need in self.needs]} if self.needs else {})
+
     def differences(self) -> list[str]:
         """Each expected key that the answer does not have so."""
-        answer = self.answer | ({"needs": [need.what for need in self.needs]} if self.needs else {})
+        answer = self.full_answer
         return [
-            f"{key}: expected {_shown(value)}, is {_shown(answer.get(key))}"
+            f"{key}: expected {canonical(value)}, is {canonical(_told(key, answer.get(key)))}"
             for key, value in (self.expected or {}).items()
             if key not in answer or not agrees(key, value, answer[key])
         ]
@@ -163,7 +172,7 @@ class Ruling:
         told |= {
             "question": self.question,
             "ruleset": self.ruleset,
-            "answer": self.answer,
+            "answer": self.full_answer,
             "steps": [step.as_dict() for step in self.steps],
             "contested": self.contested,
         }
@@ -178,8 +187,8 @@ class Ruling:
         return told
 
 
-def _shown(value: Any) -> str:
-    return canonical(_exact(value))
+ORDERED = ("trace", "path")
+"""Lists whose order is part of the answer."""
 
 
 def agrees(key: str, expected: Any, found: Any) -> bool:
@@ -187,45 +196,69 @@ def agrees(key: str, expected: Any, found: Any) -> bool:
     if isinstance(expected, dict) and isinstance(found, dict):
         return all(name in found and agrees(name, value, found[name]) for name, value in expected.items())
     if isinstance(expected, list) and isinstance(found, list):
-        if key in ("trace", "path"):
-            return _exact(expected) == _exact(found)
-        if any(isinstance(item, dict) for item in expected):
+        if key in ORDERED:
             return len(expected) == len(found) and all(
-                any(agrees(key, item, other) for other in found) for item in expected
+                agrees("", item, other) for item, other in zip(expected, found, strict=True)
             )
-        return {canonical(_exact(item)) for item in expected} == {canonical(_exact(item)) for item in found}
-    return bool(_exact(expected) == _exact(found))
+        found = _told(key, found) if any(isinstance(item, str) for item in expected) else found
+        return all(any(agrees("", item, other) for other in found) for item in expected) and all(
+            any(agrees("", item, other) for item in expected) for other in found
+        )
+    return _same(expected, found)
+
+
+def _told(key: str, found: Any) -> Any:
+    """What is needed, by the names of the charts alone, as an expectation may tell it."""
+    return [need["chart"] for need in found] if key == "needs" and isinstance(found, list) else found
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of scalars: numbers by value (½ is 0.5), and a label that was written as a number by its text."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    numbers = [isinstance(value, int | float | Decimal) for value in (one, other)]
+    if all(numbers):
+        return Decimal(str(one)) == Decimal(str(other))
+    if any(numbers) and isinstance(one, str | int | Decimal) and isinstance(other, str | int | Decimal):
+        return str(one) == str(other) or _as_number(one) == _as_number(other)
+    return bool(one == other)
+
+
+def _as_number(value: str | int | Decimal) -> Decimal | None:
+    try:
+        return Decimal(value)
+    except InvalidOperation:
+        return None
 
 
 def _exact(value: Any) -> Any:
-    """Numbers made comparable: ½ is 0.5, whatever type it has; a label is text."""
-    if isinstance(value, bool) or value is None:
-        return value
+    """Plain JSON values: whole Decimals as integers, others as numbers."""
     if isinstance(value, dict):
         return {key: _exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_exact(item) for item in value]
-    if isinstance(value, int | float | Decimal):
-        return plain(Decimal(str(value)))
-    return value
+    return plain(value) if isinstance(value, Decimal) else value
 
 
 @functools.cache
-def _points(ruleset: str) -> dict[str, Any]:
+def contested_points(ruleset: str) -> dict[str, ContestedPoint]:
+    """A ruleset's contested points by id."""
     return {point.id: point for point in read_ruleset(ruleset).contested}
 
 
 def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
     """Rule on one question, and tell whether another reading would rule otherwise."""
     finding = kind.rule(asked, arguments)
-    contested = []
+    contested: list[dict[str, Any]] = []
     for point in sorted(set(finding.points), key=lambda name: int(name.rpartition("-")[2])):
         used = asked.reading(point)
         decides = False
-        for letter in _points(asked.ruleset)[point].readings:
+        for letter in contested_points(asked.ruleset)[point].readings:
             if letter != used and not decides:
                 other = dataclasses.replace(asked, policy=asked.policy | {point: letter})
-                decides = _exact(kind.rule(other, arguments).answer) != _exact(finding.answer)
+                decides = canonical(_exact(kind.rule(other, arguments).answer)) != canonical(
+                    _exact(finding.answer)
+                )
         contested.append({"point": point, "reading": used, "decides": decides})
     return Ruling(
         ruleset=asked.ruleset,
@@ -244,7 +277,8 @@ def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, Question
     with connection.begin_nested() as savepoint:
         position_id = store_position(connection, case.position)
         rulings = [
-            _rule_question(connection, case, position_id, index, kinds) for index in range(len(case.questions))
+            _rule_question(connection, case, position_id, index, kinds)
+            for index in range(len(case.questions))
         ]
         savepoint.rollback()
     return rulings
@@ -254,15 +288,19 @@ def _rule_question(
     connection: Connection, case: CaseDraft, position_id: int, index: int, kinds: dict[str, QuestionKind]
 ) -> Ruling:
     question = case.questions[index]
-    position = case.position
     asked = Asked(
         connection,
         position_id,
-        position.ruleset,
-        position.conditions | question.conditions,
-        position.policy | question.policy,
+        case.position.ruleset,
+        case.position.conditions | question.conditions,
+        case.position.policy | question.policy,
     )
-    ruling = ask(asked, kinds[question.kind], question.arguments)  # type: ignore[arg-type]
+    try:
+        ruling = ask(asked, kinds[question.kind], question.arguments)  # type: ignore[arg-type]
+    except RulingError as error:
+        problems = Problems()
+        problems.add(question.at, error.message)
+        problems.raise_if_any()
     ruling.case = case.case
     ruling.asked_as = question.id
     ruling.question = question.asked
@@ -270,24 +308,32 @@ def _rule_question(
     return ruling
 
 
+@functools.cache
 def ruleset_version(ruleset: str) -> str:
-    """What ruled: the ruleset's data and the functions, as one digest."""
-    return hashlib.sha256(f"{read_ruleset(ruleset).version}{verbs_digest()}".encode()).hexdigest()[:16]
+    """What ruled: the ruleset's data, the functions and the question kinds, as one digest."""
+    digest = hashlib.sha256(f"{read_ruleset(ruleset).version}{verbs_digest()}".encode())
+    for path in sorted((Path(__file__).parent / "questions").glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def save(connection: Connection, case: CaseDraft, rulings: Iterable[Ruling]) -> None:
     """Keep rulings for good; one that was kept before keeps its id and its text."""
-    for ruling, question in zip(rulings, case.questions, strict=True):
-        record = _record(case, case.position, ruling, question.policy | case.position.policy)
+    for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True)):
+        record = _record(case, number, ruling, question)
         ruling.id = record["id"]
         connection.execute(insert(SavedRuling).values(**record).on_conflict_do_nothing(index_elements=["id"]))
 
 
-def _record(case: CaseDraft, position: PositionDraft, ruling: Ruling, policy: dict[str, str]) -> dict[str, Any]:
-    document = _json(case.document)
-    digest = position.digest()
+def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question) -> dict[str, Any]:
+    """A ruling as it is kept. Its id tells what was asked of which position, read how, and who ruled."""
+    conditions = case.position.conditions | question.conditions
+    digest = case.position.digest(conditions)
     version = ruleset_version(ruling.ruleset)
-    identity = canonical([digest, ruling.question, policy, version, position.conditions])
+    policy = case.position.policy | question.policy
+    points = contested_points(ruling.ruleset)
+    chosen = {point: letter for point, letter in policy.items() if letter != points[point].default}
+    identity = canonical([digest, ruling.question, chosen, version])
     return {
         "id": hashlib.sha256(identity.encode()).hexdigest()[:20],
         "ruleset": ruling.ruleset,
@@ -295,16 +341,60 @@ def _record(case: CaseDraft, position: PositionDraft, ruling: Ruling, policy: di
         "kind": ruling.kind,
         "case_id": case.case,
         "title": case.title,
-        "document": document,
+        # with this question alone, so that it can be asked again as it was
+        "document": _exact(case.document | {"ask": [case.document["ask"][number]]}),
         "position_digest": digest,
-        "question": _json(ruling.question),
-        "answer": _json(ruling.answer),
-        "steps": _json([step.as_dict() for step in ruling.steps]),
-        "contested": _json(ruling.contested),
+        "question": _exact(ruling.question),
+        "answer": _exact(ruling.full_answer),
+        "steps": _exact([step.as_dict() for step in ruling.steps]),
+        "contested": _exact(ruling.contested),
         "policy": policy | ruling.policy,
     }
 
 
-def _json(value: Any) -> Any:
-    """Plain JSON values: whole Decimals as integers, others as numbers."""
-    return _exact(value)
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Which kept rulings are looked for; what is None does not matter."""
+
+    ruleset: str | None = None
+    kind: str | None = None
+    rule: str | None = None
+    """A rule number that was applied."""
+    text: str | None = None
+    """Words in the title or the id of the case, or in a note of its proof."""
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        found: list[sa.ColumnElement[bool]] = []
+        if self.ruleset is not None:
+            found.append(SavedRuling.ruleset == self.ruleset)
+        if self.kind is not None:
+            found.append(SavedRuling.kind == self.kind)
+        if self.rule is not None:
+            found.append(SavedRuling.steps.contains([{"rule": self.rule}]))
+        if self.text:
+            notes = sa.func.jsonb_path_query_array(SavedRuling.steps, sa.cast("$[*].note", JSONPATH)).cast(sa.Text)
+            words = sa.func.concat_ws(" ", SavedRuling.title, SavedRuling.case_id, notes)
+            found.append(words.icontains(self.text, autoescape=True))
+        return found
+
+
+def saved_ruling(connection: Connection, id: str) -> sa.RowMapping | None:
+    """A kept ruling by its id."""
+    query = sa.select(*SavedRuling.__table__.columns).where(SavedRuling.id == id)
+    return connection.execute(query).mappings().one_or_none()
+
+
+def saved_rulings(
+    connection: Connection, wanted: Wanted, page: int, per_page: int
+) -> tuple[int, list[sa.RowMapping]]:
+    """How many kept rulings are as wanted, and a page of them, the latest first."""
+    conditions = wanted.conditions()
+    total = connection.scalar(sa.select(sa.func.count()).select_from(SavedRuling).where(*conditions))
+    query = (
+        sa.select(*SavedRuling.__table__.columns)
+        .where(*conditions)
+        .order_by(SavedRuling.created_at.desc(), SavedRuling.id)
+        .limit(per_page)
+        .offset((page - 1) * per_page)
+    )
+    return total or 0, list(connection.execute(query).mappings())

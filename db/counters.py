@@ -212,6 +212,8 @@ class MarkerKind(NamedTuple):
     """The numbers it may show; None: it has none."""
     facing: bool = False
     """Whether it looks in a direction."""
+    company: bool = False
+    """Whether it belongs to a company; such a marker may be displaced (bob 63.2)."""
 
 
 def _plain(words: str) -> dict[str, MarkerKind]:
@@ -235,7 +237,7 @@ MARKERS: dict[str, dict[str, MarkerKind]] = {
     "fpb": {},
     "bob": {
         "cave": MarkerKind(facing=True),
-        "company_hub": MarkerKind(value=(0, 20)),
+        "company_hub": MarkerKind(value=(0, 20), company=True),
         **_plain(
             "foxhole trench pillbox bunker small_cave fortified wire smoke dispersed_smoke illumination upper_level"
         ),

@@ -206,7 +206,7 @@ def _make_namespaces(connection: Connection) -> None:
         {"mark": NAMESPACE},
     ).all()
     gone = [name for name in known if name not in schemas()]
-    _refuse_foreign_objects(connection, gone)
+    _refuse_foreign_objects(connection, [*gone, *_droppable()])
     for name in gone:
         connection.execute(sa.text(f'drop schema "{name}" cascade'))
     for name in schemas():
@@ -229,9 +229,9 @@ def _create_extension(connection: Connection, extension: str) -> None:
 def _forget_verbs(connection: Connection) -> None:
     """Drop every function and view of ours before all are made anew, so that none lingers.
 
-    The ground schema stays: generated columns stand on it.
+    The ground schema stays: generated columns stand on it. What others built on the rest
+    was refused before anything was done.
     """
-    _refuse_foreign_objects(connection, _droppable())
     for name in _droppable():
         connection.execute(sa.text(f"drop schema {name} cascade"))
         connection.execute(sa.text(f"create schema {name}"))
@@ -243,7 +243,7 @@ def _refuse_foreign_objects(connection: Connection, names: list[str]) -> None:
 
     Triggers on tables of ours are not foreign: `sql/` makes them, and makes them again.
     """
-    foreign = connection.scalars(sa.text(FOREIGN_OBJECTS), {"ours": names, "all": schemas()}).all()
+    foreign = connection.scalars(sa.text(FOREIGN_OBJECTS), {"ours": names, "all": [*schemas(), *names]}).all()
     if foreign:
         raise UpgradeError(
             f"Views or tables of yours are built on Sightline's functions and views: {', '.join(foreign)}.",

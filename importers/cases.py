@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,7 +26,7 @@ from db.positions import Unit as UnitRow
 from db.rulesets import CODES, read_ruleset
 from importers.documents import Node, Problems, read_document
 from importers.forms import fill
-from importers.map_draft import MapDraft
+from importers.map_draft import Line, MapDraft
 from importers.map_reading import is_name, read_hex, read_map
 from importers.maps import load_draft, store_map
 
@@ -34,7 +35,7 @@ CASE_KEYS = (
 )  # fmt: skip
 POSITION_KEYS = ("name", "title", "ruleset", "policy", "conditions", "map", "units", "markers", "note")
 ASK_KEYS = ("id", "expect", "policy", "conditions")
-MARKER_KEYS = ("kind", "at", "value", "side", "facing")
+MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +46,7 @@ class MarkerDraft:
     at: Axial
     value: int | None = None
     facing: int | None = None
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass
@@ -54,7 +56,9 @@ class Question:
     kind: str
     arguments: BaseModel
     asked: dict[str, Any]
-    """As it was written."""
+    """Kind and arguments, each place by the label or id it has."""
+    at: Node
+    """Where it stands in the file."""
     id: str | None = None
     expect: dict[str, Any] | None = None
     policy: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -76,29 +80,36 @@ class PositionDraft:
     units: dict[str, tuple[Unit, Axial | None]] = dataclasses.field(default_factory=dict)
     markers: list[MarkerDraft] = dataclasses.field(default_factory=list)
 
-    def digest(self) -> str:
-        """SHA-256 of all that a ruling on it can depend on, in one order."""
+    def digest(self, conditions: dict[str, Any] | None = None) -> str:
+        """SHA-256 of all that a ruling on it can depend on but the readings, in one order.
+
+        The same position written in another way has the same digest. A question's own
+        conditions may take the place of the position's.
+        """
         board = self.board
         facts = {
             "ruleset": self.ruleset,
-            "conditions": self.conditions,
+            "conditions": in_force(self.ruleset, self.conditions if conditions is None else conditions),
             "hexes": sorted(
                 [place, ground.terrain, ground.level, sorted(ground.features)]
                 for place, ground in board.hexes.items()
             ),
             "labels": board.scheme.model_dump(mode="json"),
             "hexsides": sorted(board.hexsides),
-            "paths": sorted([path.kind, path.hexes] for path in board.paths),
-            "areas": sorted([area.terrain, area.rings] for area in board.areas),
+            "paths": sorted([path.kind, min(path.hexes, path.hexes[::-1])] for path in board.paths),
+            "areas": sorted(
+                [area.terrain, _ring(area.rings[0]), sorted(map(_ring, area.rings[1:]))] for area in board.areas
+            ),
             "crests": sorted([crest.level, crest.line] for crest in board.crests),
             "features": sorted(
                 [code, feature.kind, sorted(feature.at), sorted(feature.intense), sorted(feature.steady),
                  feature.attributes]
                 for code, feature in board.features.items()
             ),
-            "units": sorted([code, place, unit_columns(unit)] for code, (unit, place) in self.units.items()),
+            "units": sorted([code, place, _counter(unit)] for code, (unit, place) in self.units.items()),
             "markers": sorted(
-                [marker.at, marker.kind, marker.value or 0, marker.facing or 0] for marker in self.markers
+                [marker.at, marker.kind, marker.value or 0, marker.facing or 0, canonical(marker.attributes)]
+                for marker in self.markers
             ),
         }  # fmt: skip
         return hashlib.sha256(canonical(facts).encode()).hexdigest()
@@ -133,7 +144,24 @@ def canonical(value: Any) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    return str(value)
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+
+
+def in_force(ruleset: str, conditions: dict[str, Any]) -> dict[str, Any]:
+    """Conditions without those that hold anyway, so that saying so makes no difference."""
+    return CONDITIONS[ruleset].model_validate(conditions).model_dump(exclude_defaults=True)
+
+
+def _counter(unit: Unit) -> dict[str, Any]:
+    """What a counter says, numbers as numbers: 5.0 movement points are 5."""
+    return unit.model_dump(exclude={"id", "at"}, exclude_defaults=True)
+
+
+def _ring(ring: Line) -> Line:
+    """An outline from its least point on, one way round."""
+    first = ring.index(min(ring))
+    turned = ring[first:] + ring[:first]
+    return min(turned, (turned[0], *turned[:0:-1]))
 
 
 def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
@@ -151,6 +179,8 @@ def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connecti
     if position is None:
         problems.raise_if_any()
         raise AssertionError("a position that cannot be read has a problem")
+    # a case's map is passing: it takes nobody's name, and lies nowhere in the world
+    position.board.name = position.board.georeference = None
     questions = _read_questions(keys.get("ask"), position, kinds[position.ruleset], problems)
     cites = tuple(
         cited
@@ -174,7 +204,22 @@ def read_position(text: str | bytes, name: str, connection: Connection) -> Posit
             position.name = text_name
     problems.raise_if_any()
     assert position is not None
+    if position.saved_map is None:
+        _name_board(position, keys["map"], problems, connection)
     return position
+
+
+def _name_board(position: PositionDraft, node: Node, problems: Problems, connection: Connection) -> None:
+    """A saved position's own map is kept under its own name, or the position's."""
+    position.board.name = position.board.name or position.name
+    taken = connection.scalar(sa.select(Map.id).where(Map.name == position.board.name))
+    if taken is not None:
+        problems.add(
+            node,
+            f"there is a map {position.board.name!r} already; give this one another name,"
+            f" or write `map: {position.board.name}` to stand on that",
+        )
+        problems.raise_if_any()
 
 
 def _read_position(
@@ -245,7 +290,11 @@ def _read_unit(node: Node, position: PositionDraft, problems: Problems) -> None:
         return
     zone = getattr(unit, "zone", None)
     if zone is not None:
-        read_hex(node.at(["zone", "beach"]), position.board, problems)
+        beach = read_hex(node.at(["zone", "beach"]), position.board, problems)
+        if beach is None:
+            return
+        zone = zone.model_copy(update={"beach": position.board.scheme.label(beach)})
+        unit = unit.model_copy(update={"zone": zone})
     in_cave = getattr(unit, "in_cave", False)
     if in_cave and place is not None and not _has_cave(position, place):
         problems.add(node.at(["in_cave"]), f"there is no cave in {unit.at}")
@@ -275,7 +324,8 @@ def _read_marker(node: Node, position: PositionDraft, problems: Problems) -> Non
         facing = turned.whole(problems, 1, 6)
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
-    position.markers.append(MarkerDraft(kind, place, value, facing))
+    attributes = _marker_attributes(node, keys, kind, says, problems)
+    position.markers.append(MarkerDraft(kind, place, value, facing, attributes))
 
 
 def _marker_value(
@@ -289,6 +339,23 @@ def _marker_value(
         problems.add(keys["value"], f"a {kind} marker has no value")
         return None
     return keys["value"].whole(problems, *says.value)
+
+
+def _marker_attributes(
+    node: Node, keys: dict[str, Node], kind: str, says: MarkerKind, problems: Problems
+) -> dict[str, Any]:
+    if not says.company:
+        for key in ("company", "displaced"):
+            if key in keys:
+                problems.add(keys[key], f"a {kind} marker has no {key}")
+        return {}
+    if "company" not in keys:
+        problems.add(node, f"a {kind} marker needs its company")
+        return {}
+    attributes: dict[str, Any] = {"company": keys["company"].string(problems)}
+    if "displaced" in keys and keys["displaced"].flag(problems):
+        attributes["displaced"] = True
+    return attributes
 
 
 def _read_questions(
@@ -310,11 +377,11 @@ def _read_question(item: Node, position: PositionDraft, kinds: Kinds, problems: 
     if not isinstance(item.value, dict):
         problems.add(item, f"expected a question, found {item.kind}")
         return None
-    asked = [key for key in item.value if key not in ASK_KEYS]
-    if len(asked) != 1:
-        problems.add(item, f"an item of ask holds exactly one question, not {len(asked)}")
+    named_kinds = [key for key in item.value if key not in ASK_KEYS]
+    if len(named_kinds) != 1:
+        problems.add(item, f"an item of ask holds exactly one question, not {len(named_kinds)}")
         return None
-    kind = asked[0]
+    kind = named_kinds[0]
     node = item.value[kind]
     if kind not in kinds:
         problems.add(
@@ -325,13 +392,15 @@ def _read_question(item: Node, position: PositionDraft, kinds: Kinds, problems: 
         return None
     arguments = fill(kinds[kind], node, problems)
     if arguments is not None:
-        _check_names(kinds[kind], node, position, problems)
+        named = _read_names(kinds[kind], node, position, problems)
+        arguments = None if None in named.values() else arguments.model_copy(update=named)
     extras = {key: item.value[key] for key in ASK_KEYS if key in item.value}
-    question = Question(kind, arguments or BaseModel(), {kind: node.plain()})
+    asked = {} if arguments is None else arguments.model_dump(mode="json", by_alias=True, exclude_none=True)
+    question = Question(kind, arguments or BaseModel(), {kind: asked}, item)
     if "id" in extras:
         question.id = extras["id"].string(problems)
     if "expect" in extras:
-        question.expect = {key: value.plain() for key, value in extras["expect"].mapping(problems).items()}
+        question.expect = {key: _expected(value) for key, value in extras["expect"].mapping(problems).items()}
     if "policy" in extras:
         question.policy = _read_policy(extras["policy"], position.ruleset, problems)
     if "conditions" in extras:
@@ -339,34 +408,49 @@ def _read_question(item: Node, position: PositionDraft, kinds: Kinds, problems: 
     return question if arguments is not None else None
 
 
-def _check_names(form: type[BaseModel], node: Node, position: PositionDraft, problems: Problems) -> None:
-    """Every hex, unit and side that a question names must be there."""
+def _expected(node: Node) -> Any:
+    """An expected value; a number with a zero at its end may be a label, and stays as written."""
+    if isinstance(node.value, dict):
+        return {key: _expected(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [_expected(child) for child in node.value]
+    if isinstance(node.value, Decimal) and str(node.value.normalize()) != node.text:
+        node.value = node.text
+    return node.value
+
+
+def _read_names(
+    form: type[BaseModel], node: Node, position: PositionDraft, problems: Problems
+) -> dict[str, Any]:
+    """Every hex, unit and side that a question names must be there: each by the name it has."""
+    read: dict[str, Any] = {}
     for name, field in form.model_fields.items():
         names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
         given = node.get(field.alias or name)
-        if names is None or given is None:
+        if names is None or given is None or given.value is None:
             continue
-        for item in given.value if isinstance(given.value, list) else [given]:
-            _check_name(item, names, position, problems)
+        if isinstance(given.value, list):
+            read[name] = [_read_name(item, names, position, problems) for item in given.value]
+        else:
+            read[name] = _read_name(given, names, position, problems)
+    return read
 
 
-def _check_name(node: Node, names: Names, position: PositionDraft, problems: Problems) -> None:
+def _read_name(node: Node, names: Names, position: PositionDraft, problems: Problems) -> str | None:
     text = node.string(problems)
     if text is None:
-        return
+        return None
     if "unit" in names.what and text in position.units:
-        return
+        unit, place = position.units[text]
+        if "hex" in names.what and place is None and getattr(unit, "zone", None) is None:
+            problems.add(node, f"the unit {text!r} is not on the map")
+        return text
     if "map_feature" in names.what and text in position.board.features:
-        return
+        return text
     if "side" in names.what and text in read_ruleset(position.ruleset).facts.sides:
-        return
+        return text
     if "hex" in names.what:
-        others: list[str] = [*position.units] if "unit" in names.what else []
-        if others and (near := nearest(text, others, 1)) and not any(letter.isdigit() for letter in text[:1]):
-            problems.add(node, f"there is no hex or unit {text!r}", lambda: near)
-        else:
-            read_hex(node, position.board, problems)
-        return
+        return _read_place(node, text, names, position, problems)
     known = {
         "unit": list(position.units),
         "map_feature": list(position.board.features),
@@ -378,6 +462,23 @@ def _check_name(node: Node, names: Names, position: PositionDraft, problems: Pro
         f"there is no {' or '.join(what.replace('_', ' ') for what in names.what)} {text!r}",
         functools.partial(nearest, text, words),
     )
+    return None
+
+
+def _read_place(
+    node: Node, text: str, names: Names, position: PositionDraft, problems: Problems
+) -> str | None:
+    """The label of a hex; where there is none, a unit with a name like it may have been meant."""
+    wrong = Problems()
+    place = read_hex(node, position.board, wrong)
+    if place is not None:
+        return position.board.scheme.label(place)
+    alike = nearest(text, position.units, 1) if "unit" in names.what else []
+    if alike:
+        problems.add(node, f"there is no hex or unit {text!r}", lambda: alike)
+    else:
+        problems.found += wrong.found
+    return None
 
 
 def store_position(connection: Connection, position: PositionDraft) -> int:
@@ -424,6 +525,7 @@ def store_position(connection: Connection, position: PositionDraft) -> int:
                     "kind": marker.kind,
                     "value": marker.value,
                     "facing": marker.facing,
+                    "attributes": marker.attributes,
                 }
                 for marker in position.markers
             ],

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
@@ -34,6 +33,8 @@ SHOWN = 200
 """Problems that are printed; the rest are counted."""
 SUGGESTED = 50
 """Problems that get a nearest word: comparing words takes its time."""
+LISTED = 25
+"""Known words that are listed where none is near."""
 
 Scalar: TypeAlias = bool | int | Decimal | Fraction | str | None
 
@@ -66,9 +67,21 @@ class Problem:
         place = f" {self.place}:" if self.place else ""
         return f"{where}:{place} {self.message}{_did_you_mean(self.nearest)}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """The problem for programs."""
+        return {
+            "line": self.line,
+            "place": self.place,
+            "message": self.message,
+            "nearest": list(self.nearest),
+        }
+
 
 class Problems(SightlineError):  # noqa: N818
     """Everything that is wrong with a file: gathered while reading, raised at the end."""
+
+    status = 422
+    """Over HTTP: the document was received, and cannot be used."""
 
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         super().__init__("")
@@ -79,8 +92,20 @@ class Problems(SightlineError):  # noqa: N818
         words = near() if near is not None and len(self.found) < SUGGESTED else ()
         self.found.append(Problem(at.file, at.line, at.place, message, tuple(words)))
 
+    def unknown(self, at: Node, what: str, word: str, known: Collection[str]) -> None:
+        """Note an unknown word with the nearest known ones, or all where none is near."""
+        near = nearest(word, known) if len(self.found) < SUGGESTED else []
+        message = f"unknown {what} {word!r}"
+        if not near and len(known) <= LISTED:
+            message += f"; known: {', '.join(known)}" if known else "; there is none here"
+        self.add(at, message, lambda: near)
+
     def sorted(self) -> list[Problem]:
         return sorted(self.found, key=lambda problem: (problem.file, problem.line or 0))
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Every problem for programs, in the order of the file."""
+        return [problem.as_dict() for problem in self.sorted()]
 
     def raise_if_any(self) -> None:
         if self.found:
@@ -193,7 +218,7 @@ class Node:
         if known is not None and not value.keys() <= set(known):
             for key, node in value.items():
                 if key not in known:
-                    problems.add(node, f"unknown key {key!r}", _like(key, known))
+                    problems.unknown(node, "key", key, known)
             value = {key: node for key, node in value.items() if key in known}
         for key in required:
             if key not in value:
@@ -218,8 +243,9 @@ class Node:
         return [self]
 
     def string(self, problems: Problems) -> str | None:
-        """A scalar as it is written."""
+        """A scalar as it is written; from then on it is text: `plain` gives 22.80, not a number."""
         if self.text is not None and self.value is not None:
+            self.value = self.text
             return self.text
         problems.add(self, f"expected text, found {self.kind}")
         return None
@@ -229,7 +255,7 @@ class Node:
         text = self.string(problems)
         if text is None or text in known:
             return text
-        problems.add(self, f"unknown {what} {text!r}", _like(text, known))
+        problems.unknown(self, what, text, known)
         return None
 
     def whole(self, problems: Problems, low: int, high: int) -> int | None:
@@ -303,10 +329,6 @@ def resolved(text: str) -> Scalar:
         if DECIMAL.fullmatch(text):
             return Decimal(text)
     return text
-
-
-def _like(word: str, known: Iterable[str]) -> Callable[[], list[str]]:
-    return functools.partial(nearest, word, known)
 
 
 def _did_you_mean(words: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -20,11 +21,20 @@ def fill(form: type[Form], node: Node, problems: Problems) -> Form | None:
         problems.add(node, f"expected a mapping, found {node.kind}")
         return None
     try:
-        return form.model_validate(node.plain())
+        return form.model_validate(_written(node))
     except ValidationError as error:
         for mistake in error.errors():
             _tell(form, node, mistake, problems)
         return None
+
+
+def _written(node: Node) -> Any:
+    """The tree as Python values, a decimal number as it is written: 22.80 may be a label."""
+    if isinstance(node.value, dict):
+        return {key: _written(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [_written(child) for child in node.value]
+    return node.text if isinstance(node.value, Decimal) else node.value
 
 
 def _tell(form: type[BaseModel], node: Node, mistake: Any, problems: Problems) -> None:

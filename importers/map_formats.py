@@ -7,7 +7,6 @@ came from; writing starts from the tree of `map_writing`.
 from __future__ import annotations
 
 import csv
-import functools
 import io
 import re
 import zipfile
@@ -15,7 +14,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from db.labels import nearest
 from db.rulesets import CODES
 from importers.documents import MAX_BYTES, Node, Problem, Problems, read_document, resolved
 from importers.map_draft import MapDraft
@@ -175,11 +173,7 @@ def _files(path: Path, problems: Problems) -> dict[str, bytes]:
     else:
         found = _unzipped(path, problems)
     for name in found.keys() - TABLES.keys() - {ABOUT}:
-        problems.add(
-            Node(file=str(path), key=name),
-            "no table of a map has this name",
-            functools.partial(nearest, name, tuple(TABLES)),
-        )
+        problems.unknown(Node(file=str(path)), "table", name, tuple(TABLES))
     return found
 
 
@@ -203,8 +197,9 @@ def _unzipped(path: Path, problems: Problems) -> dict[str, bytes]:
                 else:
                     with archive.open(entry) as stream:
                         found[name] = stream.read(MAX_BYTES + 1)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
-        problems.found.append(Problem(str(path), None, "", f"not a zip archive that can be read: {error}"))
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error):
+        # also an archive that asks for a password
+        problems.found.append(Problem(str(path), None, "", "not a zip archive that can be read"))
         problems.raise_if_any()
     return found
 
@@ -246,8 +241,7 @@ def _columns(cells: list[str], name: str, head: Node, problems: Problems) -> lis
     before = len(problems.found)
     for column in columns:
         if column not in TABLES[name]:
-            near = functools.partial(nearest, column, TABLES[name])
-            problems.add(head, f"unknown column {column!r}", near)
+            problems.unknown(head, "column", column, TABLES[name])
         elif columns.count(column) > 1:
             problems.add(head, f"the column {column} is there twice")
     for column in NEEDED[name]:

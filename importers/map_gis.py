@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -312,21 +313,26 @@ def read_geopackage(path: Path, problems: Problems) -> MapDraft | None:
         problems.found.append(Problem(str(path), None, "", "not a GeoPackage"))
         return None
     try:
-        names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-        root = Node(file=str(path))
-        head = _head(root, path, names, problems)
-        features = [
-            feature
-            for layer in LAYERS
-            if layer in names
-            for feature in _geopackage_features(root, path, layer)
-        ]
+        with warnings.catch_warnings():
+            # what GDAL only doubts is checked below, as in every form
+            warnings.simplefilter("ignore")
+            names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+            root = Node(file=str(path))
+            head = _head(root, path, names, problems)
+            features = [
+                feature
+                for layer in LAYERS
+                if layer in names
+                for feature in _geopackage_features(root, path, layer)
+            ]
     except (
         pyogrio.errors.DataSourceError,
         pyogrio.errors.DataLayerError,
+        pyogrio.errors.FeatureError,
         shapely.errors.ShapelyError,
-    ) as error:
-        problems.found.append(Problem(str(path), None, "", f"not a GeoPackage that can be read: {error}"))
+        UnicodeDecodeError,
+    ):
+        problems.found.append(Problem(str(path), None, "", "not a GeoPackage that can be read"))
         return None
     return None if head is None else _read_features(head, features, problems)
 

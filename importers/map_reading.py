@@ -6,6 +6,7 @@ Every format is brought to this one tree first, so that all are checked here, an
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from fractions import Fraction
@@ -62,8 +63,7 @@ def read_hex(node: Node, draft: MapDraft, problems: Problems) -> Axial | None:
 
 def is_name(text: str) -> bool:
     """Whether a text can be the short name of a map."""
-    plain = text.replace("-", "a").replace("_", "a")
-    return plain.isascii() and plain.isalnum() and plain == plain.lower() and text[0] not in "-_"
+    return re.fullmatch("[a-z0-9][a-z0-9_-]*", text) is not None
 
 
 class _Places:
@@ -189,7 +189,8 @@ class _MapReader:
             )
         except ValidationError as error:
             for wrong in error.errors():
-                self.problems.add(node.at(wrong["loc"]), wrong["msg"].removeprefix("Value error, "))
+                message = wrong["msg"].removeprefix("Value error, ")
+                self.problems.add(node.at(wrong["loc"]), message[0].lower() + message[1:])
             return False
         return len(keys) == len(node.value) if isinstance(node.value, dict) else True
 
@@ -198,12 +199,12 @@ class _MapReader:
         node = self.keys.get("extent")
         if node is None:
             return None
-        items = node.items(self.problems)
-        pairs = [node] if items and items[0].text is not None else items
-        if not pairs:
-            self.problems.add(node, "extent is two corner labels, or a list of such pairs")
+        if not isinstance(node.value, list) or not node.value:
+            self.problems.add(node, f"expected two corner labels, or a list of such pairs, found {node.kind}")
+            return None
+        pairs = [node] if node.value[0].text is not None else node.value
         found: dict[Axial, None] = {}
-        sound = bool(pairs)
+        sound = True
         for pair in pairs:
             rectangle = self._rectangle(pair)
             sound = sound and rectangle is not None
@@ -226,7 +227,7 @@ class _MapReader:
         try:
             return self.draft.scheme.rectangle(first, last)
         except LabelError as error:
-            self.problems.add(node, error.message.rstrip("."))
+            self.problems.add(node, f"too large: {error.message[0].lower()}{error.message[1:].rstrip('.')}")
             return None
 
     def _hexes(self, extent: dict[Axial, None] | None) -> None:

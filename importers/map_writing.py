@@ -80,6 +80,8 @@ def about(draft: MapDraft) -> Tree:
 def ground(draft: MapDraft) -> Tree:
     """Hexes, hexsides and paths: an extent filled with what is most common, then what differs."""
     tree: Tree = {}
+    if not draft.hexes:
+        return tree
     extent = _extent(draft)
     if extent:
         tree["extent"] = extent

@@ -123,12 +123,7 @@ def import_map(
     draft.title = draft.title or draft.name
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
         there = connection.scalar(sa.text("select id from map where name = :name"), {"name": draft.name})
-        if there is not None and not replace:
-            raise MapError(
-                f"There is a map {draft.name!r} already.",
-                "Replace it, or import this one under another name.",
-            )
-        if there is not None:
+        if there is not None and replace:
             delete_map(connection, draft.name)
         map_id = store_map(connection, draft, progress)
         if len(draft.hexes) > PROGRESS_ABOVE:
@@ -206,20 +201,26 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
 
     A draft without a name gets one that no other map has.
     """
-    map_id: int = connection.execute(
+    name = draft.name or f"passing-{secrets.token_hex(8)}"
+    map_id: int | None = connection.execute(
         sa.text(
             "insert into map (name, title, ruleset, scheme, meters_per_hex, note)"
-            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :note) returning id"
+            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :note)"
+            " on conflict (name) do nothing returning id"
         ),
         {
-            "name": draft.name or f"passing-{secrets.token_hex(8)}",
+            "name": name,
             "title": draft.title,
             "ruleset": draft.ruleset,
             "scheme": draft.scheme.model_dump_json(),
             "meters": draft.meters_per_hex,
             "note": draft.note,
         },
-    ).scalar_one()
+    ).scalar_one_or_none()
+    if map_id is None:
+        raise MapError(
+            f"There is a map {name!r} already.", "Replace it, or import this one under another name."
+        )
     _Copier(connection, map_id, draft, progress).copy()
     if draft.georeference is not None:
         fitted = georeference(connection, map_id, draft.georeference.points, draft.georeference.srid)
@@ -275,7 +276,7 @@ def _format(path: Path, format: str | None = None) -> str:
     if path.is_dir():
         return "csv"
     for form, endings in FORMATS.items():
-        if path.suffix.lower() in endings:
+        if path.suffix.lower() in endings and (path.suffix or not path.is_file()):
             return form
     known = [ending for endings in FORMATS.values() for ending in endings if ending]
     remedy = (

@@ -25,7 +25,10 @@ import click
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+IS_ROOT = os.geteuid() == 0
+SOMEBODY = "nobody" if IS_ROOT else None
+"""An unprivileged user: another one than root, or whoever runs the tests."""
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can become another user")
 
 
 @functools.cache

@@ -73,7 +73,7 @@ def somewhere(databases: Databases) -> dict[str, str]:
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
 def test_every_command_has_help_with_an_example(name: str) -> None:
     command = dict(commands())[name]
-    with click.Context(command, info_name=name) as context:
+    with click.Context(command, info_name=name, help_option_names=["-h", "--help"]) as context:
         text = command.get_help(context)
     assert command.help, f"{name} has no help"
     assert re.search(r"Examples?:\n(.*\n)*?.*sightline ", text), f"the help of `{name}` shows no example"
@@ -165,7 +165,7 @@ def test_colours_are_for_terminals_only(somewhere: dict[str, str]) -> None:
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(somewhere: dict[str, str]) -> None:
-    process = python("-m", "app", "settings", environment=somewhere)
+    process = python("-m", "app", "settings", environment={**somewhere, "PYTHONUNBUFFERED": ""})
     assert process.stdout is not None
     process.stdout.close()
     assert process.wait(30) == 0
@@ -211,8 +211,8 @@ def rows_of_every_table(url: str) -> dict[str, list[tuple[object, ...]]]:
 
 MAP = """
 insert into map (name, title, ruleset, scheme) values ('here', 'Here', 'css', '{}');
-insert into hex (map_id, ruleset, q, r, label, terrain)
-select map.id, 'css', q, r, format('%s.%s', q, r), 'clear' from map, generate_series(0, 3) as q, generate_series(0, 3) as r
+insert into hex (map_id, ruleset, q, r, label, terrain, level)
+select map.id, 'css', q, r, format('%s.%s', q, r), 'clear', 1 from map, generate_series(0, 3) as q, generate_series(0, 3) as r
 """
 
 

@@ -22,8 +22,6 @@ from db.cluster import Account, Cluster, ClusterError, Server, installed_servers
 from db.database import DatabaseError, check_server, make_engine, reached
 from tests.conftest import Databases
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 AWKWARD = "with spaces, a 'quote' and $(touch nothing)"
 """A folder name that a shell would not leave alone."""
 

@@ -23,7 +23,7 @@ from db import SightlineError
 from db.cluster import Cluster
 from db.database import open_database, private_cluster
 from db.settings import LOOPBACK, Settings, load_settings
-from importers.demo_data import load_demo
+from importers.demo.load import load_demo
 
 LISTEN_SECONDS = 0.5
 """How long a stop signal may go unnoticed."""

@@ -33,3 +33,8 @@ def kinds_of(ruleset: str) -> dict[str, QuestionKind]:
 def forms() -> dict[str, Mapping[str, type[Arguments]]]:
     """What the questions of each ruleset take: for reading case files."""
     return {code: {name: kind.arguments for name, kind in kinds_of(code).items()} for code in CODES}
+
+
+def implemented_points() -> frozenset[str]:
+    """Contested points that some question takes into account."""
+    return frozenset(point for kind in kinds() for point in kind.points)

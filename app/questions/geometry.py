@@ -24,7 +24,7 @@ def _range(asked: Asked, ends: Ends) -> Finding:
     (row,) = asked.rows(
         "select * from positions.range(:position, :start, :target)", start=ends.start, target=ends.target
     )
-    if row.range is None:
+    if row.hexes is None:
         raise RulingError(f"There is no range from {ends.start} to {ends.target}: one of them is off the map.")
     steps = [Step(read_ruleset(asked.ruleset).facts.cites["range"], ends.target, row.hexes, "hexes counted")]
     if row.rule is not None:
@@ -61,7 +61,9 @@ KINDS = [
         arguments=Ends,
         rulesets=CODES,
         rule=_range,
-        answers={"range": "hexes from one to the other, the target's counted"},
+        answers={
+            "range": "hexes from one to the other, the target's counted; null from or to a zone out of all range"
+        },
         example='range: {from: "22.80", to: "24.77"}',
     ),
     QuestionKind(

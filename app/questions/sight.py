@@ -11,6 +11,8 @@ from app.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
 
 SIGHTED = ("css", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
+POINTS = ("css-11", "css-12", "css-43", "css-44", "css-54", "css-62")
+"""Contested points that a line of sight turns on."""
 
 
 class FanOf(Arguments):
@@ -71,6 +73,7 @@ KINDS = [
             "range": "hexes from one to the other",
             "blocked_by": "every hex and hexside that stops the line",
         },
+        points=POINTS,
         example='los: {from: "22.80", to: "24.77"}',
         draws="line",
     ),
@@ -81,6 +84,7 @@ KINDS = [
         rulesets=SIGHTED,
         rule=_fan,
         answers={"visible": "labels of all hexes seen"},
+        points=POINTS,
         example='fan: {from: "22.80", range: 4}',
         draws="hexes",
     ),

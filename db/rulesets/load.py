@@ -61,7 +61,14 @@ def load_ruleset(connection: Connection, ruleset: Ruleset) -> None:
     _upsert(
         connection,
         t.Ruleset,
-        [{"code": ruleset.code, "title": ruleset.facts.title, "version": ruleset.version}],
+        [
+            {
+                "code": ruleset.code,
+                "title": ruleset.facts.title,
+                "version": ruleset.version,
+                "presets": {point.id: point.default for point in ruleset.contested},
+            }
+        ],
     )
     _clear(connection, t.TerrainEffect, ruleset.code)
     for feature, kinds in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
@@ -20,6 +22,9 @@ class Ruleset(Base):
     code: Mapped[str] = mapped_column(primary_key=True, comment="Short name: css, ccp, fpb, bob, ddp")
     title: Mapped[str] = mapped_column(comment="The name of the game")
     version: Mapped[str] = mapped_column(comment="Digest of the ruleset's data; a ruling names it")
+    presets: Mapped[dict[str, Any]] = mapped_column(
+        server_default="{}", comment="The default reading of every contested point, by point"
+    )
 
 
 class _FeatureKind:

@@ -7,7 +7,7 @@
 
 create or replace function lattice.distance(q1 integer, r1 integer, q2 integer, r2 integer)
 returns integer
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 return greatest(abs(q1 - q2), abs(r1 - r2), abs(q1 + r1 - q2 - r2));
 
 comment on function lattice.distance(integer, integer, integer, integer) is
@@ -61,7 +61,7 @@ comment on function lattice.hexside(integer, integer) is
 
 create or replace function lattice.side_hexes(x integer, y integer)
 returns table (q1 integer, r1 integer, q2 integer, r2 integer)
-language sql immutable strict parallel safe rows 1
+language sql immutable parallel safe rows 1
 begin atomic
   select
     (x - ex) / 2,
@@ -81,7 +81,7 @@ comment on function lattice.side_hexes(integer, integer) is
 
 create or replace function lattice.neighbours(q integer, r integer)
 returns table (direction integer, nq integer, nr integer)
-language sql immutable strict parallel safe rows 6
+language sql immutable parallel safe rows 6
 begin atomic
   select
     step.direction,
@@ -97,7 +97,7 @@ comment on function lattice.neighbours(integer, integer) is
 
 create or replace function lattice.disc(q integer, r integer, radius integer)
 returns table (dq integer, dr integer, hq integer, hr integer)
-language sql immutable strict parallel safe rows 200
+language sql immutable parallel safe rows 200
 begin atomic
   select
     cell.dq,
@@ -120,7 +120,7 @@ comment on function lattice.disc(integer, integer, integer) is
 
 create or replace function lattice.ring(q integer, r integer, radius integer)
 returns table (dq integer, dr integer, hq integer, hr integer)
-language sql immutable strict parallel safe rows 48
+language sql immutable parallel safe rows 48
 begin atomic
   select
     cell.dq,

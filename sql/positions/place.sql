@@ -33,43 +33,69 @@ $$;
 comment on function positions.place(bigint, text) is
 'The hex that a label or a unit''s id names in a position; no row where it names nothing.';
 
+-- A label is runs of capital letters or digits. Within a run 9 comes before 10 and Z before AA:
+-- the shorter first. Boards come in the order in which the map lists them, as in db/labels.py.
+create or replace function positions._label_order(label text, boards jsonb)
+returns text
+language plpgsql immutable parallel safe
+as $$
+begin
+  return (
+    select lpad(coalesce(max(board.n), 0)::text, 6, '0')
+    from jsonb_array_elements(boards) with ordinality as board (facts, n)
+    where board.facts ->> 'board' = split_part(label, '-', 1)
+  ) || (
+    select string_agg(lpad(found.run[1], 6, '0'), '' order by found.n)
+    from regexp_matches(label, '[A-Z]+|[0-9]+', 'g') with ordinality as found (run, n)
+  );
+end
+$$;
+
+comment on function positions._label_order(text, jsonb) is
+'What the labels of a map are sorted by, byte by byte.';
+
+create or replace function positions._label_shape(label text)
+returns text
+language sql immutable parallel safe
+return translate(label, '123456789BCDEFGHIJKLMNOPQRSTUVWXYZ', '000000000AAAAAAAAAAAAAAAAAAAAAAAAA');
+
+comment on function positions._label_shape(text) is
+'A label with all digits alike and all letters alike: two of one shape are sorted as they are.';
+
+create or replace function positions.side_label(one text, two text, boards jsonb default '[]')
+returns text
+language sql immutable parallel safe
+return case
+  when one is null then two
+  when two is null or one = two then one
+  when
+    case
+      when boards = '[]' and positions._label_shape(one) = positions._label_shape(two)
+        then one < two collate "C"
+      else
+        positions._label_order(one, boards) < positions._label_order(two, boards) collate "C"
+    end
+    then one || '|' || two
+  else two || '|' || one
+end;
+
+comment on function positions.side_label(text, text, jsonb) is
+'A hexside by the labels of its hexes, the lower first; a hex, or a side of the rim, by its one label.';
+
 create or replace function positions.cell_label(
   map_id bigint, q1 integer, r1 integer, q2 integer, r2 integer
 )
 returns text
 language sql stable parallel safe
 as $$
-  select string_agg(hex.label, '|' order by hex.label)
-  from public.hex
-  where hex.map_id = cell_label.map_id
-    and (hex.q, hex.r) in ((cell_label.q1, cell_label.r1), (cell_label.q2, cell_label.r2))
+  select positions.side_label(one.label, two.label, map.scheme -> 'boards')
+  from public.map
+  left join public.hex as one
+    on one.map_id = map.id and one.q = cell_label.q1 and one.r = cell_label.r1
+  left join public.hex as two
+    on two.map_id = map.id and two.q = cell_label.q2 and two.r = cell_label.r2
+  where map.id = cell_label.map_id
 $$;
 
 comment on function positions.cell_label(bigint, integer, integer, integer, integer) is
 'How a ruling names a place: a hex by its label, a hexside by both, the lower first.';
-
-create or replace function positions.trace_label(
-  map_id bigint, q1 integer, r1 integer, q2 integer, r2 integer, n integer
-)
-returns text
-language plpgsql stable parallel safe
-as $$
-begin
-  return (
-    select positions.cell_label(
-      trace_label.map_id,
-      trace_label.q1 + trace.q1,
-      trace_label.r1 + trace.r1,
-      trace_label.q1 + trace.q2,
-      trace_label.r1 + trace.r2
-    )
-    from lattice.trace
-    where trace.dq = trace_label.q2 - trace_label.q1
-      and trace.dr = trace_label.r2 - trace_label.r1
-      and trace.n = trace_label.n
-  );
-end
-$$;
-
-comment on function positions.trace_label(bigint, integer, integer, integer, integer, integer) is
-'How a ruling names the n-th cell of the trace between two hexes.';

@@ -104,6 +104,7 @@ begin atomic
       link.rulebook_id,
       link.line
     from public.rule_reference as link join subject on link.rule_id = subject.id
+    where link.target_id is distinct from link.rule_id
     union all
     select
       'from',
@@ -112,6 +113,7 @@ begin atomic
       link.rulebook_id,
       link.line
     from public.rule_reference as link join subject on link.target_id = subject.id
+    where link.rule_id is distinct from link.target_id
   )
   select
     named.direction,
@@ -135,4 +137,4 @@ begin atomic
 end;
 
 comment on function rules.references(text, text) is
-'What a rule refers to, and what refers to it; without a rule: dangling, or from an unnumbered glossary.';
+'What a rule refers to, and what refers to it, itself apart; no rule: dangling, or an unnumbered glossary.';

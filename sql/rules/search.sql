@@ -483,35 +483,56 @@ create or replace function rules._headline(id bigint, query tsquery)
 returns text
 language sql stable
 begin atomic
-  select
-    coalesce(
-      ts_headline(
-        'public.sightline',
-        case
-          when rule.document @@ _headline.query and to_tsvector('public.sightline', rule.digest) @@ _headline.query
-            then rule.digest
-          else (
-            select passage.text
-            from public.rule_text as passage
-            where passage.rule_id = rule.id and passage.document @@ _headline.query
-            order by ts_rank(passage.document, _headline.query) desc, passage.rulebook_id desc, passage.n asc
-            limit 1
-          )
-        end,
-        _headline.query,
-        'StartSel=‹, StopSel=›, MaxFragments=2, MinWords=10, MaxWords=26, FragmentDelimiter=" … "'
+  with source as (
+    select coalesce(
+      case when to_tsvector('public.sightline', rule.digest) @@ _headline.query then rule.digest end,
+      (
+        select passage.text
+        from public.rule_text as passage
+        where passage.rule_id = rule.id and passage.document @@ _headline.query
+        order by ts_rank(passage.document, _headline.query) desc, passage.rulebook_id desc, passage.n asc
+        limit 1
       ),
-      case
-        when length(rule.digest) <= 200 then rule.digest
-        else regexp_replace(left(rule.digest, 200), '\W+\w*$', '') || ' …'
-      end
-    )
-  from public.rule
-  where rule.id = _headline.id;
+      rule.digest
+    ) as words
+    from public.rule
+    where rule.id = _headline.id
+  ),
+  sentence as (
+    select
+      piece.words,
+      piece.n,
+      coalesce(ts_rank(to_tsvector('public.sightline', piece.words), _headline.query), 0) as rank
+    from
+      source,
+      lateral regexp_split_to_table(source.words, '(?<=[.;:])\s+|\n+') with ordinality as piece (words, n)
+  ),
+  chosen as (
+    select
+      sentence.words,
+      sentence.n,
+      sentence.n - lag(sentence.n) over (order by sentence.n) as gap
+    from (
+      select *
+      from sentence
+      order by sentence.rank desc, sentence.n asc
+      limit 2
+    ) as sentence
+  )
+  select ts_headline(
+    'public.sightline',
+    string_agg(
+      case when chosen.gap > 1 then '… ' else '' end || left(chosen.words, 300), ' '
+      order by chosen.n
+    ),
+    coalesce(_headline.query, ''::tsquery),
+    'StartSel=‹, StopSel=›, HighlightAll=true'
+  )
+  from chosen;
 end;
 
 comment on function rules._headline(bigint, tsquery) is
-'The part of a digest, failing that of an imported text, that has a query''s words, marked ‹so›.';
+'The sentences of a digest, failing that of an imported text, that have a query''s words, marked ‹so›.';
 
 create or replace function rules.search(words text, ruleset text default null, "limit" integer default 20)
 returns table (game text, rule text, title text, kind text, headline text, score double precision)

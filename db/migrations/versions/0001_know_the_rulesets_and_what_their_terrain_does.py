@@ -20,6 +20,13 @@ def upgrade() -> None:
         sa.Column(
             "version", sa.Text(), nullable=False, comment="Digest of the ruleset's data; a ruling names it"
         ),
+        sa.Column(
+            "presets",
+            postgresql.JSONB(astext_type=sa.Text()),
+            server_default="{}",
+            nullable=False,
+            comment="The default reading of every contested point, by point",
+        ),
         sa.PrimaryKeyConstraint("code", name=op.f("ruleset_pkey")),
         comment="A game whose rules Sightline knows",
     )

@@ -1,0 +1,188 @@
+"""What maps and positions the database holds, and what is on each: to list them and to show one."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from db import SightlineError
+from db.labels import nearest
+from db.maps import Crest, Hex, Hexside, Map, MapFeature, Path, TerrainArea
+from db.positions import Marker, Position, Unit
+
+
+class NotThereError(SightlineError):
+    """A map or position of that name is not in the database."""
+
+
+@dataclasses.dataclass(frozen=True)
+class MapEntry:
+    """A map as the list has it."""
+
+    name: str
+    title: str
+    ruleset: str
+    hexes: int
+    positions: int
+    srid: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class PositionEntry:
+    """A position as the list has it."""
+
+    name: str
+    title: str
+    ruleset: str
+    map: str
+    units: int
+    markers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class MapFacts:
+    """A map with all that is on it, counted by kind."""
+
+    name: str
+    title: str
+    ruleset: str
+    scheme: dict[str, Any]
+    first: str | None
+    last: str | None
+    """Labels of the hexes at its two ends, by column."""
+    meters_per_hex: int | None
+    note: str
+    hexes: int
+    terrain: dict[str, int]
+    levels: dict[int, int]
+    hexsides: dict[str, int]
+    paths: dict[str, int]
+    areas: dict[str, int]
+    crests: dict[int, int]
+    places: dict[str, int]
+    positions: list[str]
+    srid: int | None
+    crs: str | None
+    control_points: list[dict[str, Any]]
+    created_at: datetime.datetime
+
+
+def maps(connection: Connection) -> list[MapEntry]:
+    """Every map, by name."""
+    query = sa.select(
+        Map.name,
+        Map.title,
+        Map.ruleset,
+        _count(Hex.map_id == Map.id),
+        _count((Position.map_id == Map.id) & Position.name.is_not(None)),
+        Map.srid,
+    ).order_by(Map.name)
+    return [MapEntry(*row) for row in connection.execute(query)]
+
+
+def positions(connection: Connection) -> list[PositionEntry]:
+    """Every saved position, by name."""
+    query = (
+        sa.select(
+            sa.type_coerce(Position.name, sa.Text()),
+            Position.title,
+            Position.ruleset,
+            Map.name,
+            _count(Unit.position_id == Position.id),
+            _count(Marker.position_id == Position.id),
+        )
+        .join(Map, Map.id == Position.map_id)
+        .where(Position.name.is_not(None))
+        .order_by(Position.name)
+    )
+    return [PositionEntry(*row) for row in connection.execute(query)]
+
+
+def map_facts(connection: Connection, name: str) -> MapFacts:
+    """One map, counted."""
+    found = connection.execute(sa.select(*Map.__table__.columns).where(Map.name == name)).one_or_none()
+    if found is None:
+        raise no_map(connection, name)
+
+    def counted(column: Any) -> dict[Any, int]:
+        table = column.class_
+        query = (
+            sa.select(column, sa.func.count())
+            .where(table.map_id == found.id)
+            .group_by(column)
+            .order_by(sa.func.count().desc(), column)
+        )
+        return dict(tuple(row) for row in connection.execute(query))
+
+    terrain = counted(Hex.terrain)
+    ends = [
+        connection.scalar(sa.select(Hex.label).where(Hex.map_id == found.id).order_by(*order).limit(1))
+        for order in ((Hex.q, Hex.r), (Hex.q.desc(), Hex.r.desc()))
+    ]
+    return MapFacts(
+        name=found.name,
+        title=found.title,
+        ruleset=found.ruleset,
+        scheme=found.scheme,
+        first=ends[0],
+        last=ends[1],
+        meters_per_hex=found.meters_per_hex,
+        note=found.note,
+        hexes=sum(terrain.values()),
+        terrain=terrain,
+        levels=dict(sorted(counted(Hex.level).items())),
+        hexsides=counted(Hexside.kind),
+        paths=counted(Path.kind),
+        areas=counted(TerrainArea.terrain),
+        crests=dict(sorted(counted(Crest.level).items())),
+        places=counted(MapFeature.kind),
+        positions=[entry.name for entry in positions(connection) if entry.map == name],
+        srid=found.srid,
+        crs=_crs(connection, found.srid),
+        control_points=found.control_points,
+        created_at=found.created_at,
+    )
+
+
+def no_map(connection: Connection, name: str) -> NotThereError:
+    """The word on a map that is not there, with the names most like it."""
+    return _not_there("map", name, [entry.name for entry in maps(connection)])
+
+
+def no_position(connection: Connection, name: str) -> NotThereError:
+    """The word on a position that is not there."""
+    return _not_there("position", name, [entry.name for entry in positions(connection)])
+
+
+def no_board(connection: Connection, name: str) -> NotThereError:
+    """The word on a name that is neither a map's nor a position's."""
+    known = {entry.name for entry in maps(connection)} | {entry.name for entry in positions(connection)}
+    return _not_there("map or position", name, known)
+
+
+def _not_there(what: str, name: str, known: Collection[str]) -> NotThereError:
+    alike = nearest(name, known)
+    if alike:
+        remedy = f"Did you mean {' or '.join(alike)}?"
+    elif known:
+        remedy = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(sorted(known)[:10])}."
+    else:
+        remedy = "There is none yet: see `sightline import` and `sightline demo load`."
+    return NotThereError(f"There is no {what} {name!r}.", remedy)
+
+
+def _count(of: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+    """How many rows of a table belong to the row that is listed."""
+    return sa.select(sa.func.count()).where(of).scalar_subquery()
+
+
+def _crs(connection: Connection, srid: int | None) -> str | None:
+    if srid is None:
+        return None
+    text = connection.scalar(sa.text("select srtext from spatial_ref_sys where srid = :srid"), {"srid": srid})
+    return text.split('"')[1] if text else None

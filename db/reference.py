@@ -1,0 +1,747 @@
+"""Reading the rules reference: one shape of answer for pages, API and command line.
+
+Each function asks the database and returns a typed answer; the JSON of the API and of the
+command line is that answer, and a page shows it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.engine import Connection
+
+from db import SightlineError
+from db.labels import nearest
+from db.rules import (
+    Concept,
+    ConceptRule,
+    EditionRule,
+    Erratum,
+    GlossaryEntry,
+    Rule,
+    Rulebook,
+    RuleTerm,
+    RuleText,
+    Term,
+)
+from db.rulesets import CODES, FOLDER
+from db.rulesets.tables import ContestedPoint, Reading, Ruleset
+
+CASES = FOLDER / "cases.json"
+"""Which cases cite a rule: `{"css": {"7.1.1": [{"case": …, "title": …}]}}`; made when cases are packaged."""
+
+
+class NotInReference(SightlineError):  # noqa: N818
+    """The reference has no such game, rule, concept or edition; the remedy names what is near."""
+
+    status = 404
+
+
+class Answer(BaseModel):
+    """What the reference tells."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class RuleName(Answer):
+    """A rule by number and title."""
+
+    ruleset: str
+    number: str
+    title: str
+
+
+class TreeRule(Answer):
+    """A rule in the list of its game."""
+
+    number: str
+    title: str
+    parent: str | None
+    kind: Literal["rule", "section", "unused"]
+    depth: int = Field(description="0 for a chapter")
+
+
+class Tree(Answer):
+    """All rules of a game, in order."""
+
+    ruleset: str
+    title: str
+    editions: list[str] = Field(description="Rulebooks imported by the owner, the newest import first")
+    rules: list[TreeRule]
+
+
+class Reference(Answer):
+    """A cross reference."""
+
+    number: str | None = Field(description="The other rule; null: there is none, or an unnumbered glossary")
+    title: str | None
+    printed: list[str] = Field(description="The numbers as they are written")
+    editions: list[str] = Field(description="Imported editions that print it")
+    digest: bool = Field(description="Whether our own digest has it")
+
+
+class References(Answer):
+    """A rule's cross references, both ways."""
+
+    ruleset: str
+    number: str
+    refers_to: list[Reference]
+    referred_from: list[Reference]
+
+
+class TermEntry(Answer):
+    """A word that a game uses in a sense of its own."""
+
+    term: str
+    definition: str
+    aliases: list[str]
+    rule: str | None = Field(description="Where the rulebook defines it")
+    printed: dict[str, str] = Field({}, description="The definition in each imported edition")
+
+
+class Glossary(Answer):
+    """All terms of a game."""
+
+    ruleset: str
+    title: str
+    terms: list[TermEntry]
+
+
+class Passage(Answer):
+    """A passage of the owner's rulebook."""
+
+    kind: Literal["text", "example", "note", "table"]
+    text: str
+    first_line: int
+    last_line: int
+
+
+class Printed(Answer):
+    """A rule as an imported edition prints it."""
+
+    edition: str
+    number: str
+    title: str
+    recovered: bool = Field(description="The file lost its heading; the contents gave it back")
+    passages: list[Passage]
+
+
+class ReadingText(Answer):
+    """One way to read a contested point."""
+
+    letter: str
+    title: str
+    effect: str
+
+
+class Contested(Answer):
+    """A point where a rulebook disagrees with itself or is silent."""
+
+    id: str
+    title: str
+    severity: Literal["high", "medium", "low"]
+    cites: list[str]
+    readings: list[ReadingText]
+    default: str = Field(description="The reading used where no policy chooses")
+    why: str
+    affects: list[str] = Field(description="Question kinds it may decide")
+
+
+class ContestedPoints(Answer):
+    """All contested points of a game."""
+
+    ruleset: str
+    title: str
+    points: list[Contested]
+
+
+class ConceptName(Answer):
+    """A concept by code and title."""
+
+    code: str
+    title: str
+
+
+class RuleDigest(Answer):
+    """A rule with its digest."""
+
+    number: str
+    title: str
+    digest: str
+
+
+class GameTreatment(Answer):
+    """The rules of one game that treat a concept, the chief one first."""
+
+    ruleset: str
+    title: str
+    rules: list[RuleDigest]
+
+
+class Comparison(Answer):
+    """How the games treat one thing."""
+
+    concept: str
+    title: str
+    aliases: list[str]
+    comparison: str
+    games: list[GameTreatment]
+
+
+class CaseName(Answer):
+    """A case that cites a rule."""
+
+    case: str
+    title: str
+
+
+class ErratumEntry(Answer):
+    """An erratum or a house rule."""
+
+    id: int
+    ruleset: str
+    number: str
+    title: str
+    kind: Literal["erratum", "house_rule"]
+    since: datetime.date
+    ends: datetime.date | None = Field(description="First day on which it no longer holds")
+    source: str
+    effect: str
+
+
+class RuleAnswer(Answer):
+    """A rule with everything that touches it."""
+
+    ruleset: str
+    game: str
+    number: str
+    title: str
+    kind: Literal["rule", "section", "unused"]
+    digest: str = Field(description="What it says, in our own words")
+    above: list[RuleName] = Field(description="From the chapter down to the parent")
+    below: list[RuleName]
+    before: RuleName | None
+    after: RuleName | None
+    refers_to: list[Reference]
+    referred_from: list[Reference]
+    terms: list[TermEntry] = Field(description="Terms that the digest uses")
+    contested: list[Contested]
+    concepts: list[ConceptName]
+    cases: list[CaseName]
+    as_of: datetime.date
+    errata: list[ErratumEntry] = Field(description="What changes the rule on that day")
+    editions: list[str] = Field(description="Imported editions that have the rule, the newest import first")
+    printed: Printed | None = Field(description="The owner's text; null where none is imported")
+
+
+class Hit(Answer):
+    """A rule that a search found."""
+
+    ruleset: str
+    number: str
+    title: str
+    kind: Literal["rule", "section", "unused"]
+    headline: str = Field(description="Where the words stand, marked ‹so›")
+    score: float
+
+
+class SearchAnswer(Answer):
+    """What a search found, the best first."""
+
+    words: str
+    ruleset: str | None
+    hits: list[Hit]
+
+
+class GameSummary(Answer):
+    """A game and how much the reference has of it."""
+
+    code: str
+    title: str
+    rules: int
+    terms: int
+    contested: int
+    editions: list[str]
+
+
+class Overview(Answer):
+    """What the reference has."""
+
+    games: list[GameSummary]
+    concepts: list[ConceptName]
+
+
+def overview(connection: Connection) -> Overview:
+    """The games and the concepts."""
+
+    def count(table: type[Rule | Term | ContestedPoint]) -> sa.ScalarSelect[int]:
+        counted = sa.select(sa.func.count()).select_from(table).where(table.ruleset == Ruleset.code)
+        return counted.correlate(Ruleset).scalar_subquery()
+
+    query = sa.select(
+        Ruleset.code,
+        Ruleset.title,
+        count(Rule).label("rules"),
+        count(Term).label("terms"),
+        count(ContestedPoint).label("contested"),
+    )
+    games = {
+        row["code"]: GameSummary(**row, editions=editions(connection, row["code"]))
+        for row in connection.execute(query).mappings()
+    }
+    return Overview(
+        games=[games[code] for code in CODES if code in games],
+        concepts=_concept_names(
+            connection.execute(sa.select(Concept.code, Concept.title).order_by(Concept.n))
+        ),
+    )
+
+
+def game_title(connection: Connection, ruleset: str) -> str:
+    """The name of a game; an unknown code is an error."""
+    title = connection.scalar(sa.select(Ruleset.title).where(Ruleset.code == ruleset))
+    if title is None:
+        raise NotInReference(f"No ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
+    return title
+
+
+def editions(connection: Connection, ruleset: str, rule_id: int | None = None) -> list[str]:
+    """The imported editions of a game, or those that have one rule; the newest import first."""
+    query = (
+        sa.select(Rulebook.edition)
+        .where(Rulebook.ruleset == ruleset)
+        .order_by(Rulebook.imported_at.desc(), Rulebook.id.desc())
+    )
+    if rule_id is not None:
+        query = query.join(EditionRule, EditionRule.rulebook_id == Rulebook.id).where(
+            EditionRule.rule_id == rule_id
+        )
+    return list(connection.scalars(query))
+
+
+def tree(connection: Connection, ruleset: str) -> Tree:
+    """Every rule of a game."""
+    parent = sa.orm.aliased(Rule)
+    query = (
+        sa.select(
+            Rule.number,
+            Rule.title,
+            parent.number.label("parent"),
+            Rule.kind,
+            (sa.func.cardinality(Rule.path) - 1).label("depth"),
+        )
+        .join_from(Rule, parent, Rule.parent_id == parent.id, isouter=True)
+        .where(Rule.ruleset == ruleset)
+        .order_by(Rule.path, Rule.number)
+    )
+    return Tree(
+        ruleset=ruleset,
+        title=game_title(connection, ruleset),
+        editions=editions(connection, ruleset),
+        rules=[TreeRule(**row) for row in connection.execute(query).mappings()],
+    )
+
+
+def find_rule(connection: Connection, ruleset: str, number: str, edition: str | None = None) -> int:
+    """The row of the rule that a number names, however it is written."""
+    game_title(connection, ruleset)
+    row = connection.scalar(
+        sa.text("select id from rules.find(:ruleset, :number, :edition)"),
+        {"ruleset": ruleset, "number": number, "edition": edition},
+    )
+    if row is None:
+        known = list(connection.scalars(sa.select(Rule.number).where(Rule.ruleset == ruleset)))
+        alike = nearest(number, known)
+        raise NotInReference(
+            f"{ruleset} has no rule {number}.",
+            f"Near it: {', '.join(alike)}." if alike else f"See `sightline rules list {ruleset}`.",
+        )
+    return int(row)
+
+
+def rule(
+    connection: Connection,
+    ruleset: str,
+    number: str,
+    edition: str | None = None,
+    as_of: datetime.date | None = None,
+) -> RuleAnswer:
+    """A rule with everything that touches it, as of a day, beside the text of an edition."""
+    _check_edition(connection, ruleset, edition)
+    row_id = find_rule(connection, ruleset, number, edition)
+    row = connection.execute(
+        sa.select(Rule.id, Rule.number, Rule.title, Rule.kind, Rule.digest, Rule.path).where(
+            Rule.id == row_id
+        )
+    ).one()
+    day = as_of or datetime.date.today()
+    links = references(connection, ruleset, row.number)
+    before, after = _neighbours(connection, ruleset, row.path, row.number)
+    return RuleAnswer(
+        ruleset=ruleset,
+        game=game_title(connection, ruleset),
+        number=row.number,
+        title=row.title,
+        kind=row.kind,
+        digest=row.digest,
+        above=_above(connection, ruleset, row.path),
+        below=_names(connection, Rule.parent_id == row_id),
+        before=before,
+        after=after,
+        refers_to=links.refers_to,
+        referred_from=links.referred_from,
+        terms=_terms(connection, Term.id.in_(sa.select(RuleTerm.term_id).where(RuleTerm.rule_id == row_id))),
+        contested=_contested(connection, ruleset, ContestedPoint.cites.contains([row.number])),
+        concepts=_concept_names(
+            connection.execute(
+                sa.select(Concept.code, Concept.title)
+                .join(ConceptRule, ConceptRule.concept == Concept.code)
+                .where(ConceptRule.rule_id == row_id)
+                .order_by(Concept.n)
+            )
+        ),
+        cases=cases_citing(ruleset, row.number),
+        as_of=day,
+        errata=errata(connection, rule_id=row_id, as_of=day),
+        editions=editions(connection, ruleset, row_id),
+        printed=_printed(connection, ruleset, row_id, edition),
+    )
+
+
+def _check_edition(connection: Connection, ruleset: str, edition: str | None) -> None:
+    if edition is None:
+        return
+    known = editions(connection, ruleset)
+    if edition not in known:
+        raise NotInReference(
+            f"No edition {edition!r} of {ruleset} is imported.",
+            f"Imported: {', '.join(known)}."
+            if known
+            else f"Import one: sightline import rulebook {ruleset} FILE --edition {edition}",
+        )
+
+
+def _names(connection: Connection, which: sa.ColumnElement[bool]) -> list[RuleName]:
+    query = sa.select(Rule.ruleset, Rule.number, Rule.title).where(which).order_by(Rule.path, Rule.number)
+    return [RuleName(**row) for row in connection.execute(query).mappings()]
+
+
+def _above(connection: Connection, ruleset: str, path: Sequence[int]) -> list[RuleName]:
+    prefixes = [list(path[:length]) for length in range(1, len(path))]
+    if not prefixes:
+        return []
+    return _names(
+        connection,
+        sa.and_(Rule.ruleset == ruleset, sa.or_(*(Rule.path == prefix for prefix in prefixes))),
+    )
+
+
+def _neighbours(
+    connection: Connection, ruleset: str, path: Sequence[int], number: str
+) -> tuple[RuleName | None, RuleName | None]:
+    place = sa.tuple_(Rule.path, Rule.number)
+    here = sa.tuple_(sa.literal(list(path), Rule.path.type), sa.literal(number))
+    query = sa.select(Rule.ruleset, Rule.number, Rule.title).where(Rule.ruleset == ruleset)
+    before = query.where(place < here).order_by(Rule.path.desc(), Rule.number.desc()).limit(1)
+    after = query.where(place > here).order_by(Rule.path, Rule.number).limit(1)
+    found = [connection.execute(side).mappings().one_or_none() for side in (before, after)]
+    first, last = (RuleName(**row) if row else None for row in found)
+    return first, last
+
+
+def references(connection: Connection, ruleset: str, number: str) -> References:
+    """What a rule refers to, and what refers to it; the same reference of several editions is one."""
+    found = find_rule(connection, ruleset, number)
+    canonical = connection.scalars(sa.select(Rule.number).where(Rule.id == found)).one()
+    rows = connection.execute(
+        sa.text("select * from rules.references(:ruleset, :number)"),
+        {"ruleset": ruleset, "number": canonical},
+    ).all()
+    sides: dict[str, dict[tuple[str | None, str | None], list[sa.Row[Any]]]] = {"to": {}, "from": {}}
+    for row in rows:
+        # dangling references are told apart by what is printed, others by the rule they name
+        key = (row.rule, row.printed if row.rule is None and row.direction == "to" else None)
+        sides[row.direction].setdefault(key, []).append(row)
+
+    def gathered(side: str) -> list[Reference]:
+        return [
+            Reference(
+                number=key[0],
+                title=lines[0].title,
+                printed=_each_once(line.printed for line in lines),
+                editions=_each_once(line.edition for line in lines if line.edition),
+                digest=any(line.edition is None for line in lines),
+            )
+            for key, lines in sides[side].items()
+        ]
+
+    return References(
+        ruleset=ruleset, number=canonical, refers_to=gathered("to"), referred_from=gathered("from")
+    )
+
+
+def _each_once(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))
+
+
+def _printed(connection: Connection, ruleset: str, rule_id: int, edition: str | None) -> Printed | None:
+    query = (
+        sa.select(Rulebook.id, Rulebook.edition, EditionRule.number, EditionRule.title, EditionRule.recovered)
+        .join(EditionRule, EditionRule.rulebook_id == Rulebook.id)
+        .where(Rulebook.ruleset == ruleset, EditionRule.rule_id == rule_id)
+        .order_by(Rulebook.imported_at.desc(), Rulebook.id.desc())
+        .limit(1)
+    )
+    if edition is not None:
+        query = query.where(Rulebook.edition == edition)
+    book = connection.execute(query).one_or_none()
+    if book is None:
+        return None
+    passages = connection.execute(
+        sa.select(RuleText.kind, RuleText.text, RuleText.first_line, RuleText.last_line)
+        .where(RuleText.rulebook_id == book.id, RuleText.rule_id == rule_id)
+        .order_by(RuleText.n)
+    ).mappings()
+    return Printed(
+        edition=book.edition,
+        number=book.number,
+        title=book.title,
+        recovered=book.recovered,
+        passages=[Passage(**passage) for passage in passages],
+    )
+
+
+def glossary(connection: Connection, ruleset: str) -> Glossary:
+    """Every term of a game, with the definitions of imported editions beside ours."""
+    title = game_title(connection, ruleset)
+    printed: dict[str, dict[str, str]] = {}
+    rows = connection.execute(
+        sa.select(GlossaryEntry.name, GlossaryEntry.text, Rulebook.edition)
+        .join(Rulebook, Rulebook.id == GlossaryEntry.rulebook_id)
+        .where(Rulebook.ruleset == ruleset)
+        .order_by(Rulebook.imported_at.desc(), GlossaryEntry.n)
+    )
+    for name, text, edition in rows:
+        printed.setdefault(name.casefold(), {}).setdefault(edition, text)
+    return Glossary(ruleset=ruleset, title=title, terms=_terms(connection, Term.ruleset == ruleset, printed))
+
+
+def _terms(
+    connection: Connection,
+    which: sa.ColumnElement[bool],
+    printed: dict[str, dict[str, str]] | None = None,
+) -> list[TermEntry]:
+    query = (
+        sa.select(Term.name, Term.definition, Term.aliases, Rule.number)
+        .join_from(Term, Rule, Term.rule_id == Rule.id, isouter=True)
+        .where(which)
+        .order_by(sa.func.lower(Term.name))
+    )
+    return [
+        TermEntry(
+            term=name,
+            definition=definition,
+            aliases=aliases,
+            rule=number,
+            printed={
+                edition: text
+                for alias in reversed([name, *aliases])
+                for edition, text in (printed or {}).get(alias.casefold(), {}).items()
+            },
+        )
+        for name, definition, aliases, number in connection.execute(query)
+    ]
+
+
+def _concept_names(rows: Iterable[Any]) -> list[ConceptName]:
+    return [ConceptName(code=code, title=title) for code, title in rows]
+
+
+def compare(connection: Connection, concept: str) -> Comparison:
+    """How the games treat a concept, named by its code, its title or another word for it."""
+    row = _concept(connection, concept)
+    rows = connection.execute(
+        sa.select(Rule.ruleset, Rule.number, Rule.title, Rule.digest)
+        .join(ConceptRule, ConceptRule.rule_id == Rule.id)
+        .where(ConceptRule.concept == row.code)
+        .order_by(ConceptRule.n)
+    ).all()
+    titles = {code: game_title(connection, code) for code in CODES}
+    return Comparison(
+        concept=row.code,
+        title=row.title,
+        aliases=row.aliases,
+        comparison=row.comparison,
+        games=[
+            GameTreatment(
+                ruleset=code,
+                title=titles[code],
+                rules=[
+                    RuleDigest(number=number, title=title, digest=digest)
+                    for ruleset, number, title, digest in rows
+                    if ruleset == code
+                ],
+            )
+            for code in CODES
+            if any(ruleset == code for ruleset, *_ in rows)
+        ],
+    )
+
+
+def _concept(connection: Connection, asked: str) -> sa.Row[str, str, list[str], str]:
+    rows = connection.execute(
+        sa.select(Concept.code, Concept.title, Concept.aliases, Concept.comparison).order_by(Concept.n)
+    ).all()
+    wanted = _spoken(asked)
+    for row in rows:
+        if wanted in (_spoken(row.code), _spoken(row.title)):
+            return row
+    for row in rows:
+        if wanted in map(_spoken, row.aliases):
+            return row
+    words = {name: row.code for row in rows for name in (row.code, row.title, *row.aliases)}
+    alike = _each_once(words[word] for word in nearest(asked, words))
+    raise NotInReference(
+        f"No concept {asked!r}.",
+        f"Did you mean {' or '.join(alike)}?"
+        if alike
+        else f"Concepts: {', '.join(row.code for row in rows)}.",
+    )
+
+
+def _spoken(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").split())
+
+
+def contested(connection: Connection, ruleset: str) -> ContestedPoints:
+    """Every contested point of a game, with its readings."""
+    title = game_title(connection, ruleset)
+    return ContestedPoints(
+        ruleset=ruleset, title=title, points=_contested(connection, ruleset, sa.literal(True))
+    )
+
+
+def _contested(connection: Connection, ruleset: str, which: sa.ColumnElement[bool]) -> list[Contested]:
+    points = connection.execute(
+        sa.select(ContestedPoint.__table__)
+        .where(ContestedPoint.ruleset == ruleset, which)
+        .order_by(ContestedPoint.n)
+    ).all()
+    readings: dict[str, list[ReadingText]] = {}
+    for row in connection.execute(
+        sa.select(Reading.__table__)
+        .where(Reading.point.in_([point.id for point in points]))
+        .order_by(Reading.letter)
+    ):
+        readings.setdefault(row.point, []).append(
+            ReadingText(letter=row.letter, title=row.title, effect=row.effect)
+        )
+    return [
+        Contested(
+            id=point.id,
+            title=point.title,
+            severity=point.severity,
+            cites=point.cites,
+            readings=readings[point.id],
+            default=point.preset,
+            why=point.why,
+            affects=point.affects,
+        )
+        for point in points
+    ]
+
+
+def search(connection: Connection, words: str, ruleset: str | None = None, limit: int = 20) -> SearchAnswer:
+    """Rules that answer some words or a number."""
+    if ruleset is not None:
+        game_title(connection, ruleset)
+    rows = connection.execute(
+        sa.text(
+            "select game as ruleset, rule as number, title, kind, headline, score"
+            " from rules.search(:words, :ruleset, :limit)"
+        ),
+        {"words": words.replace("\0", " "), "ruleset": ruleset, "limit": limit},
+    ).mappings()
+    return SearchAnswer(words=words, ruleset=ruleset, hits=[Hit(**row) for row in rows])
+
+
+def errata(
+    connection: Connection,
+    ruleset: str | None = None,
+    rule_id: int | None = None,
+    as_of: datetime.date | None = None,
+) -> list[ErratumEntry]:
+    """Errata and house rules: all, of one game or of one rule; with a day, those that hold on it."""
+    query = (
+        sa.select(
+            Erratum.id,
+            Rule.ruleset,
+            Rule.number,
+            Rule.title,
+            Erratum.kind,
+            Erratum.since,
+            Erratum.ends,
+            Erratum.source,
+            Erratum.effect,
+        )
+        .join(Rule, Rule.id == Erratum.rule_id)
+        .order_by(Rule.ruleset, Rule.path, Erratum.since, Erratum.id)
+    )
+    if ruleset is not None:
+        query = query.where(Rule.ruleset == ruleset)
+    if rule_id is not None:
+        query = query.where(Erratum.rule_id == rule_id)
+    if as_of is not None:
+        query = query.where(Erratum.since <= as_of, sa.or_(Erratum.ends.is_(None), Erratum.ends > as_of))
+    return [ErratumEntry(**row) for row in connection.execute(query).mappings()]
+
+
+def add_erratum(
+    connection: Connection,
+    ruleset: str,
+    number: str,
+    *,
+    effect: str,
+    source: str,
+    kind: str = "erratum",
+    since: datetime.date,
+    ends: datetime.date | None = None,
+) -> ErratumEntry:
+    """Attach an erratum or a house rule to a rule."""
+    if not effect.strip() or not source.strip():
+        raise SightlineError("An erratum needs an effect and a source.", "Say what changes, and who says so.")
+    if ends is not None and ends <= since:
+        raise SightlineError(f"It would end on {ends}, before it begins on {since}.", "Give a later end.")
+    rule_id = find_rule(connection, ruleset, number)
+    added = connection.execute(
+        sa.insert(Erratum)
+        .values(rule_id=rule_id, kind=kind, since=since, ends=ends, source=source, effect=effect)
+        .returning(Erratum.id)
+    ).scalar_one()
+    return next(entry for entry in errata(connection, rule_id=rule_id) if entry.id == added)
+
+
+def remove_erratum(connection: Connection, erratum: int) -> None:
+    """Take an erratum away for good."""
+    gone = connection.execute(sa.delete(Erratum).where(Erratum.id == erratum))
+    if gone.rowcount == 0:
+        raise NotInReference(f"There is no erratum {erratum}.", "See `sightline rules errata list`.")
+
+
+def cases_citing(ruleset: str, number: str) -> list[CaseName]:
+    """The packaged cases that cite a rule; none where no index is packaged."""
+    return [CaseName(**case) for case in _case_index().get(ruleset, {}).get(number, ())]
+
+
+@functools.cache
+def _case_index() -> dict[str, dict[str, list[dict[str, str]]]]:
+    if not CASES.is_file():
+        return {}
+    index: dict[str, dict[str, list[dict[str, str]]]] = json.loads(CASES.read_text(encoding="utf-8"))
+    return index

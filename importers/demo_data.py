@@ -1,4 +1,0 @@
-"""temporary"""
-
-
-def load_demo(engine, say): ...

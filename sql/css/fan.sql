@@ -1,0 +1,177 @@
+-- needs: css/los.sql
+-- All that a hex sees in css: the judgement of css.los, for every hex near enough at once.
+
+create or replace function css._fan_of(
+  position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
+)
+returns table (
+  map_id bigint,
+  now jsonb,
+  out_of_barrage text,
+  paddy text,
+  ground text,
+  downhill text,
+  cane text,
+  corner text,
+  q integer,
+  r integer,
+  level integer,
+  in_cave boolean,
+  shut_in boolean,
+  tqs integer[],
+  trs integer[]
+)
+language sql stable rows 1
+as $$
+  select
+    position.map_id,
+    state.conditions,
+    reading.*,
+    viewer.q,
+    viewer.r,
+    hex.level::integer,
+    coalesce((viewer.attributes ->> 'in_cave')::boolean, false),
+    -- css-11: out of a barrage
+    exists (
+      select from css._marked(_fan_of.position_id) as marked
+      where marked.q = viewer.q
+        and marked.r = viewer.r
+        and marked.barrage
+        and (reading.out_of_barrage = 'a' or (reading.out_of_barrage = 'c' and marked.bombardment))
+    ),
+    disc.tqs,
+    disc.trs
+  from public.position
+  cross join lateral (select coalesce(_fan_of.conditions, position.conditions) as conditions) as state
+  cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading
+  cross join lateral positions.place(_fan_of.position_id, _fan_of."from") as viewer
+  inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
+  cross join lateral (
+    select
+      array_agg(disc.hq) as tqs,
+      array_agg(disc.hr) as trs
+    from lattice.disc(
+      viewer.q,
+      viewer.r,
+      -- nothing is seen farther than this, whatever the light (7.1.2)
+      least(_fan_of.radius, case when state.conditions ->> 'weather' = 'rain' then 3 else 8 end)
+    ) as disc
+    left join public.marker
+      on marker.position_id = _fan_of.position_id
+        and marker.q = disc.hq
+        and marker.r = disc.hr
+        and marker.kind = 'illumination'
+    where (disc.dq <> 0 or disc.dr <> 0)
+      and lattice.distance(0, 0, disc.dq, disc.dr) <= css._visibility(state.conditions, marker.id is not null)
+  ) as disc
+  where position.id = _fan_of.position_id
+$$;
+
+comment on function css._fan_of(bigint, text, integer, jsonb, jsonb) is
+'All that a fan must know of its viewer: where it is, what holds now, and every hex near enough to be seen.';
+
+create or replace function css.fan(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (q integer, r integer, label text, range integer)
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+as $$
+#variable_conflict use_column
+declare
+  view record;
+  above_q integer[];
+  above_r integer[];
+  level_q integer[];
+  level_r integer[];
+begin
+  select * into view
+  from css._fan_of(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
+  if view.q is null then
+    raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
+  end if;
+  -- lines that look down a steep slope are judged apart: 6.2.2 excuses some terrain for them
+  select
+    coalesce(array_agg(target.q) filter (where downhill.tq is not null), '{}'),
+    coalesce(array_agg(target.r) filter (where downhill.tq is not null), '{}'),
+    coalesce(array_agg(target.q) filter (where downhill.tq is null), '{}'),
+    coalesce(array_agg(target.r) filter (where downhill.tq is null), '{}')
+  into above_q, above_r, level_q, level_r
+  from unnest(view.tqs, view.trs) as target (q, r)
+  left join css._downhill(view.map_id, view.q, view.r, view.tqs, view.trs) as downhill
+    on downhill.tq = target.q and downhill.tr = target.r;
+  return query
+  select
+    hex.q,
+    hex.r,
+    hex.label,
+    seen.away
+  from (
+    select
+      line.tq,
+      line.tr,
+      line.away
+    from (
+      select * from css._line(
+        view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, level_q, level_r, false,
+        view.paddy, view.ground, view.downhill, view.cane, view.corner, false, false
+      )
+      union all
+      select * from css._line(
+        view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, above_q, above_r, false,
+        view.paddy, view.ground, view.downhill, view.cane, view.corner, true, false
+      )
+    ) as line
+    where line.away = 1 or not view.shut_in
+    group by line.tq, line.tr, line.away
+    having not bool_or(
+      css._stops(line.kind, line.met1, line.met2)
+      or coalesce(line.feature_case in ('along', 'cave', 'across'), false)
+      or (coalesce(line.met1, 0) | coalesce(line.met2, 0)) & 256 <> 0
+    )
+    and count(*) filter (where css._thins(line.met1, line.met2)) < 2
+  ) as seen
+  inner join public.hex on hex.map_id = view.map_id and hex.q = seen.tq and hex.r = seen.tr;
+end
+$$;
+
+comment on function css.fan(bigint, text, integer, jsonb, jsonb) is
+'Every hex that a hex or unit sees, with its range; the verdicts are those of css.los.';
+
+create or replace function css.fan_reasons(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text)
+language sql stable rows 50
+as $$
+  select
+    los.rule,
+    los.clause,
+    los.at,
+    case los.effect when 'blocks' then 'hides' else los.effect end,
+    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes hidden' else 'lines' end),
+    los.point
+  from css._fan_of(
+    fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
+  ) as view
+  cross join lateral unnest(view.tqs, view.trs) as wanted (q, r)
+  inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.q and hex.r = wanted.r
+  cross join lateral css.los(
+    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
+  ) as los
+  where los.effect in ('blocks', 'unknown') or los.point is not null
+  group by los.rule, los.clause, los.at, los.effect, los.point
+  order by count(*) desc, los.rule, los.clause, los.at
+$$;
+
+comment on function css.fan_reasons(bigint, text, integer, jsonb, jsonb) is
+'What hides hexes from a viewer: every rule with its place and how many hexes it hides.';

@@ -1,0 +1,303 @@
+-- needs: lattice/trace.sql, positions/place.sql
+-- Ranged fire in ddp (D-Day at Peleliu): 8.1, 8.11, 8.27.
+--
+-- Infantry fires at an adjacent hex always, and with a range of two over one hex that is
+-- neither jungle nor mountain. `ddp._between` judges what lies between; `ddp.los` tells it
+-- in words, `ddp.fan` keeps the hexes that nothing bars, so the two cannot disagree.
+--
+-- Ties. At two hexes the line passes one hex or runs along the side between two; which of
+-- them is the intervening one the rule does not say (ddp-38). Along the rim the one hex
+-- that is on the map decides, and a line over ground off the map is barred.
+
+create or replace function ddp._firer(position_id bigint, "from" text)
+returns table (
+  map_id bigint, q integer, r integer, reach integer, barred_by_terrain boolean, rule text, note text
+)
+language sql stable parallel safe rows 1
+as $$
+  -- a hex is asked about as infantry with range; where the counter states too little, reach is null
+  select
+    position.map_id,
+    place.q,
+    place.r,
+    case
+      when place.unit is null then 2
+      when place.side <> 'us' then 0
+      when printed.range is not null then greatest(printed.range, 1)
+      when unit.kind = 'infantry' then case when printed.steps >= 4 then 2 when printed.steps < 4 then 1 end
+      when unit.kind = 'heavy_infantry' then case when printed.steps >= 2 then 2 when printed.steps < 2 then 1 end
+      when printed.gun or unit.kind is null then null
+      else 1
+    end,
+    not printed.gun,
+    case
+      when place.side <> 'us' then '6.2'
+      when place.unit is null or unit.kind in ('infantry', 'heavy_infantry') then '8.27'
+      else '8.1'
+    end,
+    case
+      when place.unit is null then 'infantry with range fires two hexes'
+      when place.side <> 'us' then 'a Japanese unit fires into its printed field and has no range'
+      when printed.range is not null then format('its counter prints a range of %s', printed.range)
+      when unit.kind is null then format('the kind of %s', _firer."from")
+      when printed.gun then format('the range of %s', _firer."from")
+      when unit.kind not in ('infantry', 'heavy_infantry') then 'it has no range'
+      when printed.steps is null then format('the steps or the range of %s', _firer."from")
+      else format('%s of steps: %s', replace(unit.kind, '_', ' '), printed.steps)
+    end
+  from public.position
+  cross join lateral positions.place(_firer.position_id, _firer."from") as place
+  left join public.unit on unit.id = place.unit
+  cross join lateral (
+    select
+      (place.attributes ->> 'range')::integer as range,
+      (place.attributes ->> 'steps')::integer as steps,
+      coalesce(unit.kind in ('tank', 'amphibious_tank', 'artillery'), false) as gun
+  ) as printed
+  where position.id = _firer.position_id
+    and place.q is not null
+$$;
+
+comment on function ddp._firer(bigint, text) is
+'Who fires: where it stands, how far it reaches (null where its counter does not say), and by which rule.';
+
+create or replace function ddp._between(
+  map_id bigint, q integer, r integer, tq integer, tr integer, either text
+)
+returns table (
+  n bigint, kind text, label1 text, label2 text, terrain1 text, terrain2 text, bars1 boolean, bars2 boolean, bars boolean
+)
+language sql stable parallel safe rows 1
+as $$
+  select
+    line.n,
+    line.kind,
+    one.label,
+    two.label,
+    one.terrain,
+    two.terrain,
+    ground1.sight = 'blocks',
+    ground2.sight = 'blocks',
+    case
+      when one.label is null and two.label is null then true
+      when line.kind = 'hex' or two.label is null then ground1.sight is not distinct from 'blocks'
+      when one.label is null then ground2.sight is not distinct from 'blocks'
+      when _between.either = 'a' then (ground1.sight = 'blocks' and ground2.sight = 'blocks') is true
+      else (ground1.sight = 'blocks' or ground2.sight = 'blocks') is true
+    end
+  from lattice.line(_between.q, _between.r, _between.tq, _between.tr) as line
+  left join public.hex as one on one.map_id = _between.map_id and one.q = line.q1 and one.r = line.r1
+  left join public.terrain as ground1 on ground1.ruleset = 'ddp' and ground1.code = one.terrain
+  left join public.hex as two
+    on two.map_id = _between.map_id and two.q = line.q2 and two.r = line.r2 and line.kind = 'spine'
+  left join public.terrain as ground2 on ground2.ruleset = 'ddp' and ground2.code = two.terrain
+  where line.kind in ('hex', 'spine')
+    and lattice.distance(_between.q, _between.r, _between.tq, _between.tr) = 2
+$$;
+
+comment on function ddp._between(bigint, integer, integer, integer, integer, text) is
+'The hex, or the two hexes, between a firer and a target two hexes away, and whether they bar infantry (8.1).';
+
+create or replace function ddp._reading(position_id bigint, policy jsonb)
+returns table (either text)
+language sql stable parallel safe rows 1
+as $$
+  select coalesce(coalesce(_reading.policy, position.policy) ->> 'ddp-38', ruleset.presets ->> 'ddp-38')
+  from public.position
+  inner join public.ruleset on ruleset.code = 'ddp'
+  where position.id = _reading.position_id
+$$;
+
+comment on function ddp._reading(bigint, jsonb) is
+'The reading in force for the point that ranged fire turns on.';
+
+create or replace function ddp.los(
+  position_id bigint,
+  "from" text,
+  "to" text,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text, range integer)
+language plpgsql stable rows 6
+as $$
+#variable_conflict use_column
+declare
+  firer record;
+  target record;
+  either text;
+  away integer;
+begin
+  select * into firer from ddp._firer(los.position_id, los."from");
+  select * into target from positions.place(los.position_id, los."to");
+  if firer.q is null or target.q is null then
+    raise exception 'no line of fire from % to %: one of them is not on the map', los."from", los."to"
+      using errcode = 'no_data_found';
+  end if;
+  select reading.either into either from ddp._reading(los.position_id, los.policy) as reading;
+  away := lattice.distance(firer.q, firer.r, target.q, target.r);
+
+  return query
+  with told (n, rule, at, effect, note, point) as materialized (
+    select
+      0::bigint,
+      fact.rule,
+      fact.at,
+      fact.effect,
+      fact.note,
+      null::text
+    from (
+      values
+      (
+        away = 1 and firer.reach is distinct from 0,
+        '8.1', los."to", 'passes', 'an adjacent hex is fired at without range'
+      ),
+      (
+        away > 1 or firer.reach = 0,
+        firer.rule,
+        los."to",
+        case when firer.reach is null then 'unknown' when away > firer.reach or firer.reach = 0 then 'blocks' else 'passes' end,
+        firer.note
+      ),
+      (
+        away > 1 and not firer.barred_by_terrain,
+        '8.1', los."to", 'passes', 'ground in between stops infantry only'
+      )
+    ) as fact (holds, rule, at, effect, note)
+    where fact.holds
+    union all
+    select
+      cell.n,
+      '8.1',
+      speech.at,
+      speech.effect,
+      speech.note,
+      speech.point
+    from ddp._between(firer.map_id, firer.q, firer.r, target.q, target.r, either) as cell
+    cross join lateral (
+      select
+        positions.side_label(cell.label1, cell.label2) as spot,
+        cell.label1 is not null and cell.label2 is not null as two
+    ) as place
+    cross join lateral (
+      values
+      (
+        cell.kind = 'spine', place.spot, 'graze', 'the line runs along this side',
+        case when place.two then 'ddp-38' end
+      ),
+      (place.spot is null, null, 'blocks', 'the line leaves the map', null),
+      (cell.bars and cell.bars1, cell.label1, 'blocks', format('%s is %s', cell.label1, cell.terrain1), null),
+      (cell.bars and cell.bars2, cell.label2, 'blocks', format('%s is %s', cell.label2, cell.terrain2), null),
+      (
+        not cell.bars and (cell.bars1 or cell.bars2), place.spot, 'passes',
+        'one of the two hexes between is open', 'ddp-38'
+      ),
+      (
+        not cell.bars and not coalesce(cell.bars1, false) and not coalesce(cell.bars2, false),
+        place.spot, 'passes', 'neither jungle nor mountain lies between', null
+      )
+    ) as speech (holds, at, effect, note, point)
+    where speech.holds
+      and firer.barred_by_terrain
+      and firer.reach is distinct from 0
+  )
+  select
+    told.rule,
+    null::text,
+    told.at,
+    told.effect,
+    told.note,
+    told.point,
+    away
+  from told
+  union all
+  select
+    '8.1',
+    null,
+    los."to",
+    verdict.word,
+    case verdict.word
+      when 'blocked' then 'it cannot be fired at from there'
+      when 'unknown' then 'the counter does not say what would decide it'
+      else 'it can be fired at'
+    end,
+    null,
+    away
+  from (
+    select
+      case
+        when bool_or(told.effect = 'blocks') then 'blocked'
+        when bool_or(told.effect = 'unknown') then 'unknown'
+        else 'visible'
+      end as word
+    from told
+  ) as verdict;
+end
+$$;
+
+comment on function ddp.los(bigint, text, text, jsonb, jsonb) is
+'Whether a hex or unit may be fired at by ranged infantry: a row for every rule that speaks, the verdict last.';
+
+create or replace function ddp.fan(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (q integer, r integer, label text, range integer)
+language sql stable rows 18
+as $$
+  select
+    hex.q,
+    hex.r,
+    hex.label,
+    lattice.distance(firer.q, firer.r, hex.q, hex.r)
+  from ddp._firer(fan.position_id, fan."from") as firer
+  cross join ddp._reading(fan.position_id, fan.policy) as reading
+  cross join lateral lattice.disc(firer.q, firer.r, least(fan.radius, coalesce(firer.reach, 1))) as disc
+  inner join public.hex on hex.map_id = firer.map_id and hex.q = disc.hq and hex.r = disc.hr
+  where (disc.dq <> 0 or disc.dr <> 0)
+    and not exists (
+      select from ddp._between(firer.map_id, firer.q, firer.r, hex.q, hex.r, reading.either) as cell
+      where cell.bars
+        and firer.barred_by_terrain
+    )
+$$;
+
+comment on function ddp.fan(bigint, text, integer, jsonb, jsonb) is
+'Every hex that a hex or unit may fire at, with its range; the verdicts are those of ddp.los.';
+
+create or replace function ddp.fan_reasons(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text)
+language sql stable rows 12
+as $$
+  select
+    los.rule,
+    los.clause,
+    los.at,
+    case los.effect when 'blocks' then 'hides' else los.effect end,
+    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes barred' else 'lines' end),
+    los.point
+  from ddp._firer(fan_reasons.position_id, fan_reasons."from") as firer
+  cross join lateral lattice.disc(
+    firer.q, firer.r, least(fan_reasons.radius, greatest(coalesce(firer.reach, 1), 1))
+  ) as disc
+  inner join public.hex on hex.map_id = firer.map_id and hex.q = disc.hq and hex.r = disc.hr
+  cross join lateral ddp.los(
+    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
+  ) as los
+  where (disc.dq <> 0 or disc.dr <> 0)
+    and (los.effect in ('blocks', 'unknown') or los.point is not null)
+  group by los.rule, los.clause, los.at, los.effect, los.point
+  order by count(*) desc, los.rule, los.clause, los.at
+$$;
+
+comment on function ddp.fan_reasons(bigint, text, integer, jsonb, jsonb) is
+'What bars hexes from a firer: every rule with its place and how many hexes it bars.';

@@ -1,0 +1,177 @@
+-- needs: positions/place.sql, lattice/cells.sql
+-- The viewshed cache: what a hex sees, computed by its ruleset's `fan`, kept until an edit.
+--
+-- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
+-- it commits, whoever edits a map or position an exclusive one: so an edit either waits
+-- and then drops the row, or is seen by the one who fills. Under a stricter isolation
+-- than READ COMMITTED the answer is computed but not kept.
+
+create or replace function positions._map_lock(map_id bigint)
+returns bigint
+language sql immutable parallel safe
+return (x'51671e'::bigint << 32) + map_id;
+
+comment on function positions._map_lock(bigint) is
+'The key of the advisory lock that readers who fill the cache and editors of a map share.';
+
+create or replace function positions.viewshed(position_id bigint, "from" text, radius integer default null)
+returns table (q integer, r integer, label text, range integer)
+language plpgsql volatile rows 100
+as $$
+declare
+  place record;
+  found record;
+  reach integer := coalesce(viewshed.radius, 24);
+begin
+  select
+    position.map_id,
+    position.ruleset,
+    viewer.q,
+    viewer.r,
+    -- a unit that sees otherwise than its hex is cached by its name
+    case when viewer.attributes ? 'in_cave' then viewshed."from" else '' end as viewer
+  into place
+  from public.position
+  cross join lateral positions.place(viewshed.position_id, viewshed."from") as viewer
+  where position.id = viewshed.position_id;
+  if place.q is null then
+    raise exception 'no hex or unit % on the map of this position', viewshed."from" using errcode = 'no_data_found';
+  end if;
+  select * into found
+  from public.viewshed as kept
+  where kept.position_id = viewshed.position_id
+    and kept.q = place.q
+    and kept.r = place.r
+    and kept.radius = reach
+    and kept.viewer = place.viewer;
+  if found.qs is null then
+    if current_setting('transaction_isolation') = 'read committed' then
+      perform pg_advisory_xact_lock_shared(positions._map_lock(place.map_id));
+    end if;
+    execute format(
+      'select coalesce(array_agg(fan.q), ''{}'') as qs, coalesce(array_agg(fan.r), ''{}'') as rs,'
+      ' coalesce(array_agg(fan.label), ''{}'') as labels, coalesce(array_agg(fan.range), ''{}'') as ranges'
+      ' from %I.fan($1, $2, $3) as fan', place.ruleset
+    )
+    into found
+    using viewshed.position_id, viewshed."from", reach;
+    if current_setting('transaction_isolation') = 'read committed'
+      and current_setting('transaction_read_only') = 'off' then
+      insert into public.viewshed (position_id, q, r, radius, viewer, map_id, qs, rs, labels, ranges)
+      values (
+        viewshed.position_id, place.q, place.r, reach, place.viewer, place.map_id,
+        found.qs, found.rs, found.labels, found.ranges
+      )
+      on conflict do nothing;
+    end if;
+  end if;
+  return query
+  select * from unnest(found.qs, found.rs, found.labels, found.ranges);
+end
+$$;
+
+comment on function positions.viewshed(bigint, text, integer) is
+'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
+
+create or replace function positions._drop_viewsheds(map_id bigint, position_id bigint, qs integer[], rs integer[])
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform pg_advisory_xact_lock(positions._map_lock(_drop_viewsheds.map_id));
+  delete from public.viewshed as kept
+  where kept.map_id = _drop_viewsheds.map_id
+    and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
+    and (
+      _drop_viewsheds.qs is null
+      or exists (
+        select
+        from unnest(_drop_viewsheds.qs, _drop_viewsheds.rs) as edited (q, r)
+        -- what lies beyond the radius, but for the sides of its rim, cannot matter
+        where edited.q is null or lattice.distance(kept.q, kept.r, edited.q, edited.r) <= kept.radius + 1
+      )
+    );
+end
+$$;
+
+comment on function positions._drop_viewsheds(bigint, bigint, integer[], integer[]) is
+'Drop what was cached near some hexes of a map, or everywhere, for one position or for all on the map.';
+
+create or replace function positions._after_edit()
+returns trigger
+language plpgsql
+as $$
+declare
+  edit record;
+  columns text := tg_argv[0];
+  by_position boolean := tg_argv[1]::boolean;
+begin
+  -- The changed rows are those of the old and the new transition table, whichever there are.
+  for edit in execute format(
+    'select map_id, %s as position_id, array_agg(q) as qs, array_agg(r) as rs from ('
+    ' %s %s %s) as changed group by 1, 2',
+    case when by_position then 'position_id' else 'null::bigint' end,
+    case when tg_op <> 'INSERT' then format('select %s from old_rows', columns) end,
+    case when tg_op = 'UPDATE' then 'union all' end,
+    case when tg_op <> 'DELETE' then format('select %s from new_rows', columns) end
+  )
+  loop
+    perform positions._drop_viewsheds(edit.map_id, edit.position_id, edit.qs, edit.rs);
+  end loop;
+  return null;
+end
+$$;
+
+comment on function positions._after_edit() is
+'Trigger: drop the viewsheds around changed hexes, hexsides, artwork or markers.';
+
+create or replace function positions._after_state_edit()
+returns trigger
+language plpgsql
+as $$
+begin
+  if (old.conditions, old.policy, old.map_id) is distinct from (new.conditions, new.policy, new.map_id) then
+    perform positions._drop_viewsheds(old.map_id, old.id, null, null);
+  end if;
+  return null;
+end
+$$;
+
+comment on function positions._after_state_edit() is
+'Trigger: drop a position''s viewsheds when its conditions or policy change.';
+
+do $$
+declare
+  watched record;
+  event record;
+begin
+  for watched in
+    values
+    ('hex', 'map_id, q, r', 'false'),
+    ('hexside', 'map_id, x / 2 as q, y / 2 as r', 'false'),
+    ('terrain_area', 'map_id, null::integer as q, null::integer as r', 'false'),
+    ('crest', 'map_id, null::integer as q, null::integer as r', 'false'),
+    ('marker', 'map_id, position_id, q, r', 'true')
+  loop
+    for event in
+      values
+      ('insert', 'new table as new_rows'),
+      ('update', 'old table as old_rows new table as new_rows'),
+      ('delete', 'old table as old_rows')
+    loop
+      execute format(
+        'create or replace trigger viewshed_%s after %s on public.%I referencing %s'
+        ' for each statement execute function positions._after_edit(%L, %L)',
+        event.column1, event.column1, watched.column1, event.column2, watched.column2, watched.column3
+      );
+    end loop;
+  end loop;
+end
+$$;
+
+create or replace trigger viewshed_state
+after update on public.position
+for each row execute function positions._after_state_edit();
+
+-- What an earlier version's functions found out is not trusted.
+delete from public.viewshed;

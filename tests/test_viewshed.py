@@ -1,0 +1,174 @@
+"""The viewshed cache: the same rows as the uncached fan, and no stale answer after any edit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy.engine import Connection, Engine
+
+from db.database import make_engine
+from db.rulesets import read_ruleset
+from importers.cases import PositionDraft, store_position
+from importers.map_draft import HexDraft, MapDraft
+
+SIDE = 9
+LABELS = [f"{column:02d}.{row:02d}" for column in range(1, SIDE + 1) for row in range(1, SIDE + 1)]
+TERRAIN = ["clear", "brush", "rice_paddy", "rocky", "palm_forest", "swamp"]
+HEXSIDES = ["ridge", "slope", "steep_slope", "cliff", "stream"]
+MARKERS = ["smoke_barrage", "heavy_barrage", "bombardment", "on_fire", "fire_cleared", "illumination", "foxhole"]
+
+
+def plain_position(connection: Connection) -> int:
+    scheme = read_ruleset("css").facts.scheme
+    board = MapDraft("css", scheme, hexes={scheme.hex(label): HexDraft("clear", 1) for label in LABELS})
+    return store_position(connection, PositionDraft("css", board))
+
+
+def cached(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
+    query = sa.text("select * from positions.viewshed(:position, :viewer, :radius)")
+    return {tuple(row) for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})}
+
+
+def live(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
+    query = sa.text("select * from css.fan(:position, :viewer, :radius)")
+    return {tuple(row) for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})}
+
+
+label = st.sampled_from(LABELS)
+edit = st.one_of(
+    st.tuples(st.just("terrain"), label, st.sampled_from(TERRAIN)),
+    st.tuples(st.just("level"), label, st.integers(1, 4)),
+    st.tuples(st.just("hexside"), label, st.tuples(st.integers(1, 6), st.sampled_from(HEXSIDES))),
+    st.tuples(st.just("no_hexside"), label, st.none()),
+    st.tuples(st.just("marker"), label, st.sampled_from(MARKERS)),
+    st.tuples(st.just("no_marker"), label, st.none()),
+    st.tuples(st.just("move_marker"), label, label),
+    st.tuples(st.just("conditions"), label, st.sampled_from(["{}", '{"time": "night"}', '{"weather": "rain"}'])),
+    st.tuples(st.just("policy"), label, st.sampled_from(["{}", '{"css-12": "a"}', '{"css-11": "a"}'])),
+    st.tuples(st.just("erase"), label, st.none()),
+)
+EDITS = {
+    "terrain": "update hex set terrain = :what where map_id = :map and label = :label",
+    "level": "update hex set level = :what where map_id = :map and label = :label",
+    "hexside": "insert into hexside (map_id, ruleset, x, y, kind) select :map, 'css', hex.q + beside.nq,"
+    " hex.r + beside.nr, :kind from hex, lattice.neighbours(hex.q, hex.r) as beside"
+    " where hex.map_id = :map and hex.label = :label and beside.direction = :direction on conflict do nothing",
+    "no_hexside": "delete from hexside where map_id = :map and (x, y) in (select hex.q + beside.nq, hex.r + beside.nr"
+    " from hex, lattice.neighbours(hex.q, hex.r) as beside where hex.map_id = :map and hex.label = :label)",
+    "marker": "insert into marker (position_id, map_id, q, r, kind) select :position, map_id, q, r, :what"
+    " from hex where map_id = :map and label = :label",
+    "no_marker": "delete from marker where (map_id, q, r) in"
+    " (select map_id, q, r from hex where map_id = :map and label = :label)",
+    "move_marker": "update marker set (q, r) = (select q, r from hex where map_id = :map and label = :what)"
+    " where position_id = :position and (q, r) = (select q, r from hex where map_id = :map and label = :label)"
+    " and exists (select from hex where map_id = :map and label = :what)",
+    "conditions": "update position set conditions = cast(:what as jsonb) where id = :position",
+    "policy": "update position set policy = cast(:what as jsonb) where id = :position",
+    "erase": "delete from hex where map_id = :map and label = :label and :viewer <> label",
+}
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(st.lists(st.tuples(edit, label, st.sampled_from([None, 2, 4])), min_size=3, max_size=14), label)
+def test_no_stale_answer_survives_any_edit(
+    connection: Connection, edits: list[tuple[tuple[str, str, Any], str, int | None]], watched: str
+) -> None:
+    with connection.begin_nested() as savepoint:
+        position = plain_position(connection)
+        board = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": position})
+        there = set(LABELS)
+        cached(connection, position, watched, None)
+        for (kind, where, what), viewer, radius in edits:
+            values = {"map": board, "position": position, "label": where, "what": what, "viewer": watched}
+            if kind == "hexside":
+                values |= {"direction": what[0], "kind": what[1]}
+            if kind == "erase" and where != watched:
+                there.discard(where)
+            query = EDITS[kind]
+            connection.execute(sa.text(query), {key: value for key, value in values.items() if f":{key}" in query})
+            for asked, far in ((watched, None), (viewer, radius)):
+                if asked in there:
+                    assert cached(connection, position, asked, far) == live(connection, position, asked, far), kind
+        savepoint.rollback()
+
+
+def test_the_second_look_comes_from_the_cache(connection: Connection) -> None:
+    position = plain_position(connection)
+    first = cached(connection, position, "05.05", None)
+    kept = sa.text("select count(*) from viewshed where position_id = :id")
+    assert connection.scalar(kept, {"id": position}) == 1
+    # a cache that is really read: what is kept is what is answered
+    connection.execute(sa.text("update viewshed set labels[1] = 'kept' where position_id = :id"), {"id": position})
+    assert "kept" in {row[2] for row in cached(connection, position, "05.05", None)}
+    assert len(first) == len(live(connection, position, "05.05", None))
+
+
+def test_an_edit_out_of_reach_drops_nothing(connection: Connection) -> None:
+    position = plain_position(connection)
+    cached(connection, position, "01.01", 2)
+    connection.execute(sa.text("update hex set terrain = 'rocky' where label = '09.09'"))
+    kept = sa.text("select count(*) from viewshed where position_id = :id")
+    assert connection.scalar(kept, {"id": position}) == 1
+    connection.execute(sa.text("update hex set terrain = 'rocky' where label = '02.02'"))
+    assert connection.scalar(kept, {"id": position}) == 0
+
+
+def test_a_viewer_in_a_cave_is_cached_apart(connection: Connection) -> None:
+    position = plain_position(connection)
+    connection.execute(
+        sa.text(
+            "insert into unit (position_id, map_id, code, side, q, r, attributes)"
+            " select :id, map_id, 'in', 'japan', q, r, '{\"in_cave\": true}' from hex where label = '05.05'"
+        ),
+        {"id": position},
+    )
+    connection.execute(
+        sa.text(
+            "insert into hexside (map_id, ruleset, x, y, kind) select a.map_id, 'css', a.q + b.q, a.r + b.r, 'ridge'"
+            " from hex a, hex b where a.map_id = b.map_id and a.label = '05.05' and b.label = '05.04'"
+        )
+    )
+    outside = cached(connection, position, "05.05", None)
+    inside = cached(connection, position, "in", None)
+    assert "05.04" in {row[2] for row in outside}
+    assert "05.04" not in {row[2] for row in inside}
+    assert cached(connection, position, "05.05", None) == outside
+
+
+@pytest.fixture
+def own_engine(databases: Any) -> Any:
+    engine = make_engine(databases.make())
+    yield engine
+    engine.dispose()
+
+
+def test_a_reader_and_an_editor_at_once_leave_nothing_stale(own_engine: Engine) -> None:
+    """One fills the cache and waits with its commit while the other edits."""
+    with own_engine.begin() as connection:
+        position = plain_position(connection)
+    edited = threading.Event()
+
+    def make_it_rocky() -> None:
+        with own_engine.begin() as connection:
+            connection.execute(sa.text("update hex set terrain = 'rocky' where label = '05.04'"))
+        edited.set()
+
+    with own_engine.begin() as reader:
+        cached(reader, position, "05.05", None)
+        editor = threading.Thread(target=make_it_rocky)
+        editor.start()
+        time.sleep(0.3)
+        assert not edited.is_set(), "the edit must wait for the reader"
+    editor.join(timeout=10)
+    assert edited.is_set()
+    with own_engine.begin() as connection:
+        assert cached(connection, position, "05.05", None) == live(connection, position, "05.05", None)
+        assert "05.03" not in {row[2] for row in cached(connection, position, "05.05", None)}
