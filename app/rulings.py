@@ -372,7 +372,9 @@ class Wanted:
         if self.rule is not None:
             found.append(SavedRuling.steps.contains([{"rule": self.rule}]))
         if self.text:
-            notes = sa.func.jsonb_path_query_array(SavedRuling.steps, sa.cast("$[*].note", JSONPATH)).cast(sa.Text)
+            notes = sa.func.jsonb_path_query_array(SavedRuling.steps, sa.cast("$[*].note", JSONPATH)).cast(
+                sa.Text
+            )
             words = sa.func.concat_ws(" ", SavedRuling.title, SavedRuling.case_id, notes)
             found.append(words.icontains(self.text, autoescape=True))
         return found

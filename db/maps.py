@@ -252,6 +252,8 @@ class Trace(Base):
     q2: Mapped[int] = mapped_column(sa.SmallInteger, comment="The hex, or the second hex of the side")
     r2: Mapped[int] = mapped_column(sa.SmallInteger, comment="The hex, or the second hex of the side")
     crossed: Mapped[bool] = mapped_column(comment="The line goes from one hex of the side to the other here")
+    of_start: Mapped[bool] = mapped_column(comment="A side of the hex the line starts from")
+    of_target: Mapped[bool] = mapped_column(comment="A side of the hex the line goes to")
     enter: Mapped[int] = mapped_column(comment="Where the line enters the cell, in 1/den of its length")
     leave: Mapped[int] = mapped_column(comment="Where it leaves the cell")
     den: Mapped[int] = mapped_column(comment="Common denominator of this displacement")

@@ -395,17 +395,24 @@ def _read_question(item: Node, position: PositionDraft, kinds: Kinds, problems: 
         named = _read_names(kinds[kind], node, position, problems)
         arguments = None if None in named.values() else arguments.model_copy(update=named)
     extras = {key: item.value[key] for key in ASK_KEYS if key in item.value}
-    asked = {} if arguments is None else arguments.model_dump(mode="json", by_alias=True, exclude_none=True)
-    question = Question(kind, arguments or BaseModel(), {kind: asked}, item)
-    if "id" in extras:
-        question.id = extras["id"].string(problems)
-    if "expect" in extras:
-        question.expect = {key: _expected(value) for key, value in extras["expect"].mapping(problems).items()}
-    if "policy" in extras:
-        question.policy = _read_policy(extras["policy"], position.ruleset, problems)
+    id = extras["id"].string(problems) if "id" in extras else None
+    expect = extras["expect"].mapping(problems) if "expect" in extras else None
+    policy = _read_policy(extras["policy"], position.ruleset, problems) if "policy" in extras else {}
+    conditions = {}
     if "conditions" in extras:
-        question.conditions = _read_conditions(extras["conditions"], position.ruleset, problems)
-    return question if arguments is not None else None
+        conditions = _read_conditions(extras["conditions"], position.ruleset, problems)
+    if arguments is None:
+        return None
+    return Question(
+        kind,
+        arguments,
+        {kind: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        item,
+        id,
+        None if expect is None else {key: _expected(value) for key, value in expect.items()},
+        policy,
+        conditions,
+    )
 
 
 def _expected(node: Node) -> Any:

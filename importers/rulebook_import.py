@@ -174,7 +174,7 @@ class _Import:
             .where(Rule.ruleset == self.ruleset)
             .order_by(Rule.path, Rule.number)
         )
-        return [KnownRule(*row) for row in self.connection.execute(query).tuples()]
+        return [KnownRule(**row) for row in self.connection.execute(query).mappings()]
 
     def _bound_before(self) -> dict[str, int]:
         """What an earlier import of this edition found, so that importing again changes no identity."""

@@ -22,6 +22,8 @@ SHARED = ROOT.parent / "shared"
 RULEBOOKS = Path(os.environ.get("SIGHTLINE_RULEBOOKS", SHARED / "rulebooks"))
 CATALOGUE = SHARED / "catalogue"
 TEMPLATE = "template_sightline"
+FOR_TESTS = ("SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE")
+"""Variables that tests read; all others would be settings of whoever runs them."""
 CLUSTER = pytest.StashKey[Cluster]()
 
 
@@ -36,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[CLUSTER] = cluster
     os.environ["SIGHTLINE_TEST_CLUSTER"] = str(home)
     for name in list(os.environ):
-        if name.startswith("SIGHTLINE_") and name not in ("SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS"):
+        if name.startswith("SIGHTLINE_") and name not in FOR_TESTS:
             del os.environ[name]
     with psycopg.connect(cluster.url("postgres"), autocommit=True) as connection:
         connection.execute(f"create database {TEMPLATE}")

@@ -1,24 +1,25 @@
 """The sight rules of css once more, in plain Python: what `css.los` is held against.
 
-Written from the rulebook alone, with the closed form of the trace and without a database,
-so that a slip in one of the two is not repeated in the other. Slow, and proud of it.
+Written from the rulebook, with the closed form of the trace and without a database, so
+that a slip in one of the two is not repeated in the other. Slow, and simple on purpose.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 Cell = tuple[int, int]
+"""A hex (q, r); or, where it says so, a doubled cell (x, y)."""
 
-BLOCKING = {"rocky", "town", "buildings", "palm_forest", "tropical_forest", "mangrove_swamp"}
-COUNTED = {"brush", "rice_paddy"}
 OPEN = {"clear", "beach", "swamp", "runway"}
+COUNTED = {"brush", "rice_paddy"}
 BLOCKING_SIDES = {"slope", "steep_slope", "ridge", "cliff"}
 CLOSED_TO_CAVES = {"slope", "steep_slope", "ridge"}
 BARRAGES = {"smoke_barrage", "light_barrage", "medium_barrage", "heavy_barrage", "bombardment"}
-FIRED_OVER = {"sugar_cane", "brush", "rocky"}
+SEEN_OVER = {"sugar_cane", "brush", "rocky"}
 DEFAULTS = {"css-11": "b", "css-12": "b", "css-43": "b", "css-44": "a", "css-54": "a", "css-62": "a"}
 
 CLEAR, COUNTS, BLOCKS = 0, 1, 2
@@ -42,8 +43,7 @@ class Board:
     sides: dict[Cell, frozenset[str]] = dataclasses.field(default_factory=dict)
     """Features of hexsides, by doubled cell."""
     markers: dict[Cell, frozenset[str]] = dataclasses.field(default_factory=dict)
-    weather: str = "clear"
-    time: str = "day"
+    conditions: dict[str, str] = dataclasses.field(default_factory=dict)
     policy: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def reading(self, point: str) -> str:
@@ -52,20 +52,65 @@ class Board:
     def marked(self, cell: Cell) -> frozenset[str]:
         return self.markers.get(cell, frozenset())
 
+    def features(self, side: Cell) -> frozenset[str]:
+        return self.sides.get(side, frozenset())
+
 
 class Line(NamedTuple):
     """What the line between two centres meets between its ends."""
 
     hexes: list[Cell]
     touched: list[Cell]
+    """Hexes met in one point."""
     spines: list[Cell]
+    """Doubled cells of the sides it runs along."""
     sides: list[Cell]
+    """Doubled cells of the sides it goes through."""
     side_ends: list[Cell]
+    """Doubled cells of the sides it meets at an end."""
+
+
+class Verdict(NamedTuple):
+    """Whether the target is seen (None: nobody can say), and the places that stop the line."""
+
+    visible: bool | None
+    blocked_by: frozenset[Cell]
+    """Doubled cells; the target's own where it is too far away."""
+
+
+class Sight(NamedTuple):
+    """One question."""
+
+    board: Board
+    start: Cell
+    target: Cell
+    start_in_cave: bool
+    target_in_cave: bool
+    cane: int
+    """What sugar cane is taken to do."""
+
+    @property
+    def line(self) -> Line:
+        return trace(self.start, self.target)
+
+    @property
+    def ends(self) -> tuple[Cell, Cell]:
+        return self.start, self.target
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The lower and the higher end."""
+        low, high = sorted(self.board.hexes[end].level for end in self.ends)
+        return low, high
 
 
 def distance(one: Cell, other: Cell) -> int:
     q, r = other[0] - one[0], other[1] - one[1]
     return max(abs(q), abs(r), abs(q + r))
+
+
+def doubled(cell: Cell) -> Cell:
+    return 2 * cell[0], 2 * cell[1]
 
 
 def halves(side: Cell) -> tuple[Cell, Cell]:
@@ -76,164 +121,218 @@ def halves(side: Cell) -> tuple[Cell, Cell]:
 
 
 def trace(start: Cell, target: Cell) -> Line:
-    """The closed form: integer arithmetic on the doubled lattice."""
-    line = Line([], [], [], [], [])
-    dq, dr = target[0] - start[0], target[1] - start[1]
-    widths = {(1, 0): abs(2 * dq + dr), (0, 1): abs(dq + 2 * dr), (1, 1): abs(dq - dr)}
-    whole = sum(widths.values())
-    along_spines = 0 in widths.values()
-    den = 4 * (dq * dq + dr * dr + dq * dr)
-    for x in range(min(0, 2 * dq) - 2, max(0, 2 * dq) + 3):
-        for y in range(min(0, 2 * dr) - 2, max(0, 2 * dr) + 3):
-            if not 0 < 2 * x * dq + 2 * y * dr + x * dr + y * dq < den:
-                continue
-            off = 3 * abs(dq * y - dr * x)
-            cell = (x + 2 * start[0], y + 2 * start[1])
-            if (x % 2, y % 2) == (0, 0):
-                middle = (cell[0] // 2, cell[1] // 2)
-                if off < whole:
-                    line.hexes.append(middle)
-                elif off == whole and not along_spines:
-                    line.touched.append(middle)
-                continue
-            width = widths[x % 2, y % 2]
-            if width == 0:
-                if off == 0:
-                    line.spines.append(cell)
-            elif off < width:
-                line.sides.append(cell)
-            elif off == width:
-                line.side_ends.append(cell)
-    return line
+    """The line from hex to hex, each list in the order in which it meets them."""
 
+    def moved(cells: list[Cell], by: int) -> list[Cell]:
+        return [(x + by * start[0], y + by * start[1]) for x, y in cells]
 
-def sees(board: Board, start: Cell, target: Cell, in_cave: bool = False) -> bool | None:
-    """Whether the target hex is seen; None where only an unprinted terrain could tell."""
-    if board.reading("css-54") == "b":
-        return _sees(board, start, target, in_cave, {"sugar_cane": COUNTS})
-    verdicts = {
-        _sees(board, start, target, in_cave, {"sugar_cane": effect}) for effect in (CLEAR, COUNTS, BLOCKS)
-    }
-    return verdicts.pop() if len(verdicts) == 1 else None
-
-
-def _sees(board: Board, start: Cell, target: Cell, in_cave: bool, unprinted: dict[str, int]) -> bool:
-    far = distance(start, target)
-    if far == 0:
-        return True
-    line = trace(start, target)
-    if in_cave and any(_closed_to_cave(board, side, start) for side in _crossed(board, line, start, target)):
-        return False
-    if far == 1:
-        return True
-    return (
-        far <= _reach(board, start, target)
-        and not _stopped_by_sides(board, line, start, target)
-        and not _stopped_by_hexes(board, line, start, target, unprinted)
+    line = _trace(target[0] - start[0], target[1] - start[1])
+    return Line(
+        moved(line.hexes, 1),
+        moved(line.touched, 1),
+        moved(line.spines, 2),
+        moved(line.sides, 2),
+        moved(line.side_ends, 2),
     )
 
 
-def _reach(board: Board, start: Cell, target: Cell) -> int:
-    """How far is seen, by weather, light and what lies on the viewer."""
+@functools.cache
+def _trace(dq: int, dr: int) -> Line:
+    """The closed form: integer arithmetic on the doubled lattice."""
+    line = Line([], [], [], [], [])
+    widths = {(1, 0): abs(2 * dq + dr), (0, 1): abs(dq + 2 * dr), (1, 1): abs(dq - dr)}
+    whole = sum(widths.values())
+    den = 4 * (dq * dq + dr * dr + dq * dr)
+    near = [
+        (2 * x * dq + 2 * y * dr + x * dr + y * dq, x, y)
+        for x in range(min(0, 2 * dq) - 2, max(0, 2 * dq) + 3)
+        for y in range(min(0, 2 * dr) - 2, max(0, 2 * dr) + 3)
+    ]
+    for num, x, y in sorted(near):
+        if not 0 < num < den:
+            continue
+        off = 3 * abs(dq * y - dr * x)
+        if (x % 2, y % 2) == (0, 0):
+            if off < whole:
+                line.hexes.append((x // 2, y // 2))
+            elif off == whole and 0 not in widths.values():
+                line.touched.append((x // 2, y // 2))
+            continue
+        width = widths[x % 2, y % 2]
+        if width == off == 0:
+            line.spines.append((x, y))
+        elif off < width:
+            line.sides.append((x, y))
+        elif off == width:
+            line.side_ends.append((x, y))
+    return line
+
+
+def judge(
+    board: Board, start: Cell, target: Cell, start_in_cave: bool = False, target_in_cave: bool = False
+) -> Verdict:
+    """Whether the target is seen, and every place that stops the line."""
+    guesses = [COUNTS] if board.reading("css-54") == "b" else [CLEAR, COUNTS, BLOCKS]
+    found = [
+        set(_stops(Sight(board, start, target, start_in_cave, target_in_cave, cane))) for cane in guesses
+    ]
+    verdicts = {not stops for stops in found}
+    return Verdict(
+        verdicts.pop() if len(verdicts) == 1 else None, frozenset(found[0].intersection(*found[1:]))
+    )
+
+
+def _stops(sight: Sight) -> Iterator[Cell]:
+    """The places that stop the line, as doubled cells."""
+    far = distance(*sight.ends)
+    if far == 0:
+        return
+    yield from _closed_caves(sight)
+    if far == 1:
+        return
+    if far > _reach(sight):
+        yield doubled(sight.target)
+    yield from _stopping_sides(sight)
+    yield from _stopping_hexes(sight)
+
+
+def _reach(sight: Sight) -> int:
+    """How far is seen, by weather, light and what lies on the viewer (7.1.2, 8.7.3, 17.0)."""
+    board = sight.board
     limiting = {"a": BARRAGES, "b": set(), "c": {"bombardment"}}[board.reading("css-11")]
-    if board.marked(start) & limiting:
+    if board.marked(sight.start) & limiting:
         return 1
-    if board.time == "night" and "illumination" not in board.marked(target):
+    if board.conditions.get("time") == "night" and "illumination" not in board.marked(sight.target):
         return 1
-    return 3 if board.weather == "rain" else 8
+    return 3 if board.conditions.get("weather") == "rain" else 8
 
 
-def _crossed(board: Board, line: Line, start: Cell, target: Cell) -> list[Cell]:
-    """Hexsides that the line crosses; one met at its end, as css-62 has it."""
-    if board.reading("css-62") == "b":
-        return line.sides + line.side_ends
-    passed = {start, target, *line.hexes}
+def _through(sight: Sight) -> list[Cell]:
+    """Sides through which the line goes from one hex into the next, be it at a corner."""
+    line = sight.line
+    passed = {*sight.ends, *line.hexes}
     return line.sides + [side for side in line.side_ends if passed.issuperset(halves(side))]
 
 
-def _closed_to_cave(board: Board, side: Cell, cave: Cell) -> bool:
-    return cave in halves(side) and bool(board.sides.get(side, frozenset()) & CLOSED_TO_CAVES)
+def _crossed(sight: Sight) -> list[Cell]:
+    """Sides that the line crosses; met at an end, as css-62 has it."""
+    if sight.board.reading("css-62") == "b":
+        return sight.line.sides + sight.line.side_ends
+    return _through(sight)
 
 
-def _stopped_by_sides(board: Board, line: Line, start: Cell, target: Cell) -> bool:
-    lifted = {"cliff"} if _fires_over(board, line, start, target) else set()
-    for side in _crossed(board, line, start, target):
-        features = board.sides.get(side, frozenset()) & BLOCKING_SIDES
-        if features - lifted and not {start, target} & set(halves(side)):
-            return True
-    # along a blocking side: always, and beside an end too
-    return any(board.sides.get(spine, frozenset()) & BLOCKING_SIDES for spine in line.spines)
+def _closed_caves(sight: Sight) -> Iterator[Cell]:
+    """6.3: out of a cave no sight over slopes and ridges of its own hex; and so none into it."""
+    for side in _crossed(sight):
+        if sight.board.features(side) & CLOSED_TO_CAVES:
+            if sight.start_in_cave and sight.start in halves(side):
+                yield side
+            if sight.target_in_cave and sight.target in halves(side):
+                yield side
 
 
-def _fires_over(board: Board, line: Line, start: Cell, target: Cell) -> bool:
-    """Whether one end looks down through a steep slope of its own hex; sight is mutual."""
-    if board.reading("css-44") == "b":
-        return False
-    for side in _crossed(board, line, start, target):
-        if "steep_slope" not in board.sides.get(side, frozenset()):
-            continue
-        one, other = halves(side)
-        for upper, lower in ((one, other), (other, one)):
-            if upper in (start, target) and lower in board.hexes:
-                if board.hexes[upper].level > board.hexes[lower].level:
-                    return True
-    return False
+def _stopping_sides(sight: Sight) -> Iterator[Cell]:
+    blocking = BLOCKING_SIDES - ({"cliff"} if _overlooks(sight) is not None else set())
+    for side in _crossed(sight):
+        if sight.board.features(side) & blocking and not set(sight.ends) & set(halves(side)):
+            yield side
+    for spine in sight.line.spines:
+        if sight.board.features(spine) & BLOCKING_SIDES:
+            yield spine
 
 
-def _places(board: Board, line: Line) -> Iterator[tuple[Cell, ...]]:
-    """Each hex passed, alone; the two hexes of a spine, together."""
-    for cell in line.hexes:
-        yield (cell,)
-    if board.reading("css-62") == "b":
-        for cell in line.touched:
-            yield (cell,)
-    for spine in line.spines:
-        yield halves(spine)
+def _overlooks(sight: Sight) -> int | None:
+    """The level of an end that looks down through a steep slope of its own hex (6.2.2), if one does.
+
+    Sight is mutual, so either end may be the one that overlooks.
+    """
+    hexes = sight.board.hexes
+    if sight.board.reading("css-44") == "b":
+        return None
+    above = [
+        hexes[upper].level
+        for side in _through(sight)
+        if "steep_slope" in sight.board.features(side) and hexes.keys() >= set(halves(side))
+        for upper, lower in (halves(side), halves(side)[::-1])
+        if upper in sight.ends and hexes[upper].level > hexes[lower].level
+    ]
+    return max(above, default=None)
 
 
-def _stopped_by_hexes(board: Board, line: Line, start: Cell, target: Cell, unprinted: dict[str, int]) -> bool:
-    over = _fires_over(board, line, start, target)
+def _places(sight: Sight) -> list[tuple[Cell, tuple[Cell, ...]]]:
+    """What the line passes, in order: a hex alone, the two hexes of a spine together."""
+    line = sight.line
+    hexes = line.hexes + (line.touched if sight.board.reading("css-62") == "b" else [])
+    places: list[tuple[Cell, tuple[Cell, ...]]] = [(doubled(cell), (cell,)) for cell in hexes]
+    places += [(spine, halves(spine)) for spine in line.spines]
+    dq, dr = sight.target[0] - sight.start[0], sight.target[1] - sight.start[1]
+
+    def along(place: tuple[Cell, tuple[Cell, ...]]) -> int:
+        x, y = place[0][0] - 2 * sight.start[0], place[0][1] - 2 * sight.start[1]
+        return 2 * x * dq + 2 * y * dr + x * dr + y * dq
+
+    return sorted(places, key=along)
+
+
+def _stopping_hexes(sight: Sight) -> Iterator[Cell]:
     counted = 0
-    for place in _places(board, line):
-        # the better side of a spine is the one that counts
-        effect = min(
-            _effect(board, cell, start, target, over, unprinted) for cell in place if cell in board.hexes
-        )
+    for place, cells in _places(sight):
+        effects = {cell: _effect(sight, cell) for cell in cells if cell in sight.board.hexes}
+        if not effects:
+            # nothing of it is on the map: a line that passes such a hex is stopped
+            if cells[0] in sight.line.hexes:
+                yield place
+            continue
+        # 7.1.1 b: the better side of a spine is the one that counts
+        effect = min(effects.values())
+        counted += effect == COUNTS
         if effect == BLOCKS:
-            return True
-        counted += effect
-    return counted > 1
+            yield from map(doubled, effects)
+        elif effect == COUNTS and counted > 1:
+            yield place
 
 
-def _effect(
-    board: Board, cell: Cell, start: Cell, target: Cell, over: bool, unprinted: dict[str, int]
-) -> int:
-    ground, marked = board.hexes[cell], board.marked(cell)
-    terrain = "rocky" if ground.cave else ground.terrain
-    if "fire_cleared" in marked:
-        terrain = "clear"
+def _effect(sight: Sight, cell: Cell) -> int:
+    board, marked = sight.board, sight.board.marked(cell)
+    ground = board.hexes[cell]
+    low, high = sight.levels
+    above = _overlooks(sight)
+    excused = above is not None and "on_fire" not in marked and _terrain(board, cell) in SEEN_OVER
     if marked & BARRAGES:
         return BLOCKS
-    low, high = sorted((board.hexes[start].level, board.hexes[target].level))
-    ignored = over and terrain in FIRED_OVER
+    if excused and board.reading("css-44") == "c" and above is not None and ground.level <= above:
+        return CLEAR
     if ground.level > high:
         return BLOCKS
     if low < high:
-        if ignored and board.reading("css-44") == "c":
-            return CLEAR
-        lower = start if board.hexes[start].level == low else target
-        hides = ground.level == high or (ground.level > low and distance(cell, lower) == 1)
-        if board.reading("css-43") == "a":
-            hides = ground.level > low
-        return BLOCKS if hides else CLEAR
-    if ground.level < low:
+        return BLOCKS if _hides(sight, cell) else CLEAR
+    if ground.level < low or excused:
         return CLEAR
-    if "on_fire" in marked:
-        return BLOCKS
-    if ignored or terrain in OPEN:
+    return BLOCKS if "on_fire" in marked else _thickness(sight, cell)
+
+
+def _hides(sight: Sight, cell: Cell) -> bool:
+    """Height between ends of different level: 7.1.2 a and b, or its opening words (css-43)."""
+    hexes = sight.board.hexes
+    low, high = sight.levels
+    level = hexes[cell].level
+    if sight.board.reading("css-43") == "a":
+        return level > low
+    lower = next(end for end in sight.ends if hexes[end].level == low)
+    return level == high or (level > low and distance(cell, lower) == 1)
+
+
+def _terrain(board: Board, cell: Cell) -> str:
+    if "fire_cleared" in board.marked(cell):
+        return "clear"
+    return "rocky" if board.hexes[cell].cave else board.hexes[cell].terrain
+
+
+def _thickness(sight: Sight, cell: Cell) -> int:
+    """Terrain on the level of both ends (7.1.1 a, c)."""
+    terrain = _terrain(sight.board, cell)
+    if terrain == "sugar_cane":
+        return sight.cane
+    if terrain in OPEN or (terrain == "rice_paddy" and sight.board.reading("css-12") == "a"):
         return CLEAR
-    if terrain == "rice_paddy" and board.reading("css-12") == "a":
-        return CLEAR
-    if terrain in COUNTED:
-        return COUNTS
-    return unprinted[terrain] if terrain in unprinted else BLOCKS
+    return COUNTS if terrain in COUNTED else BLOCKS

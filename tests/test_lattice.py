@@ -80,7 +80,7 @@ def test_trace_equals_the_literal_query_for_every_displacement_to_24(connection:
               from lattice.disc(0, 0, 24) as step, lateral lattice._literal(step.dq, step.dr) as cell
               where (step.dq, step.dr) <> (0, 0)
             ),
-            stored as (select dq, dr, kind, x, y, q1, r1, q2, r2, crossed, enter, leave, den from lattice.trace)
+            stored as (select dq, dr, kind, x, y, q1, r1, q2, r2, crossed, of_start, of_target, enter, leave, den from lattice.trace)
             (select * from literal except select * from stored)
             union all
             (select * from stored except select * from literal)

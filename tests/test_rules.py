@@ -26,7 +26,7 @@ from importers.rulebook_import import (
     same_rules,
     titles_agree,
 )
-from tests.conftest import SHARED
+from tests.conftest import ROOT, SHARED
 
 DATA = Path(__file__).parent / "data"
 SMALL = DATA / "rulebooks"
@@ -74,7 +74,7 @@ def test_a_path_begins_with_its_parents(connection: Connection, code: str) -> No
         sa.text(
             "select rule.number from rule left join rule as parent on parent.id = rule.parent_id"
             " where rule.ruleset = :code"
-            " and rule.path[:cardinality(rule.path) - 1] <> coalesce(parent.path, '{}')"
+            " and trim_array(rule.path, 1) <> coalesce(parent.path, '{}')"
         ),
         {"code": code},
     ).all()
@@ -195,7 +195,7 @@ def test_a_concept_is_found_by_any_of_its_names(connection: Connection, asked: s
 
 
 def test_an_unknown_concept_tells_what_is_near(connection: Connection) -> None:
-    with pytest.raises(NotInReference, match="Did you mean .*stacking"):
+    with pytest.raises(NotInReference, match=r"Did you mean .*stacking"):
         reference.compare(connection, "staking")
 
 
@@ -240,7 +240,7 @@ def test_nothing_is_borrowed_from_the_rulebooks(rulebooks: Path) -> None:
     program = SHARED / "bin" / "borrowed"
     if not program.is_file():
         pytest.skip("the check for borrowed words is not here")
-    told = subprocess.run([str(program), str(FOLDER)], capture_output=True, text=True, check=False)
+    told = subprocess.run([str(program), str(ROOT)], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout
 
 
@@ -256,10 +256,20 @@ def test_a_real_rulebook_goes_beside_the_digests(connection: Connection, ruleboo
     assert (report.references, len(report.dangling)) == (len(book.references), len(book.dangling()))
     assert report.terms == len(book.terms)
     assert not report.replaced
-    for rule in book.rules:
+    stored = connection.execute(
+        sa.text(
+            "select rule.number, string_agg(rule_text.text, E'\\n\\n' order by rule_text.n) as text"
+            " from rule join rule_text on rule_text.rule_id = rule.id where rule.ruleset = :code group by 1"
+        ),
+        {"code": code},
+    )
+    assert {row.number: row.text for row in stored} == {
+        rule.number: rule.text for rule in book.rules if rule.passages
+    }
+    for rule in book.rules[::9]:
         answer = reference.rule(connection, code, rule.number)
         assert answer.printed is not None
-        assert "\n\n".join(passage.text for passage in answer.printed.passages) == rule.text
+        assert len(answer.printed.passages) == len(rule.passages)
         printed = {link.target for link in book.references_from(rule.number)} - {rule.number, None}
         assert printed <= {link.number for link in answer.refers_to}
 
@@ -326,13 +336,15 @@ def test_two_editions_live_side_by_side(connection: Connection, tmp_path: Path) 
 
 
 def test_a_rule_keeps_its_identity_under_another_number(connection: Connection, tmp_path: Path) -> None:
-    import_rulebook(connection, "css", SMALL / "css.txt", "1st")
-    wicks = reference.find_rule(connection, "css", "6.1", "1st")
-    moved = small("css", tmp_path, ("6.1 Wicks", "6.2 Wicks"))
+    stacking = reference.find_rule(connection, "css", "6.1")
+    moved = small("css", tmp_path, ("6.1 Wicks", "6.2 Stacking"))
     report = import_rulebook(connection, "css", moved, "2nd")
-    assert "6.2" not in report.added
-    assert reference.find_rule(connection, "css", "6.2", "2nd") == wicks
-    assert reference.find_rule(connection, "css", "6.1", "1st") == wicks
+    assert report.renumbered == {"6.2": "6.1"}
+    assert reference.find_rule(connection, "css", "6.2", "2nd") == stacking
+    assert reference.find_rule(connection, "css", "6.2") != stacking
+    answer = reference.rule(connection, "css", "6.2", "2nd")
+    assert answer.printed is not None
+    assert (answer.number, answer.printed.number) == ("6.1", "6.2")
 
 
 def test_same_rules_by_number_and_title_then_title_then_number() -> None:
@@ -447,3 +459,13 @@ def test_the_index_of_cases_is_read_where_it_is(tmp_path: Path, monkeypatch: pyt
     assert [case.case for case in reference.cases_citing("css", "7.1.1")] == ["css-7.1.1-spine"]
     assert reference.cases_citing("bob", "1.0") == []
     reference._case_index.cache_clear()
+
+
+def test_the_documented_queries_give_the_documented_results(connection: Connection) -> None:
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    queries = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert len(queries) == 4
+    for query, expected in queries:
+        answer = connection.execute(sa.text(query))
+        lines = [" | ".join(answer.keys()), *(" | ".join(map(str, row)) for row in answer)]
+        assert lines == expected.splitlines(), query

@@ -97,9 +97,8 @@ def _parameters(kind: QuestionKind) -> Iterator[click.Parameter]:
     for name, field in fields.items():
         form, many = _form(field.annotation)
         if field.is_required() and name not in listed[1:]:
-            yield click.Argument(
-                [name], metavar=_word(name, field).upper(), type=form, nargs=-1 if many else 1
-            )
+            word = _word(name, field).upper() + ("…" if many else "")
+            yield click.Argument([name], metavar=word, type=form, nargs=-1 if many else 1)
         else:
             yield _option(name, field, form, many)
 
@@ -152,7 +151,9 @@ def _help(kind: QuestionKind) -> str:
         else "MAP is a saved map, or a position on one; of two with one name, the position."
     )
     answers = "\n".join(f"  {key:<{WIDTH}}{meaning}" for key, meaning in kind.answers.items())
-    examples = "\n".join(f"  {line}" for line in _examples(kind, "landing" if board == "POSITION" else "orote"))
+    examples = "\n".join(
+        f"  {line}" for line in _examples(kind, "landing" if board == "POSITION" else "orote")
+    )
     return (
         f"{kind.title} ({', '.join(kind.rulesets)}): the verdict, then every rule that made it.\n\n"
         f"{where} Exit status 0: it was ruled on, whatever the verdict; 2: it could not be.\n\n"

@@ -6,9 +6,9 @@ import click
 from sqlalchemy.engine import Connection
 
 from app.cases import RuledCase, case_files, rule_file
-from app.output import complain, out, print_json, say
+from app.database import asking
+from app.output import complain, out, print_json
 from app.report import report_case
-from db.database import open_database
 
 
 @click.command()
@@ -27,19 +27,15 @@ def rule(files: tuple[str, ...], as_json: bool, keep: bool) -> None:
       sightline rule --json dispute.yaml tests/cases
       sightline rule --save - < dispute.yaml
     """
-    engine = open_database(say=say)
     cases: list[RuledCase] = []
-    try:
-        with engine.connect() as connection:
-            for name in case_files(files):
-                ruled = rule_file(connection, name, keep=keep)
-                if not as_json:
-                    _report(ruled, connection)
-                # what was kept stays, whatever becomes of the files after this one
-                connection.commit() if keep else connection.rollback()
-                cases.append(ruled)
-    finally:
-        engine.dispose()
+    with asking() as connection:
+        for name in case_files(files):
+            ruled = rule_file(connection, name, keep=keep)
+            if not as_json:
+                _report(ruled, connection)
+            # what was kept stays, whatever becomes of the files after this one
+            connection.commit() if keep else connection.rollback()
+            cases.append(ruled)
     if as_json:
         print_json([told for ruled in cases for told in ruled.as_dicts()])
     else:

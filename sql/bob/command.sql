@@ -63,8 +63,12 @@ create or replace function bob.command(
   policy jsonb default null
 )
 returns table (rule text, clause text, at text, effect text, note text, point text, by text)
-language sql stable rows 8
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with asked as materialized (
     select
       counter.q,
@@ -189,15 +193,16 @@ as $$
   )
   select
     told.rule,
-    null,
+    null::text,
     told.at,
     told.effect,
     told.note,
-    null,
+    null::text,
     told.by
   from told
-  order by told.step, told.away, told.effect, told.by
+  order by told.step, told.away, told.effect, told.by;
+end
 $$;
 
 comment on function bob.command(bigint, text, jsonb, jsonb) is
-'Whether a unit is in the Command Range of its Company Hub: a row for every rule that speaks, the verdict last.';
+'Whether a unit is in range of its Company Hub: a row for every rule that speaks, the verdict last.';

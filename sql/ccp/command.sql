@@ -66,8 +66,12 @@ create or replace function ccp.command(
   policy jsonb default null
 )
 returns table (rule text, clause text, at text, effect text, note text, point text, by text)
-language sql stable rows 8
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with asked as materialized (
     select
       counter.q,
@@ -112,7 +116,10 @@ as $$
       case
         when leader.kind = 'sogeki_hei' then 'does not command'
         when leader.kind = 'scout' then
-          case when asked.mortar and asked.hindered is null and not leader.broken then 'commands' else 'does not command' end
+          case
+            when asked.mortar and asked.hindered is null and not leader.broken then 'commands'
+            else 'does not command'
+          end
         -- its own hex is in any radius
         when leader.away = 0 or leader.away <= leader.radius then 'commands'
         when leader.radius is null then 'unknown'
@@ -140,10 +147,12 @@ as $$
       leader.effect,
       case
         when leader.kind = 'sogeki_hei' then format('%s, a Sogeki Hei, activates nobody', leader.code)
-        when leader.kind = 'scout' and not asked.mortar then format('%s, a Scout, activates none but mortars', leader.code)
-        when leader.kind = 'scout' and leader.broken then format('%s, a broken Scout, activates no mortar', leader.code)
+        when leader.kind = 'scout' and not asked.mortar
+          then format('%s, a Scout, activates none but mortars', leader.code)
+        when leader.kind = 'scout' and leader.broken
+          then format('%s, a broken Scout, activates no mortar', leader.code)
         when leader.kind = 'scout' and leader.effect = 'commands'
-          then format('%s, a Scout: to fire its mortar at an enemy whom the Scout sees, at any distance', leader.code)
+          then format('%s, a Scout at any distance, to fire its mortar at an enemy whom he sees', leader.code)
         when leader.kind = 'scout' then format('%s, a Scout, but %s', leader.code, asked.hindered)
         when leader.effect = 'unknown' then format('the command number of %s', leader.code)
         else
@@ -200,7 +209,7 @@ as $$
     from asked
     cross join (
       values
-      (array['leader', 'hero'], '3.3.1.1', 'gives orders', 'the order or Op Fire for which the leader is activated'),
+      (array['leader', 'hero'], '3.3.1.1', 'gives orders', 'the order or Op Fire of the leader'),
       (array['scout'], 'O27.1.3', 'gives mortar fire', 'a Fire order for its mortar, and no other')
     ) as gift (kinds, rule, effect, note)
     where exists (select from judged where judged.effect = 'commands' and judged.kind = any(gift.kinds))
@@ -240,7 +249,8 @@ as $$
     told.point,
     told.by
   from told
-  order by told.step, told.away, told.by
+  order by told.step, told.away, told.by;
+end
 $$;
 
 comment on function ccp.command(bigint, text, jsonb, jsonb) is

@@ -78,7 +78,9 @@ as $$
   inner join public.hex on hex.map_id = head.map_id and hex.q = head.q and hex.r = head.r
   cross join lateral css._command_facts(asked.attributes, asked.kind) as hers
   cross join lateral css._command_facts(head.attributes, head.kind) as his
-  cross join lateral (select coalesce(hers.division <> his.division, hers.division = '', false) as apart) as divisions
+  cross join lateral (
+    select coalesce(hers.division <> his.division, hers.division = '', false) as apart
+  ) as divisions
   cross join lateral (
     select
       case
@@ -103,8 +105,12 @@ create or replace function css.command(
   policy jsonb default null
 )
 returns table (rule text, clause text, at text, effect text, note text, point text, by text)
-language sql stable rows 8
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with asked as materialized (
     select
       counter.id,
@@ -160,7 +166,7 @@ as $$
               when judged.tie = 'formation' then 'of another Formation'
               when judged.tie = 'division' then 'not of its Division'
               when judged.tie = 'white' then 'a Formation HQ, to which no White-Stripe unit belongs'
-              when judged.tie = 'every' then 'a Formation HQ of its Division, to all of which a No-Stripe unit belongs'
+              when judged.tie = 'every' then 'a Formation HQ, to all of which a No-Stripe unit belongs'
               when judged.tie = 'no_stripe' then 'a No-Stripe Leader'
               when judged.office = 'leader' then 'a Leader of its Division'
               when judged.office = 'division_hq' then 'its Division HQ'
@@ -182,7 +188,8 @@ as $$
       asked.label,
       'direct command only',
       case
-        when asked.ambush then 'an Ambush Unit acts on the Direct Command Chit alone, beside a regular Deployed unit'
+        when asked.ambush
+          then 'an Ambush Unit acts on the Direct Command Chit alone, beside a regular Deployed unit'
         else 'Corps Artillery acts on the Direct Command Chit alone; either Marine Division pays'
       end,
       null
@@ -197,7 +204,8 @@ as $$
       case when payer.attributes ->> 'posture' = 'deployed' then 'pays' else 'may pay' end,
       format(
         case
-          when payer.attributes ->> 'posture' = 'deployed' then 'the Division of %s, adjacent and Deployed, may pay'
+          when payer.attributes ->> 'posture' = 'deployed'
+            then 'the Division of %s, adjacent and Deployed, may pay'
           else 'if %s, whose posture is not told, is Deployed, its Division may pay'
         end,
         payer.code
@@ -252,14 +260,15 @@ as $$
   )
   select
     told.rule,
-    null,
+    null::text,
     told.at,
     told.effect,
     told.note,
-    null,
+    null::text,
     told.by
   from told
-  order by told.step, told.away, told.by
+  order by told.step, told.away, told.by;
+end
 $$;
 
 comment on function css.command(bigint, text, jsonb, jsonb) is

@@ -18,6 +18,10 @@ returns table (
   level integer,
   in_cave boolean,
   shut_in boolean,
+  marked boolean,
+  blocking text[],
+  thinning text[],
+  clear text[],
   tqs integer[],
   trs integer[]
 )
@@ -32,13 +36,12 @@ as $$
     hex.level::integer,
     coalesce((viewer.attributes ->> 'in_cave')::boolean, false),
     -- css-11: out of a barrage
-    exists (
-      select from css._marked(_fan_of.position_id) as marked
-      where marked.q = viewer.q
-        and marked.r = viewer.r
-        and marked.barrage
-        and (reading.out_of_barrage = 'a' or (reading.out_of_barrage = 'c' and marked.bombardment))
+    coalesce(
+      here.barrage and (reading.out_of_barrage = 'a' or (reading.out_of_barrage = 'c' and here.bombardment)),
+      false
     ),
+    exists (select from public.marker where marker.position_id = _fan_of.position_id),
+    class.*,
     disc.tqs,
     disc.trs
   from public.position
@@ -46,6 +49,8 @@ as $$
   cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading
   cross join lateral positions.place(_fan_of.position_id, _fan_of."from") as viewer
   inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
+  cross join lateral css._marked(_fan_of.position_id, viewer.q, viewer.r) as here
+  cross join lateral css._sight_classes() as class
   cross join lateral (
     select
       array_agg(disc.hq) as tqs,
@@ -81,6 +86,8 @@ returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -117,21 +124,29 @@ begin
       line.tr,
       line.away
     from (
-      select * from css._line(
+      select
+        *,
+        false as above
+      from css._line(
         view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, level_q, level_r, false,
-        view.paddy, view.ground, view.downhill, view.cane, view.corner, false, false
+        view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
+        view.marked, false, false
       )
       union all
-      select * from css._line(
+      select
+        *,
+        true as above
+      from css._line(
         view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, above_q, above_r, false,
-        view.paddy, view.ground, view.downhill, view.cane, view.corner, true, false
+        view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
+        view.marked, true, false
       )
     ) as line
     where line.away = 1 or not view.shut_in
     group by line.tq, line.tr, line.away
     having not bool_or(
       css._stops(line.kind, line.met1, line.met2)
-      or coalesce(line.feature_case in ('along', 'cave', 'across'), false)
+      or css._side_stops(line.features, line.way, line.of_cave, line.above and view.downhill <> 'b')
       or (coalesce(line.met1, 0) | coalesce(line.met2, 0)) & 256 <> 0
     )
     and count(*) filter (where css._thins(line.met1, line.met2)) < 2

@@ -77,29 +77,60 @@ $$;
 comment on function css._downhill(bigint, integer, integer, integer[], integer[]) is
 'Targets whose line crosses a steep slope of one end''s own hex with that end above it (6.2.2).';
 
-create or replace function css._marked(position_id bigint)
-returns table (q integer, r integer, barrage boolean, bombardment boolean, on_fire boolean, fire_cleared boolean)
-language sql stable parallel safe rows 4
+create or replace function css._marked(position_id bigint, q integer, r integer)
+returns table (barrage boolean, bombardment boolean, on_fire boolean, sight text)
+language sql stable parallel safe rows 1
 as $$
   select
-    marker.q,
-    marker.r,
-    bool_or(marker.kind = any(
-      array['smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment']
+    bool_or(marker.kind in (
+      'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment'
     )),
     bool_or(marker.kind = 'bombardment'),
     bool_or(marker.kind = 'on_fire'),
-    bool_or(marker.kind = 'fire_cleared')
+    -- 8.8.1: a fire blocks, and leaves clear ground behind
+    case
+      when bool_or(marker.kind = 'on_fire') then 'blocks'
+      when bool_or(marker.kind = 'fire_cleared') then 'open'
+    end
   from public.marker
   where marker.position_id = _marked.position_id
-    and marker.kind = any(array[
-      'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment', 'on_fire', 'fire_cleared'
-    ])
-  group by marker.q, marker.r
+    and marker.q = _marked.q
+    and marker.r = _marked.r
 $$;
 
-comment on function css._marked(bigint) is
-'Hexes whose markers bear on sight: barrages and bombardments, fires, burnt ground.';
+comment on function css._marked(bigint, integer, integer) is
+'What the markers in a hex do to sight: barrages and bombardments, fires, burnt ground.';
+
+create or replace function css._sight_of(
+  terrain text, paddy text, cane text, blocking text[], thinning text[], clear text[]
+)
+returns text
+language sql immutable parallel safe
+return case
+  when terrain = any(clear) then 'open'
+  when terrain = any(blocking) then 'blocks'
+  when terrain = 'rice_paddy' and paddy = 'a' then 'open'
+  when terrain = any(thinning) or (terrain = 'sugar_cane' and cane = 'b') then 'blocks_at_second'
+  else 'unknown'
+end;
+
+comment on function css._sight_of(text, text, text, text[], text[], text[]) is
+'What a terrain does to sight: as its ruleset prints it, rice paddy and sugar cane as they are read (css-12, css-54).';
+
+create or replace function css._sight_classes()
+returns table (blocking text[], thinning text[], clear text[])
+language sql stable parallel safe rows 1
+as $$
+  select
+    array_agg(terrain.code) filter (where terrain.sight = 'blocks'),
+    array_agg(terrain.code) filter (where terrain.sight = 'blocks_at_second'),
+    array_agg(terrain.code) filter (where terrain.sight = 'open')
+  from public.terrain
+  where terrain.ruleset = 'css'
+$$;
+
+comment on function css._sight_classes() is
+'The terrains that block sight, that block it at the second, and that are open.';
 
 create or replace function css._met(
   level integer,
@@ -165,6 +196,10 @@ create or replace function css._line(
   downhill text,
   cane text,
   corner text,
+  blocking text[],
+  thinning text[],
+  clear text[],
+  marked boolean,
   above boolean,
   telling boolean
 )
@@ -181,24 +216,73 @@ returns table (
   terrain2 text,
   met1 integer,
   met2 integer,
-  feature text,
-  feature_case text
+  features text[],
+  way text,
+  of_cave boolean
 )
 language sql stable parallel safe rows 300
 as $$
-  with cell as materialized (
+  select
+    cell.tq,
+    cell.tr,
+    cell.away,
+    cell.same,
+    cell.n,
+    cell.kind,
+    cell.label1,
+    cell.label2,
+    cell.terrain1,
+    cell.terrain2,
+    css._met(
+      cell.level1, cell.high, cell.low, cell.same, cell.beside_low1, cell.sight1, cell.barrage1, cell.burns1,
+      cell.terrain1, cell.low_cover1, ground, downhill
+    ),
+    css._met(
+      cell.level2, cell.high, cell.low, cell.same, cell.beside_low2, cell.sight2, cell.barrage2, cell.burns2,
+      cell.terrain2, cell.low_cover2, ground, downhill
+    ),
+    cell.features,
+    case
+      when cell.features is null then null
+      when cell.kind = 'spine' then 'along'
+      when cell.of_start or cell.of_target then 'beside'
+      else 'across'
+    end,
+    (a_in_cave and cell.of_start) or (t_in_cave and cell.of_target)
+  from (
     select
-      line.*,
+      line.tq,
+      line.tr,
+      line.away,
+      line.same,
+      line.high,
+      line.low,
       trace.n::integer as n,
       trace.kind,
-      2 * aq + trace.x as x,
-      2 * ar + trace.y as y,
-      aq + trace.q1 as q1,
-      ar + trace.r1 as r1,
-      aq + trace.q2 as q2,
-      ar + trace.r2 as r2,
-      (trace.q1 = 0 and trace.r1 = 0) or (trace.q2 = 0 and trace.r2 = 0) as of_viewer,
-      (trace.q1 = trace.dq and trace.r1 = trace.dr) or (trace.q2 = trace.dq and trace.r2 = trace.dr) as of_target
+      trace.of_start,
+      trace.of_target,
+      h1.label as label1,
+      h2.label as label2,
+      h1.terrain as terrain1,
+      h2.terrain as terrain2,
+      case
+        when trace.kind = 'hex' or trace.kind = 'spine' or (trace.kind = 'touch' and corner = 'b')
+          then h1.level::integer
+      end as level1,
+      case when trace.kind = 'spine' then h2.level::integer end as level2,
+      lattice.distance(h1.q, h1.r, line.low_q, line.low_r) = 1 as beside_low1,
+      lattice.distance(h2.q, h2.r, line.low_q, line.low_r) = 1 as beside_low2,
+      coalesce(m1.sight, css._sight_of(h1.terrain, paddy, cane, blocking, thinning, clear)) as sight1,
+      coalesce(m2.sight, css._sight_of(h2.terrain, paddy, cane, blocking, thinning, clear)) as sight2,
+      coalesce(m1.barrage, false) as barrage1,
+      coalesce(m2.barrage, false) as barrage2,
+      coalesce(m1.on_fire, false) as burns1,
+      coalesce(m2.on_fire, false) as burns2,
+      above and downhill <> 'b' and m1.on_fire is not true and h1.terrain in ('brush', 'rocky', 'sugar_cane')
+      as low_cover1,
+      above and downhill <> 'b' and m2.on_fire is not true and h2.terrain in ('brush', 'rocky', 'sugar_cane')
+      as low_cover2,
+      blocking_side.features
     from (
       select
         target.q as tq,
@@ -218,86 +302,35 @@ as $$
         and trace.dr = line.tr - ar
         and (trace.kind <> 'end' or trace.crossed or corner = 'b')
         and (telling or trace.kind <> 'touch' or corner = 'b')
-  ),
-  -- every hex met, once, with what it is to sight
-  ground as materialized (
-    select
-      hex.q,
-      hex.r,
-      hex.label,
-      hex.terrain,
-      hex.level::integer as level,
-      coalesce(marked.barrage, false) as barrage,
-      coalesce(marked.on_fire, false) as burns,
-      case
-        when marked.on_fire then 'blocks'
-        when marked.fire_cleared then 'open'
-        when hex.terrain = 'rice_paddy' and paddy = 'a' then 'open'
-        when hex.terrain = 'sugar_cane' and cane = 'b' then 'blocks_at_second'
-        else coalesce(terrain.sight, 'unknown')
-      end as sight,
-      above and downhill <> 'b' and marked.on_fire is not true
-      and hex.terrain in ('brush', 'rocky', 'sugar_cane') as low_cover
-    from (
+    -- a key that is null is looked up nowhere: so only what matters is
+    left join public.hex as h1
+      on h1.map_id = board
+        and h1.q = case when telling or (trace.kind <> 'side' and trace.kind <> 'end') then aq + trace.q1 end
+        and h1.r = ar + trace.r1
+    left join public.hex as h2
+      on h2.map_id = board
+        and h2.q = case
+          when trace.kind = 'spine' or (telling and (trace.kind = 'side' or trace.kind = 'end')) then aq + trace.q2
+        end
+        and h2.r = ar + trace.r2
+    left join lateral (
       select
-        cell.q1 as q,
-        cell.r1 as r
-      from cell
-      where telling or (cell.kind <> 'side' and cell.kind <> 'end')
-      union
-      select
-        cell.q2,
-        cell.r2
-      from cell
-      where cell.kind = 'spine' or (telling and cell.kind <> 'hex' and cell.kind <> 'touch')
-    ) as place
-    inner join public.hex on hex.map_id = board and hex.q = place.q and hex.r = place.r
-    inner join public.terrain on terrain.ruleset = 'css' and terrain.code = hex.terrain
-    left join css._marked(_line.position_id) as marked on marked.q = hex.q and marked.r = hex.r
-  )
-  select
-    cell.tq,
-    cell.tr,
-    cell.away,
-    cell.same,
-    cell.n,
-    cell.kind,
-    g1.label,
-    g2.label,
-    g1.terrain,
-    g2.terrain,
-    css._met(
-      case when cell.kind <> 'side' and cell.kind <> 'end' and (cell.kind <> 'touch' or corner = 'b') then g1.level end,
-      cell.high, cell.low, cell.same, lattice.distance(g1.q, g1.r, cell.low_q, cell.low_r) = 1, g1.sight,
-      g1.barrage, g1.burns, g1.terrain, g1.low_cover, _line.ground, _line.downhill
-    ),
-    css._met(
-      case when cell.kind = 'spine' then g2.level end,
-      cell.high, cell.low, cell.same, lattice.distance(g2.q, g2.r, cell.low_q, cell.low_r) = 1, g2.sight,
-      g2.barrage, g2.burns, g2.terrain, g2.low_cover, _line.ground, _line.downhill
-    ),
-    hexside.kind,
-    case
-      when hexside.kind is null then null
-      when cell.kind = 'spine' then 'along'
-      when hexside.kind <> 'cliff' and ((a_in_cave and cell.of_viewer) or (t_in_cave and cell.of_target)) then 'cave'
-      when cell.of_viewer or cell.of_target then 'beside'
-      when hexside.kind = 'cliff' and above and _line.downhill <> 'b' then 'overlooked'
-      else 'across'
-    end
-  from cell
-  left join ground as g1 on g1.q = cell.q1 and g1.r = cell.r1
-  left join ground as g2 on g2.q = cell.q2 and g2.r = cell.r2 and cell.kind <> 'hex' and cell.kind <> 'touch'
-  left join public.hexside
-    on hexside.map_id = board
-      and hexside.x = case when cell.kind <> 'hex' and cell.kind <> 'touch' then cell.x end
-      and hexside.y = cell.y
-      and hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')
+        array_agg(hexside.kind) filter (where hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')) as features
+      from public.hexside
+      where hexside.map_id = board
+        and hexside.x = case when trace.kind <> 'hex' and trace.kind <> 'touch' then 2 * aq + trace.x end
+        and hexside.y = 2 * ar + trace.y
+    ) as blocking_side on true
+    left join lateral css._marked(_line.position_id, case when marked then h1.q end, h1.r) as m1 on true
+    left join lateral css._marked(_line.position_id, case when marked then h2.q end, h2.r) as m2 on true
+    -- fenced off, so that what is found out of a cell is found out once
+    offset 0
+  ) as cell
 $$;
 
 comment on function css._line(
   bigint, bigint, integer, integer, integer, boolean, integer[], integer[], boolean, text, text, text, text, text,
-  boolean, boolean
+  text[], text[], text[], boolean, boolean, boolean
 ) is
 'What the lines from one hex to several others meet, judged: a row for every hex, spine and hexside on the way.';
 
@@ -313,6 +346,23 @@ end;
 
 comment on function css._stops(text, integer, integer) is
 'Whether a cell of css._line stops the line.';
+
+create or replace function css._side_stops(
+  features text[], way text, of_cave boolean, overlooked boolean
+)
+returns boolean
+language sql immutable parallel safe
+return coalesce(
+  -- 7.1.2 d: along a blocking side; 6.3: out of a cave over any but a cliff
+  way = 'along'
+  or (of_cave and features <> array['cliff'])
+  -- 6.2.2, 7.1.2 c: across one that belongs to neither end; a cliff may be overlooked (css-44)
+  or (way = 'across' and not (overlooked and features = array['cliff'])),
+  false
+);
+
+comment on function css._side_stops(text[], text, boolean, boolean) is
+'Whether the blocking features of a hexside on the way stop the line.';
 
 create or replace function css._thins(met1 integer, met2 integer)
 returns boolean
@@ -455,6 +505,8 @@ returns table (rule text, clause text, at text, effect text, note text, point te
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   view record;
@@ -467,6 +519,8 @@ declare
   seen integer := 0;
   cell record;
   spoken record;
+  feature text;
+  over_cliff boolean;
   spot text;
   corner_point text;
 begin
@@ -482,15 +536,18 @@ begin
     target.r as tr,
     coalesce((target.attributes ->> 'in_cave')::boolean, false) as t_in_cave,
     target.attributes -> 'zone' as zone,
-    marked.barrage,
-    marked.bombardment
+    here.barrage,
+    here.bombardment,
+    class.*,
+    exists (select from public.marker where marker.position_id = los.position_id) as marked
   into view
   from public.position
   cross join lateral css._readings(coalesce(los.policy, position.policy)) as reading
   cross join lateral positions.place(los.position_id, los."from") as viewer
   inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
   cross join lateral positions.place(los.position_id, los."to") as target
-  left join css._marked(los.position_id) as marked on marked.q = viewer.q and marked.r = viewer.r
+  cross join lateral css._marked(los.position_id, viewer.q, viewer.r) as here
+  cross join lateral css._sight_classes() as class
   where position.id = los.position_id;
   if view.zone is not null then
     -- 22.3.1: a naval zone is seen at its beach hex
@@ -563,7 +620,8 @@ begin
       css._thins(line.met1, line.met2) as thins
     from css._line(
       view.map_id, los.position_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr],
-      view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, above, true
+      view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning,
+      view.clear, view.marked, above, true
     ) as line
     order by line.n
   loop
@@ -578,25 +636,28 @@ begin
       point := corner_point;
       return next;
     end if;
-    if cell.feature is not null then
-      -- along a side (7.1.2 d), out of a cave (6.3), beside an end or across (6.2.2, 7.1.2 c)
+    foreach feature in array coalesce(cell.features, '{}') loop
+      over_cliff := feature = 'cliff' and cell.way = 'across' and above and view.downhill <> 'b';
+      effect := case
+        when css._side_stops(array[feature], cell.way, cell.of_cave, above and view.downhill <> 'b') then 'blocks'
+        else 'passes'
+      end;
       rule := case
-        when cell.feature_case = 'along' then '7.1.2'
-        when cell.feature_case = 'cave' then '6.3'
-        when cell.same or cell.feature_case = 'overlooked' then '6.2.2'
+        when cell.way = 'along' then '7.1.2'
+        when cell.of_cave and feature <> 'cliff' then '6.3'
+        when cell.same or over_cliff then '6.2.2'
         else '7.1.2'
       end;
-      clause := case
-        when cell.feature_case = 'along' then 'd'
-        when rule = '7.1.2' then 'c'
-      end;
+      clause := case when cell.way = 'along' then 'd' when rule = '7.1.2' then 'c' end;
       at := spot;
-      effect := case when cell.feature_case in ('beside', 'overlooked') then 'passes' else 'blocks' end;
-      note := css._sight_note(cell.feature, effect, spot, null);
-      point := case when cell.feature_case = 'overlooked' then 'css-44' else corner_point end;
+      note := css._sight_note(feature, effect, spot, null);
+      point := case
+        when feature = 'cliff' and cell.way = 'across' and above then 'css-44'
+        else corner_point
+      end;
       stopped := stopped or effect = 'blocks';
       return next;
-    end if;
+    end loop;
     if cell.stops then
       stopped := true;
       if cell.met1 is null and cell.met2 is null then

@@ -132,7 +132,8 @@ as $$
       when far.away <= far.reach then far.away
     end,
     coalesce((head.attributes ->> 'disrupted')::boolean, false),
-    head.kind = 'command_post' and coalesce(now.turn < case reading.first_posts when 'a' then 7 else 8 end, false),
+    head.kind = 'command_post'
+    and coalesce(now.turn < case reading.first_posts when 'a' then 7 else 8 end, false),
     head.kind = 'command_post' and coalesce(now.turn = 7, false),
     head.kind = 'command_post' and exists (
       select
@@ -176,8 +177,12 @@ create or replace function ddp.command(
   policy jsonb default null
 )
 returns table (rule text, clause text, at text, effect text, note text, point text, by text)
-language sql stable rows 8
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with asked as materialized (
     select
       counter.q,
@@ -224,7 +229,10 @@ as $$
       head.label as at,
       case when head.too_early then 'does not command' else 'passes' end as effect,
       format(
-        case when head.too_early then '%s: it is not yet the turn of command posts' else '%s: the turn of command posts' end,
+        case
+          when head.too_early then '%s: it is not yet the turn of command posts'
+          else '%s: the turn of command posts has come'
+        end,
         head.code
       ) as note,
       case when head.disputed then 'ddp-1' end as point,
@@ -283,7 +291,8 @@ as $$
             case
               when head.away > head.reach then format(', %s too far', head.away - head.reach)
               when head.kind = 'infantry_hq' and head.disrupted then ', but it is disrupted'
-              when head.kind = 'infantry_hq' and head.effect <> 'commands' then ', but it commands infantry alone'
+              when head.kind = 'infantry_hq' and head.effect <> 'commands'
+                then ', but it commands infantry alone'
               when head.path > head.away then format(', %s hexes round Japanese units', head.path)
               when head.path is null and head.away > 0 then ', but Japanese units are in the way'
             end
@@ -363,14 +372,15 @@ as $$
   )
   select
     told.rule,
-    null,
+    null::text,
     told.at,
     told.effect,
     told.note,
     told.point,
     told.by
   from told
-  order by told.step, told.away, told.by, told.rule, told.at
+  order by told.step, told.away, told.by, told.rule, told.at;
+end
 $$;
 
 comment on function ddp.command(bigint, text, jsonb, jsonb) is

@@ -9,7 +9,8 @@
 --   end    a hexside met only at one of its ends
 -- (q1, r1) and (q2, r2) are the two hexes of a hexside; of a hex, twice itself. `crossed`
 -- tells of a hexside whether the line goes from one of its hexes into the other there,
--- be it through an inner point or through its end.
+-- be it through an inner point or through its end; `of_start` and `of_target` whether it
+-- is a side of an end hex.
 -- `enter` and `leave` are numerators over `den` (0 at the start, `den` at the target):
 -- exact rational positions along the line.
 
@@ -73,6 +74,8 @@ returns table (
   q2 integer,
   r2 integer,
   crossed boolean,
+  of_start boolean,
+  of_target boolean,
   enter bigint,
   leave bigint,
   den bigint
@@ -157,6 +160,8 @@ begin atomic
     placed.kind in ('side', 'end')
     and (2 * placed.q1, 2 * placed.r1) in (select passed.x, passed.y from passed)
     and (2 * placed.q2, 2 * placed.r2) in (select passed.x, passed.y from passed),
+    (placed.q1, placed.r1) = (0, 0) or (placed.q2, placed.r2) = (0, 0),
+    (placed.q1, placed.r1) = (dq, dr) or (placed.q2, placed.r2) = (dq, dr),
     span.enter,
     span.leave,
     span.den
@@ -201,6 +206,8 @@ as $$
       -r2,
       q2 + r2,
       crossed,
+      of_start,
+      of_target,
       enter,
       leave,
       den
@@ -208,7 +215,7 @@ as $$
     where turn < 5
   ),
   filled as (
-    insert into lattice.trace (dq, dr, n, kind, x, y, q1, r1, q2, r2, crossed, enter, leave, den)
+    insert into lattice.trace (dq, dr, n, kind, x, y, q1, r1, q2, r2, crossed, of_start, of_target, enter, leave, den)
     select
       dq,
       dr,
@@ -224,6 +231,8 @@ as $$
       greatest(q1, q2),
       case when (q1, r1) <= (q2, r2) then r2 else r1 end,
       crossed,
+      of_start,
+      of_target,
       enter,
       leave,
       den
@@ -247,6 +256,8 @@ returns table (
   q2 integer,
   r2 integer,
   crossed boolean,
+  of_start boolean,
+  of_target boolean,
   enter bigint,
   leave bigint,
   den bigint
@@ -263,6 +274,8 @@ as $$
     line.q1 + trace.q2,
     line.r1 + trace.r2,
     trace.crossed,
+    trace.of_start,
+    trace.of_target,
     trace.enter,
     trace.leave,
     trace.den
@@ -282,6 +295,8 @@ as $$
     line.q1 + cell.q2,
     line.r1 + cell.r2,
     cell.crossed,
+    cell.of_start,
+    cell.of_target,
     cell.enter,
     cell.leave,
     cell.den

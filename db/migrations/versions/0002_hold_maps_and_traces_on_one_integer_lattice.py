@@ -32,6 +32,8 @@ def upgrade() -> None:
             nullable=False,
             comment="The line goes from one hex of the side to the other here",
         ),
+        sa.Column("of_start", sa.Boolean(), nullable=False, comment="A side of the hex the line starts from"),
+        sa.Column("of_target", sa.Boolean(), nullable=False, comment="A side of the hex the line goes to"),
         sa.Column(
             "enter",
             sa.Integer(),

@@ -1,0 +1,335 @@
+"""`sightline bench`: how fast the questions are, as ratios within one run.
+
+Everything is measured against `SELECT 1` on the same connection, and sight also against
+two rivals that know the same map: plain Python with cached traces, and shapely with an
+STRtree. The rivals rule by the same rules (css on bare ground, without markers), and the
+run fails if one of them sees another hex than the database does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import shapely
+import sqlalchemy as sa
+from shapely import LineString, Polygon, STRtree
+from sqlalchemy.engine import Connection
+
+from db import SightlineError
+from db.labels import Axial, side_hexes
+
+RADIUS = 8
+BLOCKING = ("slope", "steep_slope", "ridge", "cliff")
+LOW_COVER = ("brush", "rocky", "sugar_cane")
+Cell = tuple[str, int, int, bool]
+
+
+class BenchError(SightlineError):
+    """The rivals do not agree, or there is nothing to measure."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A median in milliseconds, and how it compares."""
+
+    name: str
+    milliseconds: float
+    against: str = ""
+    ratio: float | None = None
+    target: str = ""
+    met: bool | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass
+class Ground:
+    """A css map in memory, for the rivals."""
+
+    level: dict[Axial, int]
+    terrain: dict[Axial, str]
+    sight: dict[str, str]
+    features: dict[tuple[int, int], list[str]]
+
+    def sees(self, viewer: Axial, target: Axial, cells: list[Cell]) -> bool:
+        """The css sight rules over the cells of one line (7.1.1, 7.1.2, 6.2.2)."""
+        away = viewer.distance(target)
+        if away <= 1:
+            return True
+        high = max(self.level[viewer], self.level[target])
+        low = min(self.level[viewer], self.level[target])
+        lower = target if self.level[target] < self.level[viewer] else viewer
+        above = self._looks_down(viewer, target, cells)
+        thin = 0
+        for kind, x, y, crossed in cells:
+            if kind in ("hex", "spine"):
+                met = [Axial(x // 2, y // 2)] if kind == "hex" else side_hexes(x, y)
+                hexes = [place for place in met if place in self.level]
+                if not hexes:
+                    # off the map: a hex ends the line, a side beyond the rim does not
+                    if kind == "hex":
+                        return False
+                    continue
+                verdicts = [self._met(place, high, low, lower, above) for place in hexes]
+                if all(verdict == "stops" for verdict in verdicts):
+                    return False
+                thin += all(verdict != "open" for verdict in verdicts)
+            if kind == "spine" and (x, y) in self.features:
+                return False
+            if crossed and not {viewer, target} & set(side_hexes(x, y)):
+                found = self.features.get((x, y), ())
+                if any(feature != "cliff" or not above for feature in found):
+                    return False
+        return thin < 2
+
+    def _met(self, place: Axial, high: int, low: int, lower: Axial, above: bool) -> str:
+        level = self.level[place]
+        same = high == low
+        excused = above and self.terrain[place] in LOW_COVER
+        if level > high or (level == high and not same):
+            return "stops"
+        if not same and level > low and place.distance(lower) == 1:
+            return "stops"
+        sight = self.sight[self.terrain[place]]
+        if level == high and not excused and sight == "blocks":
+            return "stops"
+        return "thins" if same and level == high and not excused and sight == "blocks_at_second" else "open"
+
+    def _looks_down(self, viewer: Axial, target: Axial, cells: list[Cell]) -> bool:
+        for _, x, y, crossed in cells:
+            if crossed and "steep_slope" in self.features.get((x, y), ()):
+                one, two = side_hexes(x, y)
+                if one in self.level and two in self.level and self.level[one] != self.level[two]:
+                    upper = one if self.level[one] > self.level[two] else two
+                    if upper in (viewer, target):
+                        return True
+        return False
+
+
+class PythonRival:
+    """Plain Python with the traces in memory."""
+
+    def __init__(self, ground: Ground, traces: dict[tuple[int, int], list[Cell]]) -> None:
+        self.ground = ground
+        self.traces = traces
+
+    def los(self, viewer: Axial, target: Axial) -> bool:
+        trace = self.traces.get((target.q - viewer.q, target.r - viewer.r), [])
+        cells = [(kind, x + 2 * viewer.q, y + 2 * viewer.r, crossed) for kind, x, y, crossed in trace]
+        return self.ground.sees(viewer, target, cells)
+
+    def fan(self, viewer: Axial, radius: int) -> set[Axial]:
+        return {
+            target
+            for dq in range(-radius, radius + 1)
+            for dr in range(max(-radius, -radius - dq), min(radius, radius - dq) + 1)
+            if (dq, dr) != (0, 0)
+            and (target := Axial(viewer.q + dq, viewer.r + dr)) in self.ground.level
+            and self.los(viewer, target)
+        }
+
+
+class ShapelyRival:
+    """shapely with an STRtree: what each line meets is found by its geometry, every time."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        # the sea counts too: a line over a hex that is not there leaves the map
+        beside = {place.beside(direction) for place in ground.level for direction in range(1, 7)}
+        far = {place.beside(direction) for place in beside for direction in range(1, 7)}
+        self.hexes = sorted(set(ground.level) | beside | far)
+        shapes = [_polygon(place) for place in self.hexes]
+        self.sides = sorted({(a.q + b.q, a.r + b.r) for a in self.hexes for b in map(a.beside, range(1, 7))})
+        lines = [_side(x, y) for x, y in self.sides]
+        self.shapes: list[shapely.Geometry] = [*shapes, *lines]
+        self.tree = STRtree(self.shapes)
+
+    def fan(self, viewer: Axial, radius: int) -> set[Axial]:
+        return {
+            target
+            for target in self.ground.level
+            if 0 < viewer.distance(target) <= radius
+            and self.ground.sees(viewer, target, self._cells(viewer, target))
+        }
+
+    def _cells(self, viewer: Axial, target: Axial) -> list[Cell]:
+        line = LineString([_center(viewer), _center(target)])
+        cells: list[Cell] = []
+        for index in self.tree.query(line, predicate="intersects"):
+            matrix = shapely.relate(line, self.shapes[index])
+            if index < len(self.hexes):
+                place = self.hexes[index]
+                if place not in (viewer, target) and matrix.startswith("1"):
+                    cells.append(("hex", 2 * place.q, 2 * place.r, False))
+            else:
+                x, y = self.sides[index - len(self.hexes)]
+                if matrix.startswith("1"):
+                    cells.append(("spine", x, y, False))
+                elif matrix.startswith("0"):
+                    cells.append(("side", x, y, True))
+                else:
+                    cells.append(("end", x, y, False))
+        passed = {Axial(x // 2, y // 2) for kind, x, y, _ in cells if kind == "hex"} | {viewer, target}
+        return [
+            (kind, x, y, crossed or (kind == "end" and set(side_hexes(x, y)) <= passed))
+            for kind, x, y, crossed in cells
+        ]
+
+
+def _center(place: Axial) -> tuple[int, int]:
+    return 3 * place.q, 2 * place.r + place.q
+
+
+def _polygon(place: Axial) -> Polygon:
+    x, y = _center(place)
+    return Polygon([(x + 2, y), (x + 1, y + 1), (x - 1, y + 1), (x - 2, y), (x - 1, y - 1), (x + 1, y - 1)])
+
+
+def _side(x: int, y: int) -> LineString:
+    one, two = side_hexes(x, y)
+    shared = _polygon(one).intersection(_polygon(two))
+    assert isinstance(shared, LineString)
+    return shared
+
+
+def read_ground(connection: Connection, map_id: int) -> Ground:
+    rows = connection.execute(
+        sa.text("select q, r, level, terrain from hex where map_id = :id"), {"id": map_id}
+    ).all()
+    sight = connection.execute(sa.text("select code, sight from terrain where ruleset = 'css'")).all()
+    features: dict[tuple[int, int], list[str]] = {}
+    for x, y, kind in connection.execute(
+        sa.text("select x, y, kind from hexside where map_id = :id"), {"id": map_id}
+    ):
+        if kind in BLOCKING:
+            features.setdefault((x, y), []).append(kind)
+    return Ground(
+        {Axial(q, r): level for q, r, level, _ in rows},
+        {Axial(q, r): terrain for q, r, _, terrain in rows},
+        {code: found or "open" for code, found in sight},
+        features,
+    )
+
+
+def read_traces(connection: Connection, radius: int) -> dict[tuple[int, int], list[Cell]]:
+    traces: dict[tuple[int, int], list[Cell]] = {}
+    for dq, dr, kind, x, y, crossed in connection.execute(
+        sa.text(
+            "select dq, dr, kind, x, y, crossed from lattice.trace"
+            " where lattice.distance(0, 0, dq, dr) <= :radius order by dq, dr, n"
+        ),
+        {"radius": radius},
+    ):
+        traces.setdefault((dq, dr), []).append((kind, x, y, crossed))
+    return traces
+
+
+def median(question: Callable[[], object], times: int) -> float:
+    """Milliseconds, the median of some runs after a warm-up."""
+    for _ in range(min(8, times)):
+        question()
+    spans = []
+    for _ in range(times):
+        started = time.perf_counter()
+        question()
+        spans.append(time.perf_counter() - started)
+    return 1000 * statistics.median(spans)
+
+
+def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Sight on one css map: a line, a fan, a cached fan, and the rivals' fans."""
+    row = connection.execute(
+        sa.text("select id from map where name = :name and ruleset = 'css'"), {"name": name}
+    ).one_or_none()
+    if row is None:
+        raise BenchError(
+            f"There is no css map {name!r}.", "Load the demo (`sightline demo load`) or name another."
+        )
+    map_id: int = row.id
+    ground = read_ground(connection, map_id)
+    labels = {
+        Axial(q, r): label
+        for q, r, label in connection.execute(
+            sa.text("select q, r, label from hex where map_id = :id"), {"id": map_id}
+        )
+    }
+    position = connection.scalar(
+        sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
+    )
+    # a fixed seed: every run asks the same questions
+    chance = random.Random(41)
+    viewers = chance.choices(sorted(labels), k=64)
+    near = [
+        (viewer, chance.choice([hex for hex in labels if 1 < viewer.distance(hex) <= RADIUS]))
+        for viewer in viewers
+    ]
+    los = sa.text("select * from css.los(:position, :start, :target)")
+    fan = sa.text("select * from css.fan(:position, :start, :radius)")
+    viewshed = sa.text("select * from positions.viewshed(:position, :start, :radius)")
+    one = sa.text("select 1")
+
+    def ask_los() -> object:
+        viewer, target = chance.choice(near)
+        values = {"position": position, "start": labels[viewer], "target": labels[target]}
+        return connection.execute(los, values).all()
+
+    def ask(query: sa.TextClause, viewer: Axial) -> set[Axial]:
+        values = {"position": position, "start": labels[viewer], "radius": RADIUS}
+        return {Axial(row.q, row.r) for row in connection.execute(query, values)}
+
+    say(f"{name}: {len(labels):,} hexes")
+    nothing = median(lambda: connection.execute(one).all(), times * 4)
+    python = PythonRival(ground, read_traces(connection, RADIUS))
+    shapes = ShapelyRival(ground)
+    for viewer in viewers[:6]:
+        seen = ask(fan, viewer)
+        for rival in (python, shapes):
+            if rival.fan(viewer, RADIUS) != seen:
+                raise BenchError(f"{type(rival).__name__} disagrees with css.fan at {labels[viewer]}.")
+        if ask(viewshed, viewer) != seen:
+            raise BenchError(f"the cache disagrees with css.fan at {labels[viewer]}.")
+
+    def pick() -> Axial:
+        return chance.choice(viewers)
+
+    for viewer in viewers:
+        ask(viewshed, viewer)
+    line = median(ask_los, times * 2)
+    live = median(lambda: ask(fan, pick()), times)
+    kept = median(lambda: ask(viewshed, pick()), times * 2)
+    in_python = median(lambda: python.fan(pick(), RADIUS), max(8, times // 4))
+    in_shapely = median(lambda: shapes.fan(pick(), RADIUS), max(5, times // 20))
+    return [
+        Measure(f"{name}: SELECT 1", nothing),
+        _ratio(f"{name}: one line of sight", line, "SELECT 1", line / nothing, "≤ 3", line / nothing <= 3),
+        _ratio(
+            f"{name}: fan of range {RADIUS}, cached",
+            kept,
+            "SELECT 1",
+            kept / nothing,
+            "≤ 3",
+            kept / nothing <= 3,
+        ),
+        _ratio(f"{name}: fan of range {RADIUS}, live", live, "SELECT 1", live / nothing),
+        _ratio(f"{name}: the same in plain Python", in_python, "live fan", in_python / live),
+        _ratio(
+            f"{name}: the same with shapely",
+            in_shapely,
+            "live fan",
+            in_shapely / live,
+            "≥ 10",
+            in_shapely / live >= 10,
+        ),
+    ]
+
+
+def _ratio(
+    name: str, milliseconds: float, against: str, ratio: float, target: str = "", met: bool | None = None
+) -> Measure:
+    return Measure(name, milliseconds, against, ratio, target, met)

@@ -1,0 +1,54 @@
+"""`sightline bench`: how fast the questions are, as ratios within one run."""
+
+from __future__ import annotations
+
+import click
+
+from app.bench import Measure, measure_map
+from app.output import print_json, print_table, say
+from db.database import open_database
+
+
+@click.command()
+@click.argument("maps", nargs=-1)
+@click.option(
+    "--times", type=click.IntRange(4, 5000), default=100, show_default=True, help="Runs of each question."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
+    """Measure sight on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
+
+    Only the ratios of one run mean something: machines differ, and so does one machine from
+    minute to minute. What is measured is undone.
+
+    \b
+    Examples:
+      ./sightline bench
+      ./sightline bench campaign-island --times 500 --json
+    """
+    engine = open_database(say=say)
+    measures: list[Measure] = []
+    for name in maps or ("pagasa-coast", "campaign-island"):
+        with engine.connect() as connection:
+            measures += measure_map(connection, name, times, say)
+            connection.rollback()
+    if as_json:
+        print_json([measure.as_dict() for measure in measures])
+        return
+    print_table(
+        ("what", "median ms", "ratio", "to", "target", "met"),
+        [
+            (
+                measure.name,
+                f"{measure.milliseconds:.3f}",
+                "" if measure.ratio is None else f"{measure.ratio:.1f}",
+                measure.against,
+                measure.target,
+                {None: "", True: "yes", False: "NO"}[measure.met],
+            )
+            for measure in measures
+        ],
+    )
+
+
+COMMANDS = [bench]

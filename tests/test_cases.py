@@ -1,0 +1,89 @@
+"""Every case file of the suite is ruled on, and its expectations hold."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+import pytest
+import yaml
+from sqlalchemy.engine import Connection
+
+from app.cases import RuledCase, case_files, rule_file
+from app.conformance import SUITE
+from app.questions import implemented_points, kinds
+from app.rulings import contested_points
+from db.rulesets import CODES, read_ruleset
+
+FILES = list(case_files([str(SUITE)]))
+GLOSSARY = ("glossary", "index", "chart")
+
+
+@pytest.fixture(scope="module")
+def ruled() -> dict[str, RuledCase]:
+    """What the tests before have ruled, by file."""
+    return {}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(Path(file).relative_to(SUITE)))
+def test_a_case_holds(file: str, connection: Connection, ruled: dict[str, RuledCase]) -> None:
+    case = rule_file(connection, file)
+    ruled[file] = case
+    assert case.error is None, str(case.error)
+    assert [difference for ruling in case.rulings for difference in ruling.differences()] == []
+    assert any(ruling.expected for ruling in case.rulings), "a case that expects nothing proves nothing"
+    assert case.case is not None
+    assert case.case.position.ruleset == Path(file).parent.name
+    assert case.case.case == Path(file).stem
+    rules = {rule.number for rule in read_ruleset(case.case.position.ruleset).rules}
+    assert set(case.case.cites) <= rules, "it cites a rule that is not in rules.yaml"
+    assert case.case.title, "a case has a title"
+
+
+def test_every_step_cites_a_rule_that_there_is(connection: Connection, ruled: dict[str, RuledCase]) -> None:
+    numbers = {code: {rule.number for rule in read_ruleset(code).rules} for code in CODES}
+    lost = {
+        (ruling.ruleset, step.rule, Path(file).stem)
+        for file in FILES
+        for ruling in _ruled(connection, file, ruled).rulings
+        for step in ruling.steps
+        if step.rule not in numbers[ruling.ruleset]
+    }
+    assert lost == set()
+
+
+def test_case_ids_are_unique() -> None:
+    ids = collections.Counter(
+        yaml.load(Path(file).read_text(encoding="utf-8"), Loader=yaml.BaseLoader)["case"] for file in FILES
+    )
+    assert [name for name, count in ids.items() if count > 1] == []
+
+
+def test_every_point_of_a_question_exists() -> None:
+    known = {point for code in CODES for point in contested_points(code)}
+    assert {point for kind in kinds() for point in kind.points} <= known
+    for kind in kinds():
+        assert {point.partition("-")[0] for point in kind.points} <= set(kind.rulesets)
+
+
+def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it(
+    connection: Connection, ruled: dict[str, RuledCase]
+) -> None:
+    decided: dict[str, set[str]] = collections.defaultdict(set)
+    for file in FILES:
+        for ruling in _ruled(connection, file, ruled).rulings:
+            for entry in ruling.contested:
+                if entry["decides"]:
+                    decided[entry["point"]].add(entry["reading"])
+    unproved = {
+        point: sorted(decided[point])
+        for point in sorted(implemented_points())
+        if len(decided[point]) < min(2, len(contested_points(point.partition("-")[0])[point].readings))
+    }
+    assert unproved == {}, "no case rules both ways on these (readings seen to decide)"
+
+
+def _ruled(connection: Connection, file: str, ruled: dict[str, RuledCase]) -> RuledCase:
+    if file not in ruled:
+        ruled[file] = rule_file(connection, file)
+    return ruled[file]

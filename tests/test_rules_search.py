@@ -1,0 +1,136 @@
+"""Searching the rules: sixty things players type, and what no query may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy.engine import Connection
+
+from db import reference
+from db.reference import NotInReference
+from db.rulesets import CODES
+from importers.rulebook_import import import_rulebook
+
+SEARCHES = yaml.safe_load((Path(__file__).parent / "data" / "searches.yaml").read_text(encoding="utf-8"))[
+    "searches"
+]
+
+
+def found(connection: Connection, words: str, ruleset: str | None = None, limit: int = 10) -> list[str]:
+    hits = reference.search(connection, words, ruleset, limit).hits
+    return [f"{hit.ruleset} {hit.number}" for hit in hits]
+
+
+def test_there_are_sixty_searches_over_all_games() -> None:
+    assert len(SEARCHES) >= 60
+    assert {rule.split()[0] for item in SEARCHES for rule in item["expect"]} == set(CODES)
+
+
+@pytest.mark.parametrize("item", SEARCHES, ids=[f"{i['query']}-{i.get('ruleset', 'all')}" for i in SEARCHES])
+def test_the_first_answer_is_a_good_one(connection: Connection, item: dict[str, object]) -> None:
+    hits = found(connection, str(item["query"]), item.get("ruleset"))  # type: ignore[arg-type]
+    within = int(item.get("within", 1))  # type: ignore[call-overload]
+    assert set(hits[:within]) & set(item["expect"]), hits[:5]  # type: ignore[call-overload]
+
+
+def test_the_first_answers_stay_good_beside_imported_texts(connection: Connection, rulebooks: Path) -> None:
+    for code in CODES:
+        import_rulebook(connection, code, next(rulebooks.glob(f"{code}-*.txt")))
+    worse = [
+        (item["query"], hits[:3])
+        for item in SEARCHES
+        if (hits := found(connection, item["query"], item.get("ruleset"))) and hits[0] not in item["expect"]
+    ]
+    assert worse == []
+
+
+def test_words_of_an_imported_text_are_found_and_shown(connection: Connection) -> None:
+    assert found(connection, "wicks lantern") == []
+    import_rulebook(connection, "css", Path(__file__).parent / "data" / "rulebooks" / "css.txt")
+    hit = reference.search(connection, "lantern").hits[0]
+    assert hit.ruleset == "css"
+    assert "‹" in hit.headline
+    assert "antern" in hit.headline
+
+
+def test_a_number_alone_gives_the_rule_and_what_stands_below(connection: Connection) -> None:
+    assert found(connection, "css 7.1") == ["css 7.1", "css 7.1.1", "css 7.1.2"]
+    assert found(connection, "021") == ["ccp O21"]
+    assert {hit.split()[0] for hit in found(connection, "7.1")[:5]} == set(CODES)
+
+
+def test_a_number_among_words_comes_first(connection: Connection) -> None:
+    assert found(connection, "what does css 7.1.2 say on spines")[:2] == ["css 7.1.2", "css 7.1.1"]
+
+
+def test_a_game_among_the_words_narrows_the_search(connection: Connection) -> None:
+    hits = found(connection, "Bob smoke")
+    assert hits[0] == "bob 48.0"
+    assert {hit.split()[0] for hit in hits} == {"bob"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("LOS", "line of sight"),
+        ("opportunity fire", "op fire"),
+        ("zone of control", "ZOC"),
+        ("Minefield", "mines"),
+        ("STACKING", "stacking"),
+        ("flame-thrower", "flamethrower"),
+    ],
+)
+def test_other_names_find_the_same(connection: Connection, one: str, other: str) -> None:
+    first, second = found(connection, one, limit=5), found(connection, other, limit=5)
+    assert len(set(first) & set(second)) >= 2, (first, second)
+
+
+def test_accents_and_case_do_not_matter(connection: Connection) -> None:
+    assert found(connection, "GYOKUSAÏ") == found(connection, "gyokusai") != []
+
+
+def test_each_letter_more_still_finds_it(connection: Connection) -> None:
+    for length in range(4, len("hedgerow") + 1):
+        assert found(connection, "hedgerow"[:length], "bob")[0] == "bob 44.0"
+
+
+def test_words_without_meaning_still_answer(connection: Connection) -> None:
+    assert found(connection, "how do I")
+    assert found(connection, "the")
+
+
+def test_nothing_answers_to_nothing(connection: Connection) -> None:
+    assert found(connection, "") == found(connection, "  … ?! ") == []
+
+
+def test_the_headline_marks_the_words(connection: Connection) -> None:
+    hit = reference.search(connection, "hidden wire", "ccp").hits[0]
+    assert "‹" in hit.headline
+    assert hit.headline.count("‹") == hit.headline.count("›")
+
+
+def test_the_limit_is_kept(connection: Connection) -> None:
+    assert len(found(connection, "unit", limit=3)) == 3
+    assert found(connection, "unit", limit=50)[:3] == found(connection, "unit", limit=3)
+
+
+def test_an_unknown_game_is_refused(connection: Connection) -> None:
+    with pytest.raises(NotInReference):
+        reference.search(connection, "smoke", "xyz")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.one_of(st.text(max_size=60), st.from_regex(r"[\w '\":&|!()<>*\\.%-]{0,50}", fullmatch=True)))
+def test_no_query_breaks_the_search(connection: Connection, words: str) -> None:
+    for hit in reference.search(connection, words).hits:
+        assert hit.number
+
+
+def test_the_vocabulary_has_no_empty_words(connection: Connection) -> None:
+    query = "select count(*) from word where stem = '' or word <> lower(word)"
+    assert connection.scalar(sa.text(query)) == 0
