@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
@@ -94,7 +95,14 @@ class Asked:
         )
         common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
         used = {name: value for name, value in common.items() if f":{name}" in query}
-        return list(self.connection.execute(statement, used | values))
+        try:
+            return list(self.connection.execute(statement, used | values))
+        except sa.exc.DBAPIError as error:
+            if isinstance(error.orig, psycopg.errors.NoDataFound):
+                # how a function says that it was asked about something that is not there
+                message = error.orig.diag.message_primary or "there is no answer"
+                raise RulingError(f"{message[0].upper()}{message[1:].rstrip('.')}.") from error
+            raise
 
     def reading(self, point: str) -> str:
         """The reading in force for a contested point."""

@@ -83,9 +83,24 @@ class JsonNumbers(flask.json.provider.DefaultJSONProvider):
         return to_json(obj, indent=None)
 
 
+class DescribedApi(OpenAPI):
+    """The app with its description: every operation answers an error as a problem (RFC 9457)."""
+
+    def generate_spec_json(self) -> None:
+        super().generate_spec_json()  # type: ignore[no-untyped-call]
+        problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for path in self.spec_json["paths"].values():
+            for operation in path.values():
+                answers = operation["responses"]
+                answers["default"] = {"description": "Something is wrong"}
+                for status, answer in answers.items():
+                    if status == "default" or status >= "400":
+                        answer["content"] = problem
+
+
 def create_app(settings: Settings, engine: Engine) -> Flask:
     """The whole web app on one database."""
-    web = OpenAPI(
+    web = DescribedApi(
         "app",
         info=Info(
             title="Sightline",
@@ -93,6 +108,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
             description="Rulings on hex-and-counter wargames: every answer with every rule that made it.",
         ),
         doc_prefix="/api/docs",
+        security_schemes={},
         validation_error_status=422,
         validation_error_model=Problem,
         validation_error_callback=_invalid_request,

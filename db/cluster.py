@@ -229,14 +229,16 @@ class Cluster:
         if not (self.data / "postmaster.pid").exists():
             return False
         with self._locked():
-            if not self._process_lives():
-                self._clear_leftovers()
-                return False
-            pg_ctl = self._server().bin / "pg_ctl"
-            Account.for_server().run(
-                pg_ctl, "stop", "-m", "fast", "-w", "-t", str(START_SECONDS), data=self.data
-            )
-            return True
+            lives = self._process_lives()
+            if lives:
+                pg_ctl = self._server().bin / "pg_ctl"
+                Account.for_server().run(
+                    pg_ctl, "stop", "-m", "fast", "-w", "-t", str(START_SECONDS), data=self.data
+                )
+            self._clear_leftovers()
+            with contextlib.suppress(OSError):
+                self.socket_folder.rmdir()
+            return lives
 
     def destroy(self) -> None:
         """Stop the server and delete everything it holds."""

@@ -348,6 +348,11 @@ def tree(connection: Connection, ruleset: str) -> Tree:
     )
 
 
+def numbers(connection: Connection, ruleset: str) -> set[str]:
+    """The numbers of all rules of a game."""
+    return set(connection.scalars(sa.select(Rule.number).where(Rule.ruleset == ruleset)))
+
+
 def find_rule(connection: Connection, ruleset: str, number: str, edition: str | None = None) -> int:
     """The row of the rule that a number names, however it is written."""
     game_title(connection, ruleset)
@@ -356,8 +361,7 @@ def find_rule(connection: Connection, ruleset: str, number: str, edition: str | 
         {"ruleset": ruleset, "number": number, "edition": edition},
     )
     if row is None:
-        known = list(connection.scalars(sa.select(Rule.number).where(Rule.ruleset == ruleset)))
-        alike = nearest(number, known)
+        alike = nearest(number, sorted(numbers(connection, ruleset)))
         raise NotInReference(
             f"{ruleset} has no rule {number}.",
             f"Near it: {', '.join(alike)}." if alike else f"See `sightline rules list {ruleset}`.",
@@ -381,7 +385,7 @@ def rule(
         )
     ).one()
     day = as_of or datetime.date.today()
-    links = references(connection, ruleset, row.number)
+    links = _references(connection, ruleset, row.number)
     before, after = _neighbours(connection, ruleset, row.path, row.number)
     return RuleAnswer(
         ruleset=ruleset,
@@ -458,10 +462,15 @@ def _neighbours(
 def references(connection: Connection, ruleset: str, number: str) -> References:
     """What a rule refers to, and what refers to it; the same reference of several editions is one."""
     found = find_rule(connection, ruleset, number)
-    canonical = connection.scalars(sa.select(Rule.number).where(Rule.id == found)).one()
+    return _references(
+        connection, ruleset, connection.scalars(sa.select(Rule.number).where(Rule.id == found)).one()
+    )
+
+
+def _references(connection: Connection, ruleset: str, number: str) -> References:
     rows = connection.execute(
         sa.text("select * from rules.references(:ruleset, :number)"),
-        {"ruleset": ruleset, "number": canonical},
+        {"ruleset": ruleset, "number": number},
     ).all()
     sides: dict[str, dict[tuple[str | None, str | None], list[sa.Row[Any]]]] = {"to": {}, "from": {}}
     for row in rows:
@@ -482,7 +491,7 @@ def references(connection: Connection, ruleset: str, number: str) -> References:
         ]
 
     return References(
-        ruleset=ruleset, number=canonical, refers_to=gathered("to"), referred_from=gathered("from")
+        ruleset=ruleset, number=number, refers_to=gathered("to"), referred_from=gathered("from")
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -286,3 +288,29 @@ def test_an_empty_database_says_where_maps_come_from(databases: Databases) -> No
     told = CommandLine(databases.make())("los", "island", "22.80", "24.77")
     assert told.status == 2
     assert "sightline demo load" in told.err
+
+
+# What the documentation shows
+
+
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "asking.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("line", re.findall(r"^    \./sightline (.+)$", PAGE, re.MULTILINE))
+def test_a_documented_question_is_answered(sightline: CommandLine, line: str) -> None:
+    told = sightline(*shlex.split(line))
+    assert told.status == 0, told.err
+    assert told.out
+
+
+def test_the_documented_answer_is_the_answer(sightline: CommandLine) -> None:
+    told = sightline("los", "lipata-landing", "A/1/31", "14.12")
+    shown = PAGE.split("```text\n")[1].split("```")[0]
+    rows = [re.split(r" {2,}", row.strip()) for row in shown.splitlines()[3:]]
+    assert told.lines[0] == shown.splitlines()[0]
+    assert [line.split("\t") for line in told.lines[1:]] == rows
+
+
+def test_every_kind_of_question_is_in_the_page() -> None:
+    missing = [kind.name for kind in kinds() if f"`sightline {kind.name.replace('_', '-')} " not in PAGE]
+    assert not missing, f"docs/asking.md does not name: {', '.join(missing)}"

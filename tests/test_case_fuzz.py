@@ -17,8 +17,10 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.cases import RuledCase, rule_text
 from app.output import to_json
+from app.questions import kinds_of
 from db import SightlineError
 from db.base import Base
+from importers.map_draft import vocabulary
 
 BASES: list[dict[str, Any]] = [
     {
@@ -188,6 +190,40 @@ def scratched(draw: st.DrawFn) -> bytes:
     return bytes(text)
 
 
+@st.composite
+def varied(draw: st.DrawFn) -> str:
+    """A sound case with other ground, other conditions, and its questions asked of other places."""
+    document = copy.deepcopy(draw(st.sampled_from(BASES)))
+    ruleset, board = document["ruleset"], document["map"]
+    words = vocabulary(ruleset)
+    low, high = max(words.levels[0], -1), min(words.levels[1], 4)
+    labels = [words.scheme.label(place) for place in words.scheme.rectangle(*board["extent"])]
+    for label in draw(st.lists(st.sampled_from(labels), max_size=8)):
+        ground = board.setdefault("hexes", {}).setdefault(label, {})
+        ground |= {"terrain": draw(st.sampled_from(words.terrain)), "level": draw(st.integers(low, high))}
+    for label in draw(st.lists(st.sampled_from(labels), max_size=6)) if words.hexsides else ():
+        side = words.scheme.hex(label), words.scheme.hex(label).beside(draw(st.integers(1, 6)))
+        name = words.scheme.side_label(side[0].q + side[1].q, side[0].r + side[1].r)
+        board.setdefault("hexsides", {})[name] = [draw(st.sampled_from(words.hexsides))]
+    named = [unit["id"] for unit in document["units"]]
+    there = st.sampled_from(labels + 4 * [unit["id"] for unit in document["units"] if "at" in unit])
+    far = st.sampled_from(labels + 4 * named)
+    document["ask"] = [
+        {"range": {"from": draw(far), "to": draw(far)}},
+        {"trace": {"from": draw(there), "to": draw(there)}},
+    ]
+    if "los" in kinds_of(ruleset):
+        document["ask"] += [{"los": {"from": draw(far), "to": draw(far)}}, {"fan": {"from": draw(there)}}]
+    if "command" in kinds_of(ruleset):
+        document["ask"].append({"command": {"unit": draw(st.sampled_from(named))}})
+    if ruleset == "css":
+        document["conditions"] = {
+            "weather": draw(st.sampled_from(["clear", "rain", "hot", "tropical_storm"])),
+            "time": draw(st.sampled_from(["day", "night"])),
+        }
+    return json.dumps(document)
+
+
 @pytest.fixture(scope="module")
 def connection(engine: Engine) -> Iterator[Connection]:  # type: ignore[misc]
     with engine.connect() as connection:
@@ -207,7 +243,7 @@ GROWING = {
 } | {"map", "position", "ruling", "map_feature"}
 
 
-def check(connection: Connection, text: str | bytes) -> None:
+def check(connection: Connection, text: str | bytes) -> RuledCase:
     before = left(connection)
     ruled = rule_lines(connection, text)
     if ruled.error is None:
@@ -220,6 +256,7 @@ def check(connection: Connection, text: str | bytes) -> None:
     to_json(ruled.as_dicts())
     assert left(connection) == before
     connection.rollback()
+    return ruled
 
 
 def rule_lines(connection: Connection, text: str | bytes) -> RuledCase:
@@ -245,16 +282,22 @@ def test_the_sound_cases_are_sound(connection: Connection, base: dict[str, Any])
         assert len(rule_text(connection, text, "case.yaml")[1]) == len(base["ask"])
 
 
-@bounded(400)
+@bounded(300)
 @given(text=mutated())
 def test_a_mutated_case_is_ruled_on_or_refused(connection: Connection, text: str) -> None:
     check(connection, text)
 
 
-@bounded(250)
+@bounded(200)
 @given(text=scratched())
 def test_a_scratched_file_is_ruled_on_or_refused(connection: Connection, text: bytes) -> None:
     check(connection, text)
+
+
+@bounded(60)
+@given(text=varied())
+def test_a_sound_case_is_ruled_on(connection: Connection, text: str) -> None:
+    assert check(connection, text).error is None
 
 
 @bounded(150)

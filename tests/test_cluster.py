@@ -144,7 +144,7 @@ def test_stop_clears_what_a_killed_server_left(private: Cluster) -> None:
     wait_until(lambda: state_of(pid) in ("gone", "Z"))
     assert private.stop() is False
     assert not (private.data / "postmaster.pid").exists()
-    assert list(private.socket_folder.iterdir()) == []
+    assert not private.socket_folder.exists()
     private.start()
 
 
@@ -376,10 +376,9 @@ def test_another_server_is_used_by_its_address(databases: Databases) -> None:
     after = sightline("db", "status", "--json", environment=environment)
     assert after.returncode == 0
     assert json.loads(after.stdout)["current"] is True
-    for command in ("start", "stop"):
-        refused = sightline("db", command, environment=environment)
-        assert refused.returncode == 2
-        assert "not ours to start or stop" in refused.stderr
+    refused = sightline("db", "stop", environment=environment)
+    assert refused.returncode == 2
+    assert "not ours to start or stop" in refused.stderr
 
 
 class OwnBuild(Cluster):
@@ -411,6 +410,8 @@ def own_build() -> Iterator[OwnBuild]:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(inside["bindir"].parent)
         cluster = OwnBuild(folder / "home", durable=False)
+        cluster.start()  # the data is made by the programs as they are
+        cluster.stop()
         yield cluster
         cluster.destroy()
 
@@ -457,8 +458,14 @@ def test_a_server_that_is_too_old_is_told_apart(own_build: OwnBuild) -> None:
     folder = own_build._server().bin
     printed = subprocess.check_output([folder / "postgres", "--version"], text=True)
     version = re.findall(r"\d+\.\d+", printed)[0].encode()
-    for program in ("postgres", "pg_ctl", "initdb"):
-        path = folder / program
-        path.write_bytes(path.read_bytes().replace(version, b"13" + version[2:]))
-    refused = refusal(own_build)
+    aged = dict.fromkeys((folder / "postgres", folder / "pg_ctl"), (version, b"13" + version[2:]))
+    aged |= dict.fromkeys(own_build.data.rglob("PG_VERSION"), (version[:2], b"13"))
+    young = {path: path.read_bytes() for path in aged}
+    try:
+        for path, (now, then) in aged.items():
+            path.write_bytes(young[path].replace(now, then))
+        refused = refusal(own_build)
+    finally:
+        for path, content in young.items():
+            path.write_bytes(content)
     assert refused.message == "The server is PostgreSQL 13; Sightline needs 14 or newer."

@@ -11,9 +11,5 @@ PREFIX = "/api/v1"
 
 
 def problems(*statuses: int) -> dict[str | int, type[BaseModel] | dict[Any, Any] | None]:
-    """What an operation answers when something is wrong, for its description: RFC 9457."""
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {
-        str(status): {"description": HTTPStatus(status).phrase, "content": content}
-        for status in (*statuses, 500, 503)
-    }
+    """The errors that an operation is known to answer, for its description; `app.web` adds their form."""
+    return {str(status): {"description": HTTPStatus(status).phrase} for status in statuses}

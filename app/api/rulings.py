@@ -17,6 +17,7 @@ from app.questions import implemented_points, kinds
 from app.rulings import QuestionKind, Wanted, contested_points, save, saved_ruling, saved_rulings
 from app.web import database, engine
 from db.rulesets import CODES
+from importers.cases import ASK_KEYS, CASE_KEYS
 
 api = APIBlueprint("rulings", __name__, url_prefix=PREFIX)
 RULINGS = Tag(name="Rulings", description="Questions about positions, answered with every rule applied")
@@ -32,6 +33,42 @@ EXAMPLE = {
 }
 Word = Annotated[str, Field(max_length=40, pattern=r"^[0-9A-Za-z_.-]*$")]
 Words = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
+
+
+def case_schema() -> dict[str, Any]:
+    """The outer form of a case file; `docs/cases.md` tells the words of each ruleset."""
+    words, anything = {"type": "string"}, {"type": "object"}
+    listed = {"type": "array", "items": anything}
+    known: dict[str, dict[str, Any]] = {
+        "case": words | {"description": "Id of the case"},
+        "title": words,
+        "ruleset": {"enum": list(CODES)},
+        "cites": {"type": "array", "items": words, "description": "Rule numbers"},
+        "policy": anything | {"description": "Readings of contested points"},
+        "conditions": anything | {"description": "Weather, time of day, turn"},
+        "map": {"anyOf": [anything, words], "description": "The map itself, or the name of a saved one"},
+        "units": listed,
+        "markers": listed,
+        "ask": {"type": "array", "minItems": 1, "items": _ask_schema(), "description": "The questions"},
+    }
+    return {
+        "type": "object",
+        "properties": {key: known[key] for key in CASE_KEYS},
+        "required": ["case", "ruleset", "map", "ask"],
+        "additionalProperties": False,
+    }
+
+
+def _ask_schema() -> dict[str, Any]:
+    """One question of any kind, with what may stand beside it."""
+    beside = {"id": {"type": "string"}} | {key: {"type": "object"} for key in ASK_KEYS if key != "id"}
+    asked = {kind.name: kind.arguments.model_json_schema(by_alias=True) for kind in kinds()}
+    return {
+        "type": "object",
+        "properties": asked | beside,
+        "additionalProperties": False,
+        "oneOf": [{"required": [name]} for name in asked],
+    }
 
 
 class AppliedRule(BaseModel):
@@ -202,8 +239,8 @@ class RulesetPath(BaseModel):
             "description": "A case file: a position and questions about it, in YAML or JSON",
             "required": True,
             "content": {
-                "application/json": {"schema": {"type": "object"}, "example": EXAMPLE},
-                "application/yaml": {"schema": {"type": "object"}, "example": EXAMPLE},
+                "application/json": {"schema": case_schema(), "example": EXAMPLE},
+                "application/yaml": {"schema": case_schema(), "example": EXAMPLE},
             },
         }
     },

@@ -59,7 +59,7 @@ def tree(ruleset: str) -> str:
 def contested(ruleset: str) -> str:
     """Where a rulebook disagrees with itself, the readings side by side."""
     answer = reference.contested(database(), ruleset)
-    known = {rule.number for rule in reference.tree(database(), ruleset).rules}
+    known = reference.numbers(database(), ruleset)
     return render_template("rules/contested.html", answer=answer, known=known)
 
 
@@ -80,7 +80,7 @@ def rule(ruleset: str, number: str) -> str | AnyResponse:
             ".rule", ruleset=ruleset, number=answer.number, edition=edition, as_of=request.args.get("as_of")
         )
         return redirect(address, code=301)
-    known = {item.number for item in reference.tree(database(), ruleset).rules}
+    known = reference.numbers(database(), ruleset)
     return render_template(
         "rules/rule.html", answer=answer, digest=explained(answer, known), known=known, as_of=as_of
     )

@@ -56,6 +56,7 @@ $$;
 comment on function bob._hubs(bigint, text) is
 'The Hub of a unit''s company: how far it is, and how far it commands.';
 
+-- The plan takes longer to make than to run: it is made once a session.
 create or replace function bob.command(
   position_id bigint,
   unit text,

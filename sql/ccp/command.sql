@@ -59,6 +59,7 @@ $$;
 comment on function ccp._leaders(bigint, text, jsonb) is
 'The leaders of a unit''s side, how far away each is and how far it commands.';
 
+-- The plan takes longer to make than to run: it is made once a session.
 create or replace function ccp.command(
   position_id bigint,
   unit text,

@@ -98,6 +98,7 @@ $$;
 comment on function css._heads(bigint, text) is
 'The HQs and Leaders of a unit''s side, how far each is, and whether he is its own.';
 
+-- The plan takes longer to make than to run: it is made once a session.
 create or replace function css.command(
   position_id bigint,
   unit text,

@@ -86,30 +86,21 @@ returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
   view record;
-  above_q integer[];
-  above_r integer[];
-  level_q integer[];
-  level_r integer[];
+  aboves integer[];
 begin
   select * into view
   from css._fan_of(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
   if view.q is null then
     raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
   end if;
-  -- lines that look down a steep slope are judged apart: 6.2.2 excuses some terrain for them
-  select
-    coalesce(array_agg(target.q) filter (where downhill.tq is not null), '{}'),
-    coalesce(array_agg(target.r) filter (where downhill.tq is not null), '{}'),
-    coalesce(array_agg(target.q) filter (where downhill.tq is null), '{}'),
-    coalesce(array_agg(target.r) filter (where downhill.tq is null), '{}')
-  into above_q, above_r, level_q, level_r
-  from unnest(view.tqs, view.trs) as target (q, r)
+  -- 6.2.2 excuses some terrain for lines that look down a steep slope
+  select array_agg(downhill.level order by target.n)
+  into aboves
+  from unnest(view.tqs, view.trs) with ordinality as target (q, r, n)
   left join css._downhill(view.map_id, view.q, view.r, view.tqs, view.trs) as downhill
     on downhill.tq = target.q and downhill.tr = target.r;
   return query
@@ -123,31 +114,17 @@ begin
       line.tq,
       line.tr,
       line.away
-    from (
-      select
-        *,
-        false as above
-      from css._line(
-        view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, level_q, level_r, false,
-        view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
-        view.marked, false, false
-      )
-      union all
-      select
-        *,
-        true as above
-      from css._line(
-        view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, above_q, above_r, false,
-        view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
-        view.marked, true, false
-      )
+    from css._line(
+      view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, view.tqs, view.trs, aboves, false,
+      view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
+      view.marked, false
     ) as line
     where line.away = 1 or not view.shut_in
     group by line.tq, line.tr, line.away
     having not bool_or(
       css._stops(line.kind, line.met1, line.met2)
-      or css._side_stops(line.features, line.way, line.of_cave, line.above and view.downhill <> 'b')
-      or (coalesce(line.met1, 0) | coalesce(line.met2, 0)) & 256 <> 0
+      or css._side_stops(line.features, line.way, line.of_cave, line.above is not null and view.downhill <> 'b')
+      or css._untold(line.met1, line.met2)
     )
     and count(*) filter (where css._thins(line.met1, line.met2)) < 2
   ) as seen

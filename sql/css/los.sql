@@ -48,21 +48,19 @@ comment on function css._visibility(jsonb, boolean) is
 create or replace function css._downhill(
   board bigint, aq integer, ar integer, tqs integer[], trs integer[]
 )
-returns table (tq integer, tr integer)
+returns table (tq integer, tr integer, level integer)
 language sql stable parallel safe rows 10
 as $$
-  select distinct
+  select
     target.q,
-    target.r
+    target.r,
+    max(greatest(one.level, two.level))::integer
   from unnest(tqs, trs) as target (q, r)
   inner join lattice.trace
     on trace.dq = target.q - aq
       and trace.dr = target.r - ar
       and trace.crossed
-      and (
-        (trace.q1 = 0 and trace.r1 = 0) or (trace.q2 = 0 and trace.r2 = 0)
-        or (trace.q1 = trace.dq and trace.r1 = trace.dr) or (trace.q2 = trace.dq and trace.r2 = trace.dr)
-      )
+      and (trace.of_start or trace.of_target)
   inner join public.hexside
     on hexside.map_id = board
       and hexside.x = 2 * aq + trace.x
@@ -72,10 +70,11 @@ as $$
   inner join public.hex as two on two.map_id = board and two.q = aq + trace.q2 and two.r = ar + trace.r2
   where (one.level > two.level and (one.q, one.r) in ((aq, ar), (target.q, target.r)))
     or (two.level > one.level and (two.q, two.r) in ((aq, ar), (target.q, target.r)))
+  group by target.q, target.r
 $$;
 
 comment on function css._downhill(bigint, integer, integer, integer[], integer[]) is
-'Targets whose line crosses a steep slope of one end''s own hex with that end above it (6.2.2).';
+'Targets whose line crosses a steep slope of one end''s own hex with that end above it (6.2.2), and its level.';
 
 create or replace function css._marked(position_id bigint, q integer, r integer)
 returns table (barrage boolean, bombardment boolean, on_fire boolean, sight text)
@@ -100,6 +99,14 @@ $$;
 
 comment on function css._marked(bigint, integer, integer) is
 'What the markers in a hex do to sight: barrages and bombardments, fires, burnt ground.';
+
+create or replace function css._ground(terrain text, features text[])
+returns text
+language sql immutable parallel safe
+return case when 'cave' = any(features) then 'rocky' else terrain end;
+
+comment on function css._ground(text, text[]) is
+'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
 
 create or replace function css._sight_of(
   terrain text, paddy text, cane text, blocking text[], thinning text[], clear text[]
@@ -143,8 +150,8 @@ create or replace function css._met(
   burns boolean,
   terrain text,
   low_cover boolean,
-  ground text,
-  downhill text
+  overlooked boolean,
+  ground text
 )
 returns integer
 language sql immutable parallel safe
@@ -156,11 +163,11 @@ return case
     -- 7.1.2: higher than both ends
     + case when level > high then 2 else 0 end
     -- 7.1.2 a: as high as the higher end
-    + case when level = high and not same and not (low_cover and downhill = 'c') then 4 else 0 end
+    + case when level = high and not same and not overlooked then 4 else 0 end
     -- 7.1.2 b: beside the lower end and higher than it
-    + case when not same and level > low and beside_low then 8 else 0 end
+    + case when not same and level > low and beside_low and not overlooked then 8 else 0 end
     -- the opening words of 7.1.2 taken literally (css-43)
-    + case when ground = 'a' and level > low and level < high then 16 else 0 end
+    + case when ground = 'a' and level > low and level < high and not overlooked then 16 else 0 end
     -- 7.1.1 a: blocking terrain at the level of the higher end; below it, 7.1.2 e
     + case when sight = 'blocks' and level = high and not low_cover then 32 else 0 end
     -- that is because it burns (8.8.1)
@@ -174,10 +181,12 @@ return case
     + case when level < high and sight in ('blocks', 'blocks_at_second') then 1024 else 0 end
     + case when low_cover and level = high then 2048 else 0 end
     + case when level > low and level < high then 4096 else 0 end
+    -- sugar cane, which css-54 may read as brush
+    + case when same and terrain = 'sugar_cane' and level = high then 8192 else 0 end
 end;
 
 comment on function css._met(
-  integer, integer, integer, boolean, boolean, text, boolean, boolean, text, boolean, text, text
+  integer, integer, integer, boolean, boolean, text, boolean, boolean, text, boolean, boolean, text
 ) is
 'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
 
@@ -190,6 +199,7 @@ create or replace function css._line(
   a_in_cave boolean,
   tqs integer[],
   trs integer[],
+  aboves integer[],
   t_in_cave boolean,
   paddy text,
   ground text,
@@ -200,7 +210,6 @@ create or replace function css._line(
   thinning text[],
   clear text[],
   marked boolean,
-  above boolean,
   telling boolean
 )
 returns table (
@@ -218,7 +227,8 @@ returns table (
   met2 integer,
   features text[],
   way text,
-  of_cave boolean
+  of_cave boolean,
+  above integer
 )
 language sql stable parallel safe rows 300
 as $$
@@ -235,11 +245,11 @@ as $$
     cell.terrain2,
     css._met(
       cell.level1, cell.high, cell.low, cell.same, cell.beside_low1, cell.sight1, cell.barrage1, cell.burns1,
-      cell.terrain1, cell.low_cover1, ground, downhill
+      cell.terrain1, cell.low_cover1, cell.low_cover1 and downhill = 'c' and cell.level1 <= cell.above, ground
     ),
     css._met(
       cell.level2, cell.high, cell.low, cell.same, cell.beside_low2, cell.sight2, cell.barrage2, cell.burns2,
-      cell.terrain2, cell.low_cover2, ground, downhill
+      cell.terrain2, cell.low_cover2, cell.low_cover2 and downhill = 'c' and cell.level2 <= cell.above, ground
     ),
     cell.features,
     case
@@ -248,7 +258,8 @@ as $$
       when cell.of_start or cell.of_target then 'beside'
       else 'across'
     end,
-    (a_in_cave and cell.of_start) or (t_in_cave and cell.of_target)
+    (a_in_cave and cell.of_start) or (t_in_cave and cell.of_target),
+    cell.above
   from (
     select
       line.tq,
@@ -257,14 +268,15 @@ as $$
       line.same,
       line.high,
       line.low,
+      line.above,
       trace.n::integer as n,
       trace.kind,
       trace.of_start,
       trace.of_target,
       h1.label as label1,
       h2.label as label2,
-      h1.terrain as terrain1,
-      h2.terrain as terrain2,
+      css._ground(h1.terrain, h1.features) as terrain1,
+      css._ground(h2.terrain, h2.features) as terrain2,
       case
         when trace.kind = 'hex' or trace.kind = 'spine' or (trace.kind = 'touch' and corner = 'b')
           then h1.level::integer
@@ -272,28 +284,29 @@ as $$
       case when trace.kind = 'spine' then h2.level::integer end as level2,
       lattice.distance(h1.q, h1.r, line.low_q, line.low_r) = 1 as beside_low1,
       lattice.distance(h2.q, h2.r, line.low_q, line.low_r) = 1 as beside_low2,
-      coalesce(m1.sight, css._sight_of(h1.terrain, paddy, cane, blocking, thinning, clear)) as sight1,
-      coalesce(m2.sight, css._sight_of(h2.terrain, paddy, cane, blocking, thinning, clear)) as sight2,
+      coalesce(m1.sight, css._sight_of(css._ground(h1.terrain, h1.features), paddy, cane, blocking, thinning, clear)) as sight1,
+      coalesce(m2.sight, css._sight_of(css._ground(h2.terrain, h2.features), paddy, cane, blocking, thinning, clear)) as sight2,
       coalesce(m1.barrage, false) as barrage1,
       coalesce(m2.barrage, false) as barrage2,
       coalesce(m1.on_fire, false) as burns1,
       coalesce(m2.on_fire, false) as burns2,
-      above and downhill <> 'b' and m1.on_fire is not true and h1.terrain in ('brush', 'rocky', 'sugar_cane')
+      line.above is not null and downhill <> 'b' and m1.sight is null and css._ground(h1.terrain, h1.features) in ('brush', 'rocky', 'sugar_cane')
       as low_cover1,
-      above and downhill <> 'b' and m2.on_fire is not true and h2.terrain in ('brush', 'rocky', 'sugar_cane')
+      line.above is not null and downhill <> 'b' and m2.sight is null and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane')
       as low_cover2,
       blocking_side.features
     from (
       select
         target.q as tq,
         target.r as tr,
+        target.above,
         lattice.distance(aq, ar, target.q, target.r) as away,
         hex.level = alevel as same,
         greatest(hex.level::integer, alevel) as high,
         least(hex.level::integer, alevel) as low,
         case when hex.level < alevel then target.q else aq end as low_q,
         case when hex.level < alevel then target.r else ar end as low_r
-      from unnest(tqs, trs) as target (q, r)
+      from unnest(tqs, trs, aboves) as target (q, r, above)
       inner join public.hex on hex.map_id = board and hex.q = target.q and hex.r = target.r
       offset 0
     ) as line
@@ -329,8 +342,8 @@ as $$
 $$;
 
 comment on function css._line(
-  bigint, bigint, integer, integer, integer, boolean, integer[], integer[], boolean, text, text, text, text, text,
-  text[], text[], text[], boolean, boolean, boolean
+  bigint, bigint, integer, integer, integer, boolean, integer[], integer[], integer[], boolean, text, text, text,
+  text, text, text[], text[], text[], boolean, boolean
 ) is
 'What the lines from one hex to several others meet, judged: a row for every hex, spine and hexside on the way.';
 
@@ -346,6 +359,30 @@ end;
 
 comment on function css._stops(text, integer, integer) is
 'Whether a cell of css._line stops the line.';
+
+create or replace function css._point_of(met1 integer, met2 integer)
+returns text
+language sql immutable parallel safe
+return case
+  when (coalesce(met1, 0) | coalesce(met2, 0)) & 512 <> 0 then 'css-12'
+  when (coalesce(met1, 0) | coalesce(met2, 0)) & 8192 <> 0 then 'css-54'
+end;
+
+comment on function css._point_of(integer, integer) is
+'The contested point that makes a cell of css._line count as brush: a rice paddy''s or the sugar cane''s.';
+
+create or replace function css._untold(met1 integer, met2 integer)
+returns boolean
+language sql immutable parallel safe
+return coalesce(
+  -- one side that is open for certain is enough (7.1.1 b)
+  (met1 | met2) & 256 <> 0 and met1 & 447 <> 0 and met2 & 447 <> 0 and not (met1 & 63 <> 0 and met2 & 63 <> 0),
+  coalesce(met1, met2) & 256 <> 0 and coalesce(met1, met2) & 63 = 0,
+  false
+);
+
+comment on function css._untold(integer, integer) is
+'Whether a cell of css._line turns on terrain whose sight the rulebook does not print.';
 
 create or replace function css._side_stops(
   features text[], way text, of_cave boolean, overlooked boolean
@@ -377,7 +414,9 @@ return coalesce(
 comment on function css._thins(integer, integer) is
 'Whether a cell of css._line, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
 
-create or replace function css._say(met integer, stops boolean, same boolean, ground text, paddy text)
+create or replace function css._say(
+  met integer, stops boolean, untold boolean, same boolean, ground text, paddy text
+)
 returns table (rule text, clause text, effect text, code text, point text)
 language plpgsql immutable parallel safe rows 2
 as $$
@@ -445,7 +484,7 @@ begin
     point := 'css-12';
     return next;
   end if;
-  if met & 256 <> 0 then
+  if met & 256 <> 0 and untold then
     rule := '6.2.1';
     effect := 'unknown';
     code := 'unprinted';
@@ -455,7 +494,7 @@ begin
 end
 $$;
 
-comment on function css._say(integer, boolean, boolean, text, text) is
+comment on function css._say(integer, boolean, boolean, boolean, text, text) is
 'The rules behind the bits of css._met: every reason where the line is stopped, every excuse where it is not.';
 
 create or replace function css._sight_note(code text, effect text, place text, terrain text)
@@ -512,7 +551,7 @@ declare
   view record;
   away integer;
   reach integer;
-  above boolean;
+  above integer;
   shut_in boolean;
   stopped boolean := false;
   unknown boolean := false;
@@ -568,8 +607,9 @@ begin
       and marker.kind = 'illumination'
   ));
 
-  above := exists (
-    select from css._downhill(view.map_id, view.aq, view.ar, array[view.tq], array[view.tr])
+  above := (
+    select downhill.level
+    from css._downhill(view.map_id, view.aq, view.ar, array[view.tq], array[view.tr]) as downhill
   );
 
   -- what the whole line is subject to
@@ -617,11 +657,12 @@ begin
     select
       line.*,
       css._stops(line.kind, line.met1, line.met2) as stops,
-      css._thins(line.met1, line.met2) as thins
+      css._thins(line.met1, line.met2) as thins,
+      css._untold(line.met1, line.met2) as untold
     from css._line(
       view.map_id, los.position_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr],
-      view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning,
-      view.clear, view.marked, above, true
+      array[above], view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning,
+      view.clear, view.marked, true
     ) as line
     order by line.n
   loop
@@ -637,9 +678,9 @@ begin
       return next;
     end if;
     foreach feature in array coalesce(cell.features, '{}') loop
-      over_cliff := feature = 'cliff' and cell.way = 'across' and above and view.downhill <> 'b';
+      over_cliff := feature = 'cliff' and cell.way = 'across' and above is not null and view.downhill <> 'b';
       effect := case
-        when css._side_stops(array[feature], cell.way, cell.of_cave, above and view.downhill <> 'b') then 'blocks'
+        when css._side_stops(array[feature], cell.way, cell.of_cave, over_cliff) then 'blocks'
         else 'passes'
       end;
       rule := case
@@ -652,7 +693,7 @@ begin
       at := spot;
       note := css._sight_note(feature, effect, spot, null);
       point := case
-        when feature = 'cliff' and cell.way = 'across' and above then 'css-44'
+        when feature = 'cliff' and cell.way = 'across' and above is not null then 'css-44'
         else corner_point
       end;
       stopped := stopped or effect = 'blocks';
@@ -677,15 +718,15 @@ begin
       at := spot;
       effect := case when seen > 1 then 'blocks' else 'passes' end;
       note := css._sight_note(case when seen > 1 then 'second' else 'first' end, effect, spot, null);
-      point := case when (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 512 <> 0 then 'css-12' else corner_point end;
+      point := coalesce(css._point_of(cell.met1, cell.met2), corner_point);
       return next;
-    elsif (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 191 <> 0 then
+    elsif not cell.untold and (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 447 <> 0 then
       rule := '7.1.1';
       clause := 'b';
       at := spot;
       effect := 'passes';
       note := 'one side of the spine is clear';
-      point := case when (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 512 <> 0 then 'css-12' end;
+      point := css._point_of(cell.met1, cell.met2);
       return next;
     end if;
     if coalesce(cell.met1, 0) | coalesce(cell.met2, 0) <> 0 then
@@ -697,7 +738,7 @@ begin
         from (
           values (cell.met1, cell.label1, cell.terrain1), (cell.met2, cell.label2, cell.terrain2)
         ) as side (met, label, terrain)
-        cross join lateral css._say(side.met, cell.stops, cell.same, view.ground, view.paddy) as said
+        cross join lateral css._say(side.met, cell.stops, cell.untold, cell.same, view.ground, view.paddy) as said
       loop
         rule := spoken.rule;
         clause := spoken.clause;

@@ -63,40 +63,46 @@ create or replace function ddp._command_path(
   position_id bigint, q1 integer, r1 integer, q2 integer, r2 integer, farthest integer
 )
 returns integer
-language sql stable
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
 as $$
-  with recursive step as (
-    select
-      q1 as q,
-      r1 as r,
-      0 as n
-    union
-    select
-      hex.q,
-      hex.r,
-      step.n + 1
-    from step
-    cross join lateral lattice.neighbours(step.q, step.r) as beside
-    inner join public.position on position.id = _command_path.position_id
-    inner join public.hex on hex.map_id = position.map_id and hex.q = beside.nq and hex.r = beside.nr
-    where step.n + 1 + lattice.distance(hex.q, hex.r, q2, r2) <= farthest
-      and (step.q <> q2 or step.r <> r2)
-      and (
-        (hex.q = q2 and hex.r = r2)
-        or not exists (
-          select
-          from public.unit as enemy
-          where enemy.position_id = _command_path.position_id
-            and enemy.side = 'japan'
-            and enemy.q = hex.q
-            and enemy.r = hex.r
+#variable_conflict use_column
+begin
+  return (
+    with recursive step as (
+      select
+        q1 as q,
+        r1 as r,
+        0 as n
+      union
+      select
+        hex.q,
+        hex.r,
+        step.n + 1
+      from step
+      cross join lateral lattice.neighbours(step.q, step.r) as beside
+      inner join public.position on position.id = _command_path.position_id
+      inner join public.hex on hex.map_id = position.map_id and hex.q = beside.nq and hex.r = beside.nr
+      where step.n + 1 + lattice.distance(hex.q, hex.r, q2, r2) <= farthest
+        and (step.q <> q2 or step.r <> r2)
+        and (
+          (hex.q = q2 and hex.r = r2)
+          or not exists (
+            select
+            from public.unit as enemy
+            where enemy.position_id = _command_path.position_id
+              and enemy.side = 'japan'
+              and enemy.q = hex.q
+              and enemy.r = hex.r
+          )
         )
-      )
-  )
-  select min(step.n)
-  from step
-  where step.q = q2
-    and step.r = r2
+    )
+    select min(step.n)
+    from step
+    where step.q = q2
+      and step.r = r2
+  );
+end
 $$;
 
 comment on function ddp._command_path(bigint, integer, integer, integer, integer, integer) is
@@ -170,6 +176,7 @@ $$;
 comment on function ddp._commanders(bigint, text, jsonb, jsonb) is
 'The HQs and command posts that might command a US unit: how far each is, and what hinders it.';
 
+-- The plan takes longer to make than to run: it is made once a session.
 create or replace function ddp.command(
   position_id bigint,
   unit text,

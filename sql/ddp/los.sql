@@ -65,34 +65,39 @@ create or replace function ddp._between(
   map_id bigint, q integer, r integer, tq integer, tr integer, either text
 )
 returns table (
-  n bigint, kind text, label1 text, label2 text, terrain1 text, terrain2 text, bars1 boolean, bars2 boolean, bars boolean
+  n integer, kind text, label1 text, label2 text, terrain1 text, terrain2 text, bars1 boolean, bars2 boolean, bars boolean
 )
 language sql stable parallel safe rows 1
 as $$
   select
-    line.n,
-    line.kind,
+    trace.n::integer,
+    trace.kind,
     one.label,
     two.label,
     one.terrain,
     two.terrain,
-    ground1.sight = 'blocks',
-    ground2.sight = 'blocks',
+    coalesce(ground1.sight = 'blocks', false),
+    coalesce(ground2.sight = 'blocks', false),
     case
       when one.label is null and two.label is null then true
-      when line.kind = 'hex' or two.label is null then ground1.sight is not distinct from 'blocks'
-      when one.label is null then ground2.sight is not distinct from 'blocks'
-      when _between.either = 'a' then (ground1.sight = 'blocks' and ground2.sight = 'blocks') is true
-      else (ground1.sight = 'blocks' or ground2.sight = 'blocks') is true
+      when one.label is null or two.label is null or _between.either = 'b'
+        then coalesce(ground1.sight = 'blocks', false) or coalesce(ground2.sight = 'blocks', false)
+      else coalesce(ground1.sight = 'blocks', false) and coalesce(ground2.sight = 'blocks', false)
     end
-  from lattice.line(_between.q, _between.r, _between.tq, _between.tr) as line
-  left join public.hex as one on one.map_id = _between.map_id and one.q = line.q1 and one.r = line.r1
+  from lattice.trace
+  left join public.hex as one
+    on one.map_id = _between.map_id and one.q = _between.q + trace.q1 and one.r = _between.r + trace.r1
   left join public.terrain as ground1 on ground1.ruleset = 'ddp' and ground1.code = one.terrain
   left join public.hex as two
-    on two.map_id = _between.map_id and two.q = line.q2 and two.r = line.r2 and line.kind = 'spine'
+    on trace.kind = 'spine'
+      and two.map_id = _between.map_id
+      and two.q = _between.q + trace.q2
+      and two.r = _between.r + trace.r2
   left join public.terrain as ground2 on ground2.ruleset = 'ddp' and ground2.code = two.terrain
-  where line.kind in ('hex', 'spine')
-    and lattice.distance(_between.q, _between.r, _between.tq, _between.tr) = 2
+  where trace.dq = _between.tq - _between.q
+    and trace.dr = _between.tr - _between.r
+    and trace.kind in ('hex', 'spine')
+    and lattice.distance(0, 0, trace.dq, trace.dr) = 2
 $$;
 
 comment on function ddp._between(bigint, integer, integer, integer, integer, text) is
@@ -140,7 +145,7 @@ begin
   return query
   with told (n, rule, at, effect, note, point) as materialized (
     select
-      0::bigint,
+      0,
       fact.rule,
       fact.at,
       fact.effect,
@@ -193,7 +198,7 @@ begin
         'one of the two hexes between is open', 'ddp-38'
       ),
       (
-        not cell.bars and not coalesce(cell.bars1, false) and not coalesce(cell.bars2, false),
+        not cell.bars1 and not cell.bars2 and place.spot is not null,
         place.spot, 'passes', 'neither jungle nor mountain lies between', null
       )
     ) as speech (holds, at, effect, note, point)
