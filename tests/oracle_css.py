@@ -75,7 +75,7 @@ class Verdict(NamedTuple):
 
     visible: bool | None
     blocked_by: frozenset[Cell]
-    """Doubled cells; the target's own where it is too far away."""
+    """Doubled cells; the target's own where it is too far away, the viewer's where it sees one hex only."""
 
 
 class Sight(NamedTuple):
@@ -190,21 +190,20 @@ def _stops(sight: Sight) -> Iterator[Cell]:
     yield from _closed_caves(sight)
     if far == 1:
         return
-    if far > _reach(sight):
-        yield doubled(sight.target)
+    yield from _limits(sight)
     yield from _stopping_sides(sight)
     yield from _stopping_hexes(sight)
 
 
-def _reach(sight: Sight) -> int:
-    """How far is seen, by weather, light and what lies on the viewer (7.1.2, 8.7.3, 17.0)."""
-    board = sight.board
+def _limits(sight: Sight) -> Iterator[Cell]:
+    """How far is seen: by what lies on the viewer, by weather and by light (7.1.2, 8.7.3, 17.0)."""
+    board, far = sight.board, distance(*sight.ends)
     limiting = {"a": BARRAGES, "b": set(), "c": {"bombardment"}}[board.reading("css-11")]
     if board.marked(sight.start) & limiting:
-        return 1
-    if board.conditions.get("time") == "night" and "illumination" not in board.marked(sight.target):
-        return 1
-    return 3 if board.conditions.get("weather") == "rain" else 8
+        yield doubled(sight.start)
+    dark = board.conditions.get("time") == "night" and "illumination" not in board.marked(sight.target)
+    if far > (1 if dark else 3 if board.conditions.get("weather") == "rain" else 8):
+        yield doubled(sight.target)
 
 
 def _through(sight: Sight) -> list[Cell]:

@@ -53,7 +53,7 @@ def test_an_operation_answers_as_described(api_schema: Any, method: str, path: s
 
     @given(case=operation.as_strategy())
     @settings(
-        max_examples=12,
+        max_examples=20,
         deadline=None,
         derandomize=True,
         database=None,
@@ -206,7 +206,7 @@ def test_an_unknown_ruleset_has_no_contested_points(web: Flask) -> None:
 
 def test_a_request_without_a_database_is_no_crash(web: Flask) -> None:
     nowhere = make_engine(make_url("postgresql+psycopg://nobody@/nothing?host=/nowhere"))
-    client = create_app(Settings(log_level="critical"), nowhere).test_client()
+    client = create_app(Settings(log_level="error"), nowhere).test_client()
     answer = client.post(RULINGS, data=SPINE)
     assert answer.status_code == 503
     assert json.loads(answer.data)["title"] == "The database does not answer"

@@ -214,10 +214,8 @@ def foretell(board: Board, start: Place, target: Place) -> Seen:
     """The answer of the oracle, in the words of `los`."""
     verdict = judge(board, start.cell, target.cell, start.inside, target.inside)
     far = distance(start.cell, target.cell)
-    names = {
-        target.name if place == doubled(target.cell) else place_label(board, place)
-        for place in verdict.blocked_by
-    }
+    ends = {doubled(end.cell): end.name for end in (start, target)}
+    names = {ends.get(place) or place_label(board, place) for place in verdict.blocked_by}
     return Seen(
         verdict.visible,
         1 if far == 0 and start.inside != target.inside else far,
