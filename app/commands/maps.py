@@ -123,7 +123,7 @@ def georeference_map(name: str, file: Path | None, crs: str, forgetting: bool, a
     if file is None:
         with writing() as connection:
             was_there = forget(connection, name)
-        say(f"{name} is in no place of the world {'any more' if was_there else ', and was not before'}")
+        say(f"{name} has no place in the world{' any more' if was_there else ', and had none before'}")
         return
     with writing() as connection:
         report = import_control_points(connection, name, _text(file), str(file), _srid(crs))
