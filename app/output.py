@@ -56,7 +56,8 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title:
         return
     table = Table(*columns, title=title, box=rich.box.SIMPLE_HEAD, title_justify="left")
     for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
+        # as text, in which brackets are not markup
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
     out.print(table)
 
 

@@ -122,6 +122,7 @@ def verbs_digest() -> str:
     return digest.hexdigest()
 
 
+@functools.cache
 def head_revision() -> str:
     head = alembic.script.ScriptDirectory.from_config(_alembic()).get_current_head()
     assert head is not None

@@ -16,7 +16,6 @@ from app.rulings import contested_points
 from db.rulesets import CODES, read_ruleset
 
 FILES = list(case_files([str(SUITE)]))
-GLOSSARY = ("glossary", "index", "chart")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +63,20 @@ def test_every_point_of_a_question_exists() -> None:
     assert {point for kind in kinds() for point in kind.points} <= known
     for kind in kinds():
         assert {point.partition("-")[0] for point in kind.points} <= set(kind.rulesets)
+
+
+def test_a_ruling_touches_only_points_that_its_question_declares(
+    connection: Connection, ruled: dict[str, RuledCase]
+) -> None:
+    declared = {kind.name: kind.points for kind in kinds()}
+    undeclared = {
+        (ruling.kind, entry["point"])
+        for file in FILES
+        for ruling in _ruled(connection, file, ruled).rulings
+        for entry in ruling.contested
+        if entry["point"] not in declared[ruling.kind]
+    }
+    assert undeclared == set(), "add them to `points` of the question kind"
 
 
 def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it(

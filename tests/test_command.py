@@ -161,11 +161,13 @@ def test_what_a_css_counter_does_not_tell_leaves_the_answer_open_or_as_it_is(
 
 @st.composite
 def ccp_counters(draw: st.DrawFn) -> list[Counter]:
-    def counter() -> Counter:
-        kind = draw(st.sampled_from(["squad", "team", "team", "leader", "hero", "scout", "sogeki_hei"]))
+    """Counters close together, a Scout and a mortar among them."""
+    near = st.tuples(st.integers(0, 4), st.integers(0, 4))
+
+    def counter(kind: str, side: str) -> Counter:
         return without_nothing(
             {
-                "side": draw(st.sampled_from(["japan", "allied"])),
+                "side": side,
                 "kind": kind,
                 "command": draw(st.integers(0, 3)) if kind in ("leader", "hero") else None,
                 "broken": draw(seldom),
@@ -173,11 +175,14 @@ def ccp_counters(draw: st.DrawFn) -> list[Counter]:
                 "weapon": {"name": "mortar", "mortar": True, "broken": draw(seldom)}
                 if kind == "team"
                 else None,
-                "at": draw(places),
+                "at": draw(near),
             }
         )
 
-    return named([counter() for _ in range(draw(st.integers(1, 12)))])
+    kinds = st.sampled_from(["squad", "team", "leader", "hero", "scout", "sogeki_hei"])
+    sides = st.sampled_from(["japan", "allied"])
+    others = [counter(draw(kinds), draw(sides)) for _ in range(draw(st.integers(0, 8)))]
+    return named([counter("scout", "japan"), counter("team", "japan"), counter("team", "allied"), *others])
 
 
 def ccp_by(unit: Counter, units: list[Counter], broken_leader: str) -> set[str]:

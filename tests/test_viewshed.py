@@ -21,7 +21,15 @@ SIDE = 9
 LABELS = [f"{column:02d}.{row:02d}" for column in range(1, SIDE + 1) for row in range(1, SIDE + 1)]
 TERRAIN = ["clear", "brush", "rice_paddy", "rocky", "palm_forest", "swamp"]
 HEXSIDES = ["ridge", "slope", "steep_slope", "cliff", "stream"]
-MARKERS = ["smoke_barrage", "heavy_barrage", "bombardment", "on_fire", "fire_cleared", "illumination", "foxhole"]
+MARKERS = [
+    "smoke_barrage",
+    "heavy_barrage",
+    "bombardment",
+    "on_fire",
+    "fire_cleared",
+    "illumination",
+    "foxhole",
+]
 
 
 def plain_position(connection: Connection) -> int:
@@ -32,12 +40,18 @@ def plain_position(connection: Connection) -> int:
 
 def cached(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
     query = sa.text("select * from positions.viewshed(:position, :viewer, :radius)")
-    return {tuple(row) for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})}
+    return {
+        tuple(row)
+        for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})
+    }
 
 
 def live(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
     query = sa.text("select * from css.fan(:position, :viewer, :radius)")
-    return {tuple(row) for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})}
+    return {
+        tuple(row)
+        for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})
+    }
 
 
 label = st.sampled_from(LABELS)
@@ -49,7 +63,9 @@ edit = st.one_of(
     st.tuples(st.just("marker"), label, st.sampled_from(MARKERS)),
     st.tuples(st.just("no_marker"), label, st.none()),
     st.tuples(st.just("move_marker"), label, label),
-    st.tuples(st.just("conditions"), label, st.sampled_from(["{}", '{"time": "night"}', '{"weather": "rain"}'])),
+    st.tuples(
+        st.just("conditions"), label, st.sampled_from(["{}", '{"time": "night"}', '{"weather": "rain"}'])
+    ),
     st.tuples(st.just("policy"), label, st.sampled_from(["{}", '{"css-12": "a"}', '{"css-11": "a"}'])),
     st.tuples(st.just("erase"), label, st.none()),
 )
@@ -75,7 +91,9 @@ EDITS = {
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.tuples(edit, label, st.sampled_from([None, 2, 4])), min_size=3, max_size=14), label)
 def test_no_stale_answer_survives_any_edit(
@@ -93,10 +111,14 @@ def test_no_stale_answer_survives_any_edit(
             if kind == "erase" and where != watched:
                 there.discard(where)
             query = EDITS[kind]
-            connection.execute(sa.text(query), {key: value for key, value in values.items() if f":{key}" in query})
+            connection.execute(
+                sa.text(query), {key: value for key, value in values.items() if f":{key}" in query}
+            )
             for asked, far in ((watched, None), (viewer, radius)):
                 if asked in there:
-                    assert cached(connection, position, asked, far) == live(connection, position, asked, far), kind
+                    assert cached(connection, position, asked, far) == live(
+                        connection, position, asked, far
+                    ), kind
         savepoint.rollback()
 
 
@@ -106,7 +128,9 @@ def test_the_second_look_comes_from_the_cache(connection: Connection) -> None:
     kept = sa.text("select count(*) from viewshed where position_id = :id")
     assert connection.scalar(kept, {"id": position}) == 1
     # a cache that is really read: what is kept is what is answered
-    connection.execute(sa.text("update viewshed set labels[1] = 'kept' where position_id = :id"), {"id": position})
+    connection.execute(
+        sa.text("update viewshed set labels[1] = 'kept' where position_id = :id"), {"id": position}
+    )
     assert "kept" in {row[2] for row in cached(connection, position, "05.05", None)}
     assert len(first) == len(live(connection, position, "05.05", None))
 

@@ -25,7 +25,9 @@ def _range(asked: Asked, ends: Ends) -> Finding:
         "select * from positions.range(:position, :start, :target)", start=ends.start, target=ends.target
     )
     if row.hexes is None:
-        raise RulingError(f"There is no range from {ends.start} to {ends.target}: one of them is off the map.")
+        raise RulingError(
+            f"There is no range from {ends.start} to {ends.target}: one of them is off the map."
+        )
     steps = [Step(read_ruleset(asked.ruleset).facts.cites["range"], ends.target, row.hexes, "hexes counted")]
     if row.rule is not None:
         steps.append(Step(row.rule, row.at, row.effect, row.note))
@@ -48,7 +50,12 @@ def _trace(asked: Asked, ends: Ends) -> Finding:
             "touches": [row.label for row in rows if row.kind == "touch"],
         },
         [
-            Step(rule, row.label, "graze" if row.kind != "hex" else "passes", f"{notes[row.kind]}, {row.way} of the way")
+            Step(
+                rule,
+                row.label,
+                "graze" if row.kind != "hex" else "passes",
+                f"{notes[row.kind]}, {row.way} of the way",
+            )
             for row in rows
         ],
     )

@@ -11,7 +11,7 @@ from app.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
 
 SIGHTED = ("css", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
-POINTS = ("css-11", "css-12", "css-43", "css-44", "css-54", "css-62")
+POINTS = ("css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "ddp-38")
 """Contested points that a line of sight turns on."""
 
 

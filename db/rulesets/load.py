@@ -20,8 +20,8 @@ from db.rulesets import (
     RulesetDataError,
     Strict,
     files_digest,
-    read_ruleset,
     read_form,
+    read_ruleset,
 )
 from db.rulesets import tables as t
 from db.terms import TermFinder

@@ -339,6 +339,7 @@ as $$
     -- fenced off, so that what is found out of a cell is found out once
     offset 0
   ) as cell
+  offset 0
 $$;
 
 comment on function css._line(
