@@ -233,16 +233,17 @@ def _read_position(
         board = read_map(keys["map"], ruleset, problems)
     elif (saved_map := keys["map"].string(problems)) is not None:
         board = _saved_board(keys["map"], saved_map, ruleset, problems, connection)
+    title = (keys["title"].string(problems) or "") if "title" in keys else ""
+    conditions = _read_conditions(keys["conditions"], ruleset, problems) if "conditions" in keys else {}
+    policy = _read_policy(keys["policy"], ruleset, problems) if "policy" in keys else {}
+    units = keys["units"].items(problems) if "units" in keys else []
     if board is None:
+        # where a unit stands cannot be told, but what is wrong with its counter can
+        for node in units:
+            fill(UNITS[ruleset], node, problems)
         return None
-    position = PositionDraft(ruleset, board, saved_map)
-    if "title" in keys:
-        position.title = keys["title"].string(problems) or ""
-    if "conditions" in keys:
-        position.conditions = _read_conditions(keys["conditions"], ruleset, problems)
-    if "policy" in keys:
-        position.policy = _read_policy(keys["policy"], ruleset, problems)
-    for node in keys["units"].items(problems) if "units" in keys else ():
+    position = PositionDraft(ruleset, board, saved_map, None, title, conditions, policy)
+    for node in units:
         _read_unit(node, position, problems)
     for node in keys["markers"].items(problems) if "markers" in keys else ():
         _read_marker(node, position, problems)

@@ -201,6 +201,7 @@ def varied(draw: st.DrawFn) -> str:
     for label in draw(st.lists(st.sampled_from(labels), max_size=8)):
         ground = board.setdefault("hexes", {}).setdefault(label, {})
         ground |= {"terrain": draw(st.sampled_from(words.terrain)), "level": draw(st.integers(low, high))}
+    board.pop("hexsides", None)  # one of them names its side in another way
     for label in draw(st.lists(st.sampled_from(labels), max_size=6)) if words.hexsides else ():
         side = words.scheme.hex(label), words.scheme.hex(label).beside(draw(st.integers(1, 6)))
         name = words.scheme.side_label(side[0].q + side[1].q, side[0].r + side[1].r)
@@ -282,22 +283,23 @@ def test_the_sound_cases_are_sound(connection: Connection, base: dict[str, Any])
         assert len(rule_text(connection, text, "case.yaml")[1]) == len(base["ask"])
 
 
-@bounded(300)
+@bounded(400)
 @given(text=mutated())
 def test_a_mutated_case_is_ruled_on_or_refused(connection: Connection, text: str) -> None:
     check(connection, text)
 
 
-@bounded(200)
+@bounded(250)
 @given(text=scratched())
 def test_a_scratched_file_is_ruled_on_or_refused(connection: Connection, text: bytes) -> None:
     check(connection, text)
 
 
-@bounded(60)
+@bounded(80)
 @given(text=varied())
 def test_a_sound_case_is_ruled_on(connection: Connection, text: str) -> None:
-    assert check(connection, text).error is None
+    error = check(connection, text).error
+    assert error is None, str(error)
 
 
 @bounded(150)

@@ -322,6 +322,19 @@ def test_every_mistake_is_told_at_once(connection: Connection) -> None:
     ]
 
 
+def test_mistakes_beside_a_wrong_map_are_told_with_it(connection: Connection) -> None:
+    text = (
+        SPINE.replace("[ridge]", "[rigde]")
+        .replace("side: us", "side: usa")
+        .replace("spine", "spine\npolicy: {x: a}", 1)
+    )
+    assert [problem["place"] for problem in problems_of(connection, text)] == [
+        "policy/x",
+        "map/hexsides/22.82|23.82/1",
+        "units/1/side",
+    ]
+
+
 # Nothing is left behind
 
 

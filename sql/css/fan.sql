@@ -126,7 +126,9 @@ begin
       or css._side_stops(line.features, line.way, line.of_cave, line.above is not null and view.downhill <> 'b')
       or css._untold(line.met1, line.met2)
     )
-    and count(*) filter (where css._thins(line.met1, line.met2)) < 2
+    and count(*) filter (
+      where css._thins(line.met1, line.met2) or css._may_thin(line.met1, line.met2)
+    ) < 2
   ) as seen
   inner join public.hex on hex.map_id = view.map_id and hex.q = seen.tq and hex.r = seen.tr;
 end

@@ -175,7 +175,7 @@ return case
     -- 7.1.1 c: one is seen through, the second is not
     + case when same and sight = 'blocks_at_second' and level = high and not low_cover then 128 else 0 end
     -- what it does to sight is not printed
-    + case when same and sight = 'unknown' and level = high and not low_cover then 256 else 0 end
+    + case when same and sight = 'unknown' and level = high and not low_cover and not barrage then 256 else 0 end
     -- told, though it stops nothing: a rice paddy, lower ground, the view from above, ground in between
     + case when same and terrain = 'rice_paddy' and level = high then 512 else 0 end
     + case when level < high and sight in ('blocks', 'blocks_at_second') then 1024 else 0 end
@@ -375,15 +375,22 @@ comment on function css._point_of(integer, integer) is
 create or replace function css._untold(met1 integer, met2 integer)
 returns boolean
 language sql immutable parallel safe
-return coalesce(
-  -- one side that is open for certain is enough (7.1.1 b)
-  (met1 | met2) & 256 <> 0 and met1 & 447 <> 0 and met2 & 447 <> 0 and not (met1 & 63 <> 0 and met2 & 63 <> 0),
-  coalesce(met1, met2) & 256 <> 0 and coalesce(met1, met2) & 63 = 0,
-  false
-);
+return case
+  when met1 is null or met2 is null then coalesce(met1, met2, 0) & 256 <> 0
+  -- one side that is open, or at worst thin, is enough (7.1.1 b)
+  else (met1 & 256 <> 0 and met2 & 319 <> 0) or (met2 & 256 <> 0 and met1 & 319 <> 0)
+end;
 
 comment on function css._untold(integer, integer) is
 'Whether a cell of css._line turns on terrain whose sight the rulebook does not print.';
+
+create or replace function css._may_thin(met1 integer, met2 integer)
+returns boolean
+language sql immutable parallel safe
+return coalesce((met1 & 256 <> 0 and met2 & 128 <> 0) or (met2 & 256 <> 0 and met1 & 128 <> 0), false);
+
+comment on function css._may_thin(integer, integer) is
+'Whether a cell of css._line counts as brush at worst: sugar cane on the one side, brush on the other.';
 
 create or replace function css._side_stops(
   features text[], way text, of_cave boolean, overlooked boolean
@@ -557,6 +564,8 @@ declare
   stopped boolean := false;
   unknown boolean := false;
   seen integer := 0;
+  possible integer := 0;
+  maybe text;
   cell record;
   spoken record;
   feature text;
@@ -659,7 +668,8 @@ begin
       line.*,
       css._stops(line.kind, line.met1, line.met2) as stops,
       css._thins(line.met1, line.met2) as thins,
-      css._untold(line.met1, line.met2) as untold
+      css._untold(line.met1, line.met2) as untold,
+      css._may_thin(line.met1, line.met2) as may_thin
     from css._line(
       view.map_id, los.position_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr],
       array[above], view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning,
@@ -721,6 +731,16 @@ begin
       note := css._sight_note(case when seen > 1 then 'second' else 'first' end, effect, spot, null);
       point := coalesce(css._point_of(cell.met1, cell.met2), corner_point);
       return next;
+    elsif cell.may_thin then
+      possible := possible + 1;
+      rule := '7.1.1';
+      clause := 'c';
+      at := spot;
+      effect := 'passes';
+      note := 'at worst a brush that is seen through';
+      point := 'css-54';
+      maybe := spot;
+      return next;
     elsif not cell.untold and (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 447 <> 0 then
       rule := '7.1.1';
       clause := 'b';
@@ -753,6 +773,16 @@ begin
     end if;
   end loop;
 
+  if seen < 2 and seen + possible > 1 then
+    unknown := true;
+    rule := '6.2.1';
+    clause := null;
+    at := maybe;
+    effect := 'unknown';
+    note := css._sight_note('unprinted', effect, at, 'sugar_cane');
+    point := 'css-54';
+    return next;
+  end if;
   clause := null;
   point := null;
   effect := null;
