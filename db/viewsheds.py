@@ -36,7 +36,7 @@ class Viewshed(Base):
         comment="No farther than this; 24: as far as seen",
     )
     viewer: Mapped[str] = mapped_column(
-        primary_key=True, comment="A unit's id if it sees otherwise than its hex"
+        primary_key=True, comment="A unit's id; empty where the hex itself was asked"
     )
     map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
     qs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="q of every hex seen")

@@ -214,7 +214,7 @@ def varied(draw: st.DrawFn) -> str:
         {"trace": {"from": draw(there), "to": draw(there)}},
     ]
     if "los" in kinds_of(ruleset):
-        document["ask"] += [{"los": {"from": draw(far), "to": draw(far)}}, {"fan": {"from": draw(there)}}]
+        document["ask"] += [{"los": {"from": draw(there), "to": draw(far)}}, {"fan": {"from": draw(there)}}]
     if "command" in kinds_of(ruleset):
         document["ask"].append({"command": {"unit": draw(st.sampled_from(named))}})
     if ruleset == "css":

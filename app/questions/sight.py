@@ -9,9 +9,11 @@ from pydantic import Field
 from app.questions.geometry import Ends, Place
 from app.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
 
-SIGHTED = ("css", "ddp")
+SIGHTED = ("css", "ccp", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
-POINTS = ("css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "ddp-38")
+POINTS = (
+    "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "ccp-7", "ccp-33", "ccp-34", "ddp-38",
+)  # fmt: skip
 """Contested points that a line of sight turns on."""
 
 
@@ -31,10 +33,13 @@ def _los(asked: Asked, ends: Ends) -> Finding:
     verdict = rows[-1]
     unknown = [row for row in rows[:-1] if row.effect == "unknown"]
     visible = None if verdict.effect == "unknown" else verdict.effect == "visible"
+    # where the game knows hindrances, its function has a column for them
+    hindered = {"hindrance": verdict.hindrance} if hasattr(verdict, "hindrance") else {}
     return Finding(
         {
             "visible": visible,
             "range": verdict.range,
+            **hindered,
             "blocked_by": list(dict.fromkeys(row.at for row in rows if row.effect == "blocks" and row.at)),
         },
         [Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows],
@@ -71,6 +76,7 @@ KINDS = [
         answers={
             "visible": "true, false, or null where the rulebook does not print what would decide it",
             "range": "hexes from one to the other",
+            "hindrance": "ccp, bob: by how much fire along the line is hindered, 0 where by nothing",
             "blocked_by": "every hex and hexside that stops the line",
         },
         points=POINTS,

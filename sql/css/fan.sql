@@ -108,29 +108,31 @@ begin
     hex.q,
     hex.r,
     hex.label,
-    seen.away
-  from (
+    lattice.distance(view.q, view.r, hex.q, hex.r)
+  from unnest(view.tqs, view.trs) as target (q, r)
+  inner join public.hex on hex.map_id = view.map_id and hex.q = target.q and hex.r = target.r
+  left join (
     select
       line.tq,
-      line.tr,
-      line.away
+      line.tr
     from css._line(
       view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, view.tqs, view.trs, aboves, false,
       view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
       view.marked, false
     ) as line
-    where line.away = 1 or not view.shut_in
-    group by line.tq, line.tr, line.away
-    having not bool_or(
+    where line.met1 <> 0 or line.met2 <> 0 or line.features is not null or line.kind = 'hex'
+    group by line.tq, line.tr
+    having bool_or(
       css._stops(line.kind, line.met1, line.met2)
       or css._side_stops(line.features, line.way, line.of_cave, line.above is not null and view.downhill <> 'b')
       or css._untold(line.met1, line.met2)
     )
-    and count(*) filter (
+    or count(*) filter (
       where css._thins(line.met1, line.met2) or css._may_thin(line.met1, line.met2)
-    ) < 2
-  ) as seen
-  inner join public.hex on hex.map_id = view.map_id and hex.q = seen.tq and hex.r = seen.tr;
+    ) > 1
+  ) as hidden on hidden.tq = target.q and hidden.tr = target.r
+  where hidden.tq is null
+    and (not view.shut_in or lattice.distance(view.q, view.r, hex.q, hex.r) = 1);
 end
 $$;
 

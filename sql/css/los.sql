@@ -149,6 +149,7 @@ create or replace function css._met(
   barrage boolean,
   burns boolean,
   terrain text,
+  covered boolean,
   low_cover boolean,
   overlooked boolean,
   ground text
@@ -183,10 +184,12 @@ return case
     + case when level > low and level < high then 4096 else 0 end
     -- sugar cane, which css-54 may read as brush
     + case when same and terrain = 'sugar_cane' and level = high then 8192 else 0 end
+    -- low cover before an end that looks down a steep slope, however that is read (css-44)
+    + case when covered then 16384 else 0 end
 end;
 
 comment on function css._met(
-  integer, integer, integer, boolean, boolean, text, boolean, boolean, text, boolean, boolean, text
+  integer, integer, integer, boolean, boolean, text, boolean, boolean, text, boolean, boolean, boolean, text
 ) is
 'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
 
@@ -228,7 +231,8 @@ returns table (
   features text[],
   way text,
   of_cave boolean,
-  above integer
+  above integer,
+  crossed boolean
 )
 language sql stable parallel safe rows 300
 as $$
@@ -245,21 +249,26 @@ as $$
     cell.terrain2,
     css._met(
       cell.level1, cell.high, cell.low, cell.same, cell.beside_low1, cell.sight1, cell.barrage1, cell.burns1,
-      cell.terrain1, cell.low_cover1, cell.low_cover1 and downhill = 'c' and cell.level1 <= cell.above, ground
+      cell.terrain1, cell.covered1, cell.covered1 and downhill <> 'b',
+      cell.covered1 and downhill = 'c' and cell.level1 <= cell.above, ground
     ),
     css._met(
       cell.level2, cell.high, cell.low, cell.same, cell.beside_low2, cell.sight2, cell.barrage2, cell.burns2,
-      cell.terrain2, cell.low_cover2, cell.low_cover2 and downhill = 'c' and cell.level2 <= cell.above, ground
+      cell.terrain2, cell.covered2, cell.covered2 and downhill <> 'b',
+      cell.covered2 and downhill = 'c' and cell.level2 <= cell.above, ground
     ),
     cell.features,
     case
       when cell.features is null then null
       when cell.kind = 'spine' then 'along'
+      -- met at its end only (css-62)
+      when cell.kind = 'end' and not cell.crossed and corner = 'a' then 'aside'
       when cell.of_start or cell.of_target then 'beside'
       else 'across'
     end,
     (a_in_cave and cell.of_start) or (t_in_cave and cell.of_target),
-    cell.above
+    cell.above,
+    cell.crossed
   from (
     select
       line.tq,
@@ -271,6 +280,7 @@ as $$
       line.above,
       trace.n::integer as n,
       trace.kind,
+      trace.crossed,
       trace.of_start,
       trace.of_target,
       h1.label as label1,
@@ -290,10 +300,10 @@ as $$
       coalesce(m2.barrage, false) as barrage2,
       coalesce(m1.on_fire, false) as burns1,
       coalesce(m2.on_fire, false) as burns2,
-      line.above is not null and downhill <> 'b' and m1.sight is null and css._ground(h1.terrain, h1.features) in ('brush', 'rocky', 'sugar_cane')
-      as low_cover1,
-      line.above is not null and downhill <> 'b' and m2.sight is null and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane')
-      as low_cover2,
+      line.above is not null and m1.sight is null
+      and css._ground(h1.terrain, h1.features) in ('brush', 'rocky', 'sugar_cane') as covered1,
+      line.above is not null and m2.sight is null
+      and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane') as covered2,
       blocking_side.features
     from (
       select
@@ -313,7 +323,7 @@ as $$
     inner join lattice.trace
       on trace.dq = line.tq - aq
         and trace.dr = line.tr - ar
-        and (trace.kind <> 'end' or trace.crossed or corner = 'b')
+        and (telling or trace.kind <> 'end' or trace.crossed or corner = 'b')
         and (telling or trace.kind <> 'touch' or corner = 'b')
     -- a key that is null is looked up nowhere: so only what matters is
     left join public.hex as h1
@@ -367,10 +377,11 @@ language sql immutable parallel safe
 return case
   when (coalesce(met1, 0) | coalesce(met2, 0)) & 512 <> 0 then 'css-12'
   when (coalesce(met1, 0) | coalesce(met2, 0)) & 8192 <> 0 then 'css-54'
+  when (coalesce(met1, 0) | coalesce(met2, 0)) & 16384 <> 0 then 'css-44'
 end;
 
 comment on function css._point_of(integer, integer) is
-'The contested point that makes a cell of css._line count as brush: a rice paddy''s or the sugar cane''s.';
+'The contested point that a cell of css._line counts as brush by: rice paddy, sugar cane, the view from above.';
 
 create or replace function css._untold(met1 integer, met2 integer)
 returns boolean
@@ -400,7 +411,7 @@ language sql immutable parallel safe
 return coalesce(
   -- 7.1.2 d: along a blocking side; 6.3: out of a cave over any but a cliff
   way = 'along'
-  or (of_cave and features <> array['cliff'])
+  or (of_cave and way <> 'aside' and features <> array['cliff'])
   -- 6.2.2, 7.1.2 c: across one that belongs to neither end; a cliff may be overlooked (css-44)
   or (way = 'across' and not (overlooked and features = array['cliff'])),
   false
@@ -436,6 +447,7 @@ begin
       code := 'barrage';
       return next;
     end if;
+    point := case when met & 16384 <> 0 then 'css-44' end;
     if met & 32 <> 0 then
       rule := case when met & 64 <> 0 then '8.8.1' else '7.1.1' end;
       clause := case when met & 64 = 0 then 'a' end;
@@ -679,6 +691,9 @@ begin
   loop
     spot := case when cell.kind = 'hex' then cell.label1 else positions.side_label(cell.label1, cell.label2) end;
     corner_point := case when cell.kind = 'touch' or cell.kind = 'end' then 'css-62' end;
+    if cell.kind = 'end' and not cell.crossed and cell.features is null then
+      continue;
+    end if;
     if cell.kind = 'spine' or cell.kind = 'touch' or cell.kind = 'end' then
       rule := case when cell.kind = 'end' then '6.2.2' else '7.1.1' end;
       clause := case when cell.kind = 'spine' then 'b' end;
@@ -696,7 +711,7 @@ begin
       end;
       rule := case
         when cell.way = 'along' then '7.1.2'
-        when cell.of_cave and feature <> 'cliff' then '6.3'
+        when cell.of_cave and cell.way <> 'aside' and feature <> 'cliff' then '6.3'
         when cell.same or over_cliff then '6.2.2'
         else '7.1.2'
       end;

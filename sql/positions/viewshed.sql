@@ -28,8 +28,8 @@ begin
     position.ruleset,
     viewer.q,
     viewer.r,
-    -- a unit that sees otherwise than its hex is cached by its name
-    case when viewer.attributes ? 'in_cave' then viewshed."from" else '' end as viewer
+    -- a unit may see otherwise than its hex: it is cached by its name
+    case when viewer.unit is null then '' else viewshed."from" end as viewer
   into place
   from public.position
   cross join lateral positions.place(viewshed.position_id, viewshed."from") as viewer
@@ -139,6 +139,25 @@ $$;
 
 comment on function positions._after_state_edit() is
 'Trigger: drop a position''s viewsheds when its conditions or policy change.';
+
+create or replace function positions._after_unit_edit()
+returns trigger
+language plpgsql
+as $$
+begin
+  delete from public.viewshed as kept
+  where kept.position_id in (old.position_id, new.position_id)
+    and kept.viewer in (old.code, new.code);
+  return null;
+end
+$$;
+
+comment on function positions._after_unit_edit() is
+'Trigger: drop what a unit was found to see when its counter changes.';
+
+create or replace trigger viewshed_unit
+after insert or update or delete on public.unit
+for each row execute function positions._after_unit_edit();
 
 do $$
 declare

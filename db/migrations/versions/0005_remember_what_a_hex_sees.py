@@ -28,7 +28,7 @@ def upgrade() -> None:
             comment="No farther than this; 24: as far as seen",
         ),
         sa.Column(
-            "viewer", sa.Text(), nullable=False, comment="A unit's id if it sees otherwise than its hex"
+            "viewer", sa.Text(), nullable=False, comment="A unit's id; empty where the hex itself was asked"
         ),
         sa.Column("map_id", sa.BigInteger(), nullable=False, comment="The position's map"),
         sa.Column("qs", postgresql.ARRAY(sa.Integer()), nullable=False, comment="q of every hex seen"),
