@@ -167,6 +167,42 @@ def test_a_viewer_in_a_cave_is_cached_apart(connection: Connection) -> None:
     assert cached(connection, position, "05.05", None) == outside
 
 
+def test_two_units_in_a_hex_are_cached_apart_and_a_changed_counter_is_seen_anew(
+    connection: Connection,
+) -> None:
+    facts = read_ruleset("ddp").facts
+    board = MapDraft("ddp", facts.scheme)
+    board.hexes = {
+        facts.scheme.hex(f"{column:02d}{row:02d}"): HexDraft("clear", 0)
+        for column in range(1, 8)
+        for row in range(1, 8)
+    }
+    position = store_position(connection, PositionDraft("ddp", board))
+    for code, steps in (("full", 4), ("worn", 3)):
+        connection.execute(
+            sa.text(
+                "insert into unit (position_id, map_id, code, side, kind, q, r, attributes)"
+                " select :id, hex.map_id, :code, 'us', 'infantry', hex.q, hex.r, jsonb_build_object('steps', :steps)"
+                " from hex join position on position.map_id = hex.map_id"
+                " where position.id = :id and hex.label = '0404'"
+            ),
+            {"id": position, "code": code, "steps": steps},
+        )
+
+    def seen(unit: str) -> int:
+        query = sa.text("select count(*) from positions.viewshed(:id, :unit)")
+        count = connection.scalar(query, {"id": position, "unit": unit})
+        assert count == connection.scalar(
+            sa.text("select count(*) from ddp.fan(:id, :unit)"), {"id": position, "unit": unit}
+        )
+        return int(count)
+
+    # 8.27: four steps reach two hexes, three only the next
+    assert (seen("full"), seen("worn"), seen("full")) == (18, 6, 18)
+    connection.execute(sa.text("update unit set attributes = '{\"steps\": 2}' where code = 'full'"))
+    assert seen("full") == 6
+
+
 @pytest.fixture
 def own_engine(databases: Any) -> Any:
     engine = make_engine(databases.make())

@@ -1,35 +1,55 @@
 -- needs: ccp/los.sql
--- All that a hex sees in ccp: the judgement of ccp.los for every hex near enough.
+-- All that a hex sees in ccp: the judgement of ccp.los, for every hex near enough at once.
 
-create or replace function ccp._around(position_id bigint, "from" text, radius integer)
-returns table (q integer, r integer, label text, range integer)
-language plpgsql stable rows 100
+create or replace function ccp._fan_told(
+  position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
+)
+returns table (
+  q integer, r integer, label text, rule text, at text, effect text, note text, point text, range integer
+)
+language plpgsql stable rows 500
 as $$
 #variable_conflict use_column
 declare
   viewer record;
+  near record;
 begin
-  select * into viewer from ccp._end(_around.position_id, _around."from");
+  select * into viewer from positions.place(_fan_told.position_id, _fan_told."from");
   if viewer.q is null then
-    raise exception 'no hex or unit % on the map of this position', _around."from" using errcode = 'no_data_found';
+    raise exception 'no hex or unit % on the map of this position', _fan_told."from" using errcode = 'no_data_found';
   end if;
+  select
+    array_agg(hex.q order by hex.q, hex.r) as qs,
+    array_agg(hex.r order by hex.q, hex.r) as rs,
+    array_agg(hex.label order by hex.q, hex.r) as labels
+  into near
+  from public.position
+  inner join public.hex on hex.map_id = position.map_id
+  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as place
+  where position.id = _fan_told.position_id
+    and place.away > 0
+    -- sight itself has no end
+    and place.away <= coalesce(_fan_told.radius, place.away);
   return query
   select
-    hex.q,
-    hex.r,
-    hex.label,
-    place.away
-  from public.hex
-  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as place
-  where hex.map_id = viewer.map_id
-    and place.away > 0
-    -- a maximum of none is no limit: sight itself has none
-    and place.away <= coalesce(_around.radius, place.away);
+    near.qs[told.i],
+    near.rs[told.i],
+    near.labels[told.i],
+    told.rule,
+    told.at,
+    told.effect,
+    told.note,
+    told.point,
+    told.range
+  from ccp._told(
+    _fan_told.position_id, viewer.q, viewer.r, viewer.unit, near.qs, near.rs, null,
+    _fan_told.conditions, _fan_told.policy
+  ) as told;
 end
 $$;
 
-comment on function ccp._around(bigint, text, integer) is
-'Every other hex of the map within a range of a hex or unit; without a range, all of them.';
+comment on function ccp._fan_told(bigint, text, integer, jsonb, jsonb) is
+'Every rule that speaks on the lines from a hex or unit to all hexes within a range, or on the whole map.';
 
 create or replace function ccp.fan(
   position_id bigint,
@@ -42,13 +62,12 @@ returns table (q integer, r integer, label text, range integer)
 language sql stable rows 100
 as $$
   select
-    hex.q,
-    hex.r,
-    hex.label,
-    hex.range
-  from ccp._around(fan.position_id, fan."from", fan.radius) as hex
-  cross join lateral ccp.los(fan.position_id, fan."from", hex.label, fan.conditions, fan.policy) as los
-  where los.effect = 'visible'
+    told.q,
+    told.r,
+    told.label,
+    told.range
+  from ccp._fan_told(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy) as told
+  where told.effect = 'visible'
 $$;
 
 comment on function ccp.fan(bigint, text, integer, jsonb, jsonb) is
@@ -65,19 +84,18 @@ returns table (rule text, clause text, at text, effect text, note text, point te
 language sql stable rows 50
 as $$
   select
-    los.rule,
-    los.clause,
-    los.at,
-    case los.effect when 'blocks' then 'hides' else los.effect end,
-    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes hidden' else 'lines' end),
-    los.point
-  from ccp._around(fan_reasons.position_id, fan_reasons."from", fan_reasons.radius) as hex
-  cross join lateral ccp.los(
-    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
-  ) as los
-  where los.effect in ('blocks', 'assumed') or los.point is not null
-  group by los.rule, los.clause, los.at, los.effect, los.point
-  order by count(*) desc, los.rule, los.clause, los.at
+    told.rule,
+    null::text,
+    told.at,
+    case told.effect when 'blocks' then 'hides' else told.effect end,
+    format('%s %s', count(*), case when told.effect = 'blocks' then 'hexes hidden' else 'lines' end),
+    told.point
+  from ccp._fan_told(
+    fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
+  ) as told
+  where told.effect in ('blocks', 'assumed') or told.point is not null
+  group by told.rule, told.at, told.effect, told.point
+  order by count(*) desc, told.rule, told.at
 $$;
 
 comment on function ccp.fan_reasons(bigint, text, integer, jsonb, jsonb) is

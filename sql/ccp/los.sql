@@ -2,8 +2,10 @@
 -- Line of sight in ccp (Combat Commander: Pacific): 7.2, 16, 18.3, O24.4, O24.5, T81.4 to T99, F102.2.
 --
 -- The string goes from centre to centre; what it touches between the two end hexes counts.
--- `ccp._met` lists all that it meets there, a row a thing: drawn areas, hexes taken as filled,
--- smoke, blazes, crest lines and ground above the ends. `ccp.los` judges and tells it.
+-- `ccp._met` lists all that lines from one hex to several others meet there, a row a thing:
+-- drawn areas, hexes taken as filled, smoke, blazes, crest lines, ground above the ends.
+-- `ccp._told` judges and tells it in words; `ccp.los` takes the rows of one line and `ccp.fan`
+-- the verdicts of many, so the two cannot disagree.
 --
 -- Exactness. Where the line enters and leaves a hex is a rational over the denominator of its
 -- trace. Blown up by that denominator, those points are integers and the artwork stays on its
@@ -168,16 +170,58 @@ comment on function ccp._falls(
 ) is
 'Whether a line that leaves a hex at (x, y)/den for the given hexes is below a level there (T89.3.2, F102.2.1).';
 
+create or replace function ccp._end(position_id bigint, q integer, r integer, unit bigint)
+returns table (
+  label text, terrain text, level integer, height integer, aloft boolean, in_cave boolean, smoke integer
+)
+language sql stable parallel safe rows 1
+as $$
+  select
+    hex.label,
+    hex.terrain,
+    hex.level::integer,
+    -- O24.4, O24.5: an aircraft looks as if from a hill of level 5
+    case when craft.aloft then 5 else hex.level::integer end,
+    craft.aloft,
+    -- F102.1: nobody but the Japanese is ever inside
+    coalesce((unit.attributes ->> 'in_cave')::boolean and unit.side = 'japan', false),
+    (
+      select max(marker.value)::integer
+      from public.marker
+      where marker.position_id = _end.position_id
+        and marker.q = _end.q
+        and marker.r = _end.r
+        and marker.kind = 'smoke'
+    )
+  from public.position
+  inner join public.hex
+    on hex.map_id = position.map_id
+      and hex.q = _end.q
+      and hex.r = _end.r
+  left join public.unit on unit.id = _end.unit
+  cross join lateral (
+    select coalesce(unit.kind in ('aircraft', 'dive_bomber', 'fighter'), false) as aloft
+  ) as craft
+  where position.id = _end.position_id
+$$;
+
+comment on function ccp._end(bigint, integer, integer, bigint) is
+'An end of a line: its hex, how high it looks from, whether it is inside a cave, the smoke in its hex.';
+
 create or replace function ccp._met(
-  position_id bigint, map_id bigint, aq integer, ar integer, tq integer, tr integer, floor integer
+  position_id bigint, map_id bigint, aq integer, ar integer, tqs integer[], trs integer[], floors integer[]
 )
 returns table (
+  i integer,
   n integer,
   kind text,
   q integer,
   r integer,
   label text,
-  side text,
+  q1 integer,
+  r1 integer,
+  q2 integer,
+  r2 integer,
   level integer,
   enter bigint,
   leave bigint,
@@ -188,47 +232,57 @@ returns table (
   value integer,
   inside boolean
 )
-language sql stable parallel safe rows 20
+language sql stable parallel safe rows 500
 as $$
-  with line as materialized (
-    select * from lattice.line(_met.aq, _met.ar, _met.tq, _met.tr)
-  ),
-  ray as materialized (
+  with goal as materialized (
     select
-      public.st_makeline(lattice.center(_met.aq, _met.ar), lattice.center(_met.tq, _met.tr)) as geom,
+      target.i::integer as i,
+      target.floor,
+      public.st_makeline(lattice.center(_met.aq, _met.ar), lattice.center(target.q, target.r)) as ray,
+      target.q,
+      target.r,
       3 * _met.aq as x,
       2 * _met.ar + _met.aq as y,
-      3 * (_met.tq - _met.aq) as dx,
-      2 * (_met.tr - _met.ar) + _met.tq - _met.aq as dy,
-      (select min(line.enter) from line) as first,
-      (select max(line.leave) from line) as last
+      3 * (target.q - _met.aq) as dx,
+      2 * (target.r - _met.ar) + target.q - _met.aq as dy,
+      edge.first,
+      edge.last
+    from unnest(_met.tqs, _met.trs, _met.floors) with ordinality as target (q, r, floor, i)
+    cross join lateral (
+      select
+        min(line.enter) as first,
+        max(line.leave) as last
+      from lattice.line(_met.aq, _met.ar, target.q, target.r) as line
+    ) as edge
   ),
   cell as materialized (
     select
+      goal.i,
+      goal.floor,
+      goal.ray,
       line.n::integer as n,
       line.kind,
       side.q,
       side.r,
+      line.q1,
+      line.r1,
+      line.q2,
+      line.r2,
       hex.label,
       hex.terrain,
       hex.level::integer as level,
-      hex.geom,
       line.enter,
       line.leave,
       line.den,
-      line.enter > ray.first as begun,
-      line.leave < ray.last as goes_on,
-      piece.start,
-      piece.finish,
-      case when line.kind = 'touch' then piece.start else public.st_makeline(piece.start, piece.finish) end as piece
-    from line
-    cross join ray
+      line.enter > goal.first as begun,
+      line.leave < goal.last as goes_on,
+      goal.x * line.den + goal.dx * line.enter as x1,
+      goal.y * line.den + goal.dy * line.enter as y1,
+      goal.x * line.den + goal.dx * line.leave as x2,
+      goal.y * line.den + goal.dy * line.leave as y2
+    from goal
+    cross join lateral lattice.line(_met.aq, _met.ar, goal.q, goal.r) as line
     cross join lateral (values (1, line.q1, line.r1), (2, line.q2, line.r2)) as side (i, q, r)
-    cross join lateral (
-      select
-        public.st_makepoint(ray.x * line.den + ray.dx * line.enter, ray.y * line.den + ray.dy * line.enter) as start,
-        public.st_makepoint(ray.x * line.den + ray.dx * line.leave, ray.y * line.den + ray.dy * line.leave) as finish
-    ) as piece
     left join public.hex
       on hex.map_id = _met.map_id
         and hex.q = side.q
@@ -236,76 +290,128 @@ as $$
     where line.kind in ('hex', 'spine', 'touch')
       and (side.i = 1 or line.kind = 'spine')
   ),
-  artwork as (
+  ground as materialized (
+    select distinct
+      hex.q,
+      hex.r,
+      hex.terrain,
+      hex.geom
+    from cell
+    inner join public.hex
+      on hex.map_id = _met.map_id
+        and hex.q = cell.q
+        and hex.r = cell.r
+  ),
+  -- which artwork has a part in which hex, and whether it covers all of it
+  overlap as materialized (
     select
+      ground.q,
+      ground.r,
       case when area.terrain = 'blaze' then 'blaze' else 'area' end as what,
       area.terrain,
-      area.n,
+      area.n as area,
       screen.hindrance as value,
-      area.geom
-    from ray
+      area.geom,
+      public.st_covers(area.geom, ground.geom) as covers
+    from ground
     inner join public.terrain_area as area
       on area.map_id = _met.map_id
-        and public.st_intersects(area.geom, ray.geom)
+        and public.st_intersects(area.geom, ground.geom)
     inner join ccp._screens() as screen on screen.terrain = area.terrain
+    where public.st_relate(area.geom, ground.geom, 'T********')
     union all
     select
+      ground.q,
+      ground.r,
       'crest',
       null,
       crest.n,
       crest.level::integer,
-      crest.geom
-    from ray
+      crest.geom,
+      false
+    from ground
     inner join public.crest
       on crest.map_id = _met.map_id
-        and crest.level >= _met.floor
-        and public.st_intersects(crest.geom, ray.geom)
+        and public.st_intersects(crest.geom, ground.geom)
+    where public.st_relate(crest.geom, ground.geom, 'T********')
   ),
   drawn as materialized (
     select
+      cell.i,
       cell.n,
       cell.q,
       cell.r,
-      artwork.what,
-      artwork.terrain,
-      artwork.n as area,
-      artwork.value,
+      overlap.what,
+      overlap.terrain,
+      overlap.area,
+      overlap.value,
       relation.matrix like '0%' or relation.matrix like '1%' as inside
-    from artwork
-    inner join cell on public.st_relate(artwork.geom, cell.geom, 'T********')
-    cross join lateral (select public.st_scale(artwork.geom, cell.den, cell.den) as geom) as blown_up
-    cross join lateral (select public.st_relate(cell.piece, blown_up.geom) as matrix) as relation
-    where relation.matrix not like 'FF%'
-      -- an end of the piece counts unless it lies on the side of an end hex
+    from cell
+    inner join overlap
+      on overlap.q = cell.q
+        and overlap.r = cell.r
+        and (overlap.what <> 'crest' or overlap.value >= cell.floor)
+    cross join lateral (
+      select
+        public.st_makepoint(cell.x1, cell.y1) as start,
+        public.st_makepoint(cell.x2, cell.y2) as finish
+    ) as tip
+    cross join lateral (
+      select
+        case
+          when cell.kind = 'hex' and overlap.covers then null
+          else public.st_scale(overlap.geom, cell.den, cell.den)
+        end as geom
+    ) as blown_up
+    cross join lateral (
+      select
+        case
+          when cell.kind = 'hex' and overlap.covers then '1'
+          else public.st_relate(
+            case when cell.kind = 'touch' then tip.start else public.st_makeline(tip.start, tip.finish) end,
+            blown_up.geom
+          )
+        end as matrix
+    ) as relation
+    where (cell.kind = 'hex' and overlap.covers)
       or (
-        relation.matrix not like '___FF%'
+        public.st_intersects(overlap.geom, cell.ray)
         and (
-          (cell.begun and public.st_intersects(cell.start, blown_up.geom))
-          or (cell.goes_on and public.st_intersects(cell.finish, blown_up.geom))
+          relation.matrix not like 'FF%'
+          -- an end of the piece counts unless it lies on the side of an end hex
+          or (
+            relation.matrix not like '___FF%'
+            and (
+              (cell.begun and public.st_intersects(tip.start, blown_up.geom))
+              or (cell.goes_on and public.st_intersects(tip.finish, blown_up.geom))
+            )
+          )
         )
       )
   ),
   filled as (
     select
+      cell.i,
       cell.n,
       cell.q,
       cell.r,
       cell.terrain,
       screen.hindrance as value,
       cell.kind = 'hex'
-      or (cell.kind = 'spine' and count(*) over (partition by cell.n, screen.hindrance is null) = 2) as inside
+      or (cell.kind = 'spine' and count(*) over (partition by cell.i, cell.n, screen.hindrance is null) = 2) as inside
     from cell
     inner join ccp._screens() as screen on screen.terrain = cell.terrain and screen.terrain <> 'blaze'
     where not exists (
       select
-      from public.terrain_area as area
-      where area.map_id = _met.map_id
-        and area.terrain = cell.terrain
-        and public.st_relate(area.geom, cell.geom, 'T********')
+      from overlap
+      where overlap.q = cell.q
+        and overlap.r = cell.r
+        and overlap.terrain = cell.terrain
     )
   ),
   marked as (
     select
+      cell.i,
       cell.n,
       cell.q,
       cell.r,
@@ -318,9 +424,10 @@ as $$
         and marker.q = cell.q
         and marker.r = cell.r
         and marker.kind in ('smoke', 'blaze')
-    group by cell.n, cell.q, cell.r, marker.kind
-    union all
+    group by cell.i, cell.n, cell.q, cell.r, marker.kind
+    union
     select
+      cell.i,
       cell.n,
       cell.q,
       cell.r,
@@ -329,54 +436,61 @@ as $$
       cell.kind <> 'touch'
     from cell
     where cell.terrain = 'blaze'
-      and not exists (
-        select
-        from public.marker
-        where marker.position_id = _met.position_id
-          and marker.q = cell.q
-          and marker.r = cell.r
-          and marker.kind = 'blaze'
-      )
   ),
   hill as (
     select
+      cell.i,
       cell.n,
       cell.q,
       cell.r,
-      cell.kind = 'hex' or (cell.kind = 'spine' and count(*) over (partition by cell.n) = 2) as inside
+      cell.kind = 'hex' or (cell.kind = 'spine' and count(*) over (partition by cell.i, cell.n) = 2) as inside
     from cell
-    cross join ray
-    where ccp._high(
-      _met.map_id, cell.q, cell.r, cell.level, _met.floor,
-      2 * ray.x * cell.den + ray.dx * (cell.enter + cell.leave),
-      2 * ray.y * cell.den + ray.dy * (cell.enter + cell.leave),
-      2 * cell.den
-    )
+    where case
+      when exists (
+        select
+        from overlap
+        where overlap.q = cell.q
+          and overlap.r = cell.r
+          and overlap.what = 'crest'
+          and overlap.value >= cell.floor
+      )
+        -- halfway through, where no crest line is met
+        then ccp._high(
+          _met.map_id, cell.q, cell.r, cell.level, cell.floor,
+          cell.x1 + cell.x2, cell.y1 + cell.y2, 2 * cell.den
+        )
+      else cell.level >= cell.floor
+    end
     and not exists (
       select
       from drawn
-      where drawn.n = cell.n
+      where drawn.i = cell.i
+        and drawn.n = cell.n
         and drawn.q = cell.q
         and drawn.r = cell.r
         and drawn.what = 'crest'
     )
   ),
   thing as (
-    select n, q, r, what, terrain, area, value, inside from drawn
+    select i, n, q, r, what, terrain, area, value, inside from drawn
     union all
-    select n, q, r, 'fill', terrain, null, value, inside from filled
+    select i, n, q, r, 'fill', terrain, null, value, inside from filled
     union all
-    select n, q, r, kind, null, null, value, inside from marked
+    select i, n, q, r, kind, null, null, value, inside from marked
     union all
-    select n, q, r, 'hill', null, null, null, inside from hill
+    select i, n, q, r, 'hill', null, null, null, inside from hill
   )
   select
+    cell.i,
     cell.n,
     cell.kind,
     cell.q,
     cell.r,
     cell.label,
-    case when cell.kind = 'spine' then positions.cell_label(_met.map_id, line.q1, line.r1, line.q2, line.r2) else cell.label end,
+    cell.q1,
+    cell.r1,
+    cell.q2,
+    cell.r2,
     cell.level,
     cell.enter,
     cell.leave,
@@ -387,13 +501,15 @@ as $$
     thing.value,
     thing.inside
   from cell
-  inner join line on line.n = cell.n
-  left join thing on thing.n = cell.n and thing.q = cell.q and thing.r = cell.r
-  order by cell.n, cell.q, cell.r, thing.what, thing.area
+  left join thing
+    on thing.i = cell.i
+      and thing.n = cell.n
+      and thing.q = cell.q
+      and thing.r = cell.r
 $$;
 
-comment on function ccp._met(bigint, bigint, integer, integer, integer, integer, integer) is
-'All that a line meets between its end hexes, a row a thing; ground and crest lines from a level up.';
+comment on function ccp._met(bigint, bigint, integer, integer, integer[], integer[], integer[]) is
+'All that lines meet between their end hexes, a row a thing; ground and crest lines from each line''s floor up.';
 
 create or replace function ccp._way(enter bigint, leave bigint, den bigint)
 returns text
@@ -409,56 +525,488 @@ end;
 comment on function ccp._way(bigint, bigint, bigint) is
 'Where along the line something lies, as exact fractions of its length.';
 
-create or replace function ccp._end(position_id bigint, name text)
-returns table (
-  map_id bigint,
-  q integer,
-  r integer,
-  label text,
-  terrain text,
-  level integer,
-  height integer,
-  aloft boolean,
-  in_cave boolean,
-  smoke integer
+create or replace function ccp._thing_name(
+  what text, terrain text, area integer, value integer, label text, enter bigint, leave bigint, den bigint
 )
-language sql stable parallel safe rows 1
+returns text
+language sql immutable parallel safe
+return format(
+  '%s in %s, %s',
+  case what
+    when 'area' then format('%s area %s', replace(terrain, '_', ' '), area)
+    when 'fill' then replace(terrain, '_', ' ')
+    when 'crest' then format('crest line %s of level %s', area, value)
+    when 'hill' then 'higher ground'
+    when 'smoke' then format('smoke of %s', value)
+    else what
+  end,
+  label,
+  ccp._way(enter, leave, den)
+);
+
+comment on function ccp._thing_name(text, text, integer, integer, text, bigint, bigint, bigint) is
+'How a ruling names what a line meets: the artwork, its hex, and where along the line that is.';
+
+create or replace function ccp._told(
+  position_id bigint,
+  aq integer,
+  ar integer,
+  viewer_unit bigint,
+  tqs integer[],
+  trs integer[],
+  target_unit bigint,
+  conditions jsonb,
+  policy jsonb
+)
+returns table (
+  i integer,
+  stage integer,
+  n integer,
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  range integer,
+  hindrance integer
+)
+language sql stable rows 500
 as $$
+  with state as materialized (
+    select
+      position.map_id,
+      coalesce((coalesce(_told.conditions, position.conditions) ->> 'night')::boolean, false) as night,
+      reading.*
+    from public.position
+    cross join lateral ccp._sight_readings(coalesce(_told.policy, position.policy)) as reading
+    where position.id = _told.position_id
+  ),
+  viewer as materialized (
+    select * from ccp._end(_told.position_id, _told.aq, _told.ar, _told.viewer_unit)
+  ),
+  goal as materialized (
+    select
+      wanted.i::integer as i,
+      wanted.q,
+      wanted.r,
+      target.*,
+      lattice.distance(_told.aq, _told.ar, wanted.q, wanted.r) as away,
+      greatest(viewer.height, target.height) as high,
+      least(viewer.height, target.height) as low,
+      -- ground from here up stands in the way: above both ends, or as high as the higher (T89.3.2, T89.3.3)
+      greatest(viewer.height, target.height) + case when viewer.height = target.height then 1 else 0 end as floor,
+      -- Obstacles from here up bar the line (T89.4, ccp-7)
+      case
+        when state.beside_hill = 'b' and least(viewer.height, target.height) > 0
+          then least(viewer.height, target.height)
+        else greatest(viewer.height, target.height)
+      end as barrier,
+      edge.first,
+      edge.last,
+      edge.den
+    from unnest(_told.tqs, _told.trs) with ordinality as wanted (q, r, i)
+    cross join viewer
+    cross join state
+    cross join lateral ccp._end(_told.position_id, wanted.q, wanted.r, _told.target_unit) as target
+    cross join lateral (
+      select
+        min(line.enter) as first,
+        max(line.leave) as last,
+        min(line.den) as den
+      from lattice.line(_told.aq, _told.ar, wanted.q, wanted.r) as line
+    ) as edge
+  ),
+  met as materialized (
+    select
+      met.*,
+      goal.high,
+      goal.low,
+      goal.barrier,
+      bool_or(met.label is not null) over line_cell as on_map,
+      row_number() over line_cell as m,
+      case
+        when goal.height < viewer.height then met.leave = goal.last
+        when goal.height > viewer.height then met.enter = goal.first
+        else false
+      end as beside_lower,
+      bool_or(met.level = goal.low and met.kind <> 'touch') over (partition by met.i) as past_own_level,
+      -- the hill of the higher end, without a break (ccp-33)
+      coalesce(
+        case
+          when goal.height > viewer.height
+            then bool_and(met.level = goal.high) over (
+              partition by met.i order by met.n groups between 1 following and unbounded following
+            )
+          else bool_and(met.level = goal.high) over (
+            partition by met.i order by met.n groups between unbounded preceding and 1 preceding
+          )
+        end,
+        true
+      ) as on_its_hill
+    from state
+    cross join viewer
+    cross join lateral (
+      select
+        array_agg(goal.q order by goal.i) as tqs,
+        array_agg(goal.r order by goal.i) as trs,
+        array_agg(goal.floor order by goal.i) as floors
+      from goal
+    ) as wanted
+    cross join lateral ccp._met(
+      _told.position_id, state.map_id, _told.aq, _told.ar, wanted.tqs, wanted.trs, wanted.floors
+    ) as met
+    inner join goal on goal.i = met.i
+    window line_cell as (partition by met.i, met.n)
+  ),
+  past as materialized (
+    select
+      met.i,
+      bool_or(met.past_own_level and met.low > 0) as past_own_level
+    from met
+    group by met.i
+  ),
+  -- the slope at the edge of an end's own hex (T89.3.2, F102.2)
+  slope as materialized (
+    select
+      goal.i,
+      own.task,
+      own.label,
+      falls.lower,
+      falls.assumed,
+      coalesce(past.past_own_level, false) as past_own_level
+    from goal
+    cross join state
+    cross join viewer
+    left join past on past.i = goal.i
+    cross join lateral (
+      values
+      ('cave', viewer.in_cave, true, viewer.level, viewer.label),
+      ('cave', goal.in_cave, false, goal.level, goal.label),
+      ('crest', viewer.height > goal.height and not viewer.aloft, true, viewer.level, viewer.label),
+      ('crest', goal.height > viewer.height and not goal.aloft, false, goal.level, goal.label)
+    ) as own (task, asked, at_start, level, label)
+    cross join lateral (
+      select
+        array_agg(beyond.q) as qs,
+        array_agg(beyond.r) as rs
+      from (
+        select
+          side.q,
+          side.r
+        from lattice.line(_told.aq, _told.ar, goal.q, goal.r) as line
+        cross join lateral (values (line.q1, line.r1), (line.q2, line.r2)) as side (q, r)
+        where line.kind in ('hex', 'spine')
+          and case when own.at_start then line.enter = goal.first else line.leave = goal.last end
+        union
+        select
+          case when own.at_start then goal.q else _told.aq end,
+          case when own.at_start then goal.r else _told.ar end
+        where goal.away = 1
+      ) as beyond
+    ) as next
+    cross join lateral (select case when own.at_start then goal.first else goal.last end as t) as leaves
+    cross join lateral ccp._falls(
+      state.map_id,
+      case when own.at_start then _told.aq else goal.q end,
+      case when own.at_start then _told.ar else goal.r end,
+      own.level,
+      3 * _told.aq * goal.den + 3 * (goal.q - _told.aq) * leaves.t,
+      (2 * _told.ar + _told.aq) * goal.den + (2 * (goal.r - _told.ar) + goal.q - _told.aq) * leaves.t,
+      goal.den,
+      next.qs,
+      next.rs
+    ) as falls
+    where own.asked
+      and goal.away > 0
+  ),
+  judged as (
+    select
+      met.*,
+      name.name,
+      met.inside or met.what = 'crest' or state.graze = 'a' as touches,
+      case
+        when met.what in ('hill', 'crest')
+          and met.high > met.low
+          and met.low > 0
+          and met.past_own_level
+          and met.on_its_hill
+          and met.level <= met.high
+          and coalesce(met.value, met.level) = met.high
+          then 'ccp-33'
+        when met.what in ('area', 'fill') and met.value is null and met.low > 0 and met.level >= met.low
+          and met.level < met.high
+          then 'ccp-7'
+        when not met.inside and met.what <> 'crest' then 'ccp-34'
+      end as point,
+      state.crest
+    from met
+    cross join state
+    cross join lateral (
+      select ccp._thing_name(met.what, met.terrain, met.area, met.value, met.label, met.enter, met.leave, met.den) as name
+    ) as name
+    where met.what is not null
+      and met.label is not null
+  ),
+  ruled as materialized (
+    select
+      judged.*,
+      case
+        when not judged.touches then 'passes'
+        when judged.what = 'blaze' then 'blocks'
+        when judged.what = 'smoke' then judged.value::text
+        when judged.what in ('hill', 'crest')
+          then case when judged.point = 'ccp-33' and judged.crest = 'b' then 'passes' else 'blocks' end
+        -- an Obstacle: T89.4, and the blind hex behind a lower one, T89.4.1
+        when judged.value is null
+          then case
+            when judged.level >= judged.barrier then 'blocks'
+            when judged.beside_lower and judged.level >= judged.low then 'blocks'
+            else 'passes'
+          end
+        -- a Hindrance: T89.5
+        when judged.level >= judged.high then judged.value::text
+        else 'passes'
+      end as effect
+    from judged
+  ),
+  row_of as materialized (
+    select
+      goal.i,
+      1 as stage,
+      fact.n,
+      fact.rule,
+      fact.at,
+      fact.effect,
+      fact.note,
+      null::text as point
+    from goal
+    cross join viewer
+    cross join state
+    cross join lateral (
+      select exists (
+        select
+        from public.marker
+        where marker.position_id = _told.position_id
+          and marker.kind = 'starshell'
+          and lattice.distance(marker.q, marker.r, goal.q, goal.r) <= 2
+      ) as lit
+    ) as light
+    cross join lateral (
+      values
+      (
+        goal.away = 0, 1, '16.1', goal.label, 'passes', 'both are in one hex, where no string is stretched'
+      ),
+      (
+        viewer.aloft or goal.aloft, 2, 'O24.4', case when viewer.aloft then viewer.label else goal.label end,
+        'passes', 'an aircraft is taken to be on a hill of level 5'
+      ),
+      -- T88: a gully hides from all that is neither adjacent nor higher
+      (
+        viewer.terrain = 'gully' and not viewer.aloft and goal.away > 0, 3, 'T88', viewer.label,
+        case when goal.away = 1 or goal.height > viewer.level then 'passes' else 'blocks' end,
+        case
+          when goal.away = 1 then 'out of a gully an adjacent hex is seen'
+          when goal.height > viewer.level then 'out of a gully higher ground is seen'
+          else 'out of a gully only adjacent hexes and higher ground are seen'
+        end
+      ),
+      (
+        goal.terrain = 'gully' and not goal.aloft and goal.away > 0, 4, 'T88', goal.label,
+        case when goal.away = 1 or viewer.height > goal.level then 'passes' else 'blocks' end,
+        case
+          when goal.away = 1 then 'a gully is seen into from an adjacent hex'
+          when viewer.height > goal.level then 'a gully is seen into from above'
+          else 'a gully is seen into only from adjacent hexes and higher ground'
+        end
+      ),
+      (
+        state.night and goal.away > 0, 7, case when light.lit then '7.2' else '18.3' end, goal.label,
+        case when light.lit then 'passes' else goal.away::text end,
+        case
+          when light.lit then 'a starshell lights the target hex: night does not hinder'
+          else format('night hinders by the range, %s', goal.away)
+        end
+      ),
+      -- 16.3.4: smoke at the ends
+      (
+        viewer.smoke is not null and goal.away > 0, 8, '16.3.4', viewer.label, viewer.smoke::text,
+        format('out of smoke of %s in %s', viewer.smoke, viewer.label)
+      ),
+      (
+        goal.smoke is not null and goal.away > 0, 9, '16.3.4', goal.label, goal.smoke::text,
+        format('into smoke of %s in %s', goal.smoke, goal.label)
+      )
+    ) as fact (holds, n, rule, at, effect, note)
+    where fact.holds
+    union all
+    select
+      slope.i,
+      1,
+      fact.n,
+      fact.rule,
+      slope.label,
+      fact.effect,
+      fact.note,
+      fact.point
+    from slope
+    cross join state
+    cross join lateral (
+      values
+      (
+        slope.assumed, 5, 'T89.3.1', 'assumed',
+        format('no crest line is drawn at %s: its hill is taken to end at its sides', slope.label), null
+      ),
+      (
+        slope.task = 'cave', 6, 'F102.2.2', case when slope.lower then 'passes' else 'blocks' end,
+        case
+          when slope.lower then 'the line leaves the hex of the cave downslope'
+          else 'the line leaves the hex of the cave upslope, where nobody inside sees or is seen'
+        end,
+        null
+      ),
+      (
+        slope.task = 'crest' and slope.lower, 6, 'T89.3.2', 'passes',
+        format('the line crosses the crest of %s before it leaves that hex', slope.label), null
+      ),
+      -- ccp-33: past a hill of the lower end's level
+      (
+        slope.task = 'crest' and not slope.lower, 6, 'T89.3.2',
+        case when slope.past_own_level and state.crest = 'b' then 'passes' else 'blocks' end,
+        case
+          when slope.past_own_level and state.crest = 'b'
+            then format('past a hill of the lower level %s is seen, though not its first Crest hex', slope.label)
+          else format('the line is still on the hill of %s when it leaves that hex', slope.label)
+        end,
+        case when slope.past_own_level then 'ccp-33' end
+      )
+    ) as fact (holds, n, rule, effect, note, point)
+    where fact.holds
+    union all
+    select
+      met.i,
+      2,
+      100 * met.n,
+      '16.1',
+      positions.cell_label(state.map_id, met.q1, met.r1, met.q2, met.r2),
+      case when met.on_map then 'graze' else 'blocks' end,
+      case
+        when not met.on_map then 'the line leaves the map'
+        when met.kind = 'spine' then 'the line runs along this side'
+        else 'the line meets this hex in a corner point only'
+      end,
+      null
+    from met
+    cross join state
+    where met.m = 1
+      and case when met.on_map then met.kind <> 'hex' else met.kind <> 'touch' end
+    union all
+    select
+      ruled.i,
+      2,
+      100 * ruled.n + ruled.m::integer,
+      fact.rule,
+      ruled.label,
+      fact.effect,
+      fact.note,
+      fact.point
+    from ruled
+    cross join lateral (
+      values
+      (
+        true,
+        case
+          when not ruled.touches then '16.1'
+          when ruled.what = 'blaze' then '16.2.2'
+          when ruled.what = 'smoke' then '16.3.4'
+          when ruled.what in ('hill', 'crest') then case when ruled.high = ruled.low then 'T89.3.3' else 'T89.3.2' end
+          when ruled.value is not null then case when ruled.effect = 'passes' then 'T89.5' else '16.3' end
+          when ruled.effect = 'blocks' and ruled.level < ruled.barrier then 'T89.4.1'
+          when ruled.high > 0 then 'T89.4'
+          else '16.2.1'
+        end,
+        ruled.effect,
+        case
+          when not ruled.touches then format('only the edge is met: %s', ruled.name)
+          when ruled.what in ('hill', 'crest') then format('a hill: %s', ruled.name)
+          when ruled.effect = 'passes' then format('seen over from above: %s', ruled.name)
+          when ruled.what in ('area', 'fill') and ruled.value is null and ruled.level < ruled.barrier
+            then format('a blind hex behind %s', ruled.name)
+          else ruled.name
+        end,
+        ruled.point
+      ),
+      (
+        ruled.what = 'fill' and ruled.effect <> 'passes',
+        '16.1',
+        'assumed',
+        format('no %s is drawn in %s: it is taken as filled to its edges', replace(ruled.terrain, '_', ' '), ruled.label),
+        null
+      )
+    ) as fact (holds, rule, effect, note, point)
+    where fact.holds
+  ),
+  sum as (
+    select
+      goal.i,
+      goal.label,
+      goal.away,
+      coalesce(bool_or(row_of.effect = 'blocks'), false) as stopped,
+      coalesce(max(row_of.effect::integer) filter (where row_of.effect ~ '^[0-9]+$'), 0) as worst,
+      count(*) filter (where row_of.effect ~ '^[0-9]+$') as hindrances
+    from goal
+    left join row_of on row_of.i = goal.i
+    group by goal.i, goal.label, goal.away
+  )
   select
-    hex.map_id,
-    hex.q,
-    hex.r,
-    hex.label,
-    hex.terrain,
-    hex.level::integer,
-    -- O24.4, O24.5: an aircraft looks as if from a hill of level 5
-    case when craft.aloft then 5 else hex.level::integer end,
-    craft.aloft,
-    -- F102.1: nobody but the Japanese is ever inside
-    coalesce((place.attributes ->> 'in_cave')::boolean and place.side = 'japan', false),
-    (
-      select max(marker.value)::integer
-      from public.marker
-      where marker.position_id = _end.position_id
-        and marker.q = place.q
-        and marker.r = place.r
-        and marker.kind = 'smoke'
-    )
-  from public.position
-  cross join lateral positions.place(_end.position_id, _end.name) as place
-  left join public.unit on unit.id = place.unit
-  cross join lateral (
-    select coalesce(unit.kind in ('aircraft', 'dive_bomber', 'fighter'), false) as aloft
-  ) as craft
-  inner join public.hex
-    on hex.map_id = position.map_id
-      and hex.q = place.q
-      and hex.r = place.r
-  where position.id = _end.position_id
+    row_of.i,
+    row_of.stage,
+    row_of.n,
+    row_of.rule,
+    row_of.at,
+    row_of.effect,
+    row_of.note,
+    row_of.point,
+    goal.away,
+    null::integer
+  from row_of
+  inner join goal on goal.i = row_of.i
+  union all
+  select
+    sum.i,
+    3,
+    0,
+    '16.3.3',
+    sum.label,
+    sum.worst::text,
+    'of several hindrances only the largest counts',
+    null,
+    sum.away,
+    null
+  from sum
+  where sum.hindrances > 1
+  union all
+  select
+    sum.i,
+    4,
+    0,
+    '16.1',
+    sum.label,
+    case when sum.stopped then 'blocked' else 'visible' end,
+    case
+      when sum.stopped then 'the line of sight is blocked'
+      when sum.worst > 0 then format('the line of sight is hindered by %s', sum.worst)
+      else 'nothing stops or hinders the line of sight'
+    end,
+    null,
+    sum.away,
+    sum.worst
+  from sum
 $$;
 
-comment on function ccp._end(bigint, text) is
-'An end of a line: its hex, how high it looks from, whether it is inside a cave, the smoke in its hex.';
+comment on function ccp._told(
+  bigint, integer, integer, bigint, integer[], integer[], bigint, jsonb, jsonb
+) is
+'Every rule that speaks on lines from one place to several: in order of stage and n, the verdict in stage 4.';
 
 create or replace function ccp.los(
   position_id bigint,
@@ -473,409 +1021,30 @@ returns table (
 language plpgsql stable rows 8
 as $$
 declare
-  state record;
   viewer record;
   target record;
-  lower_end record;
-  higher_end record;
-  exits record;
-  away integer;
-  high integer;
-  low integer;
-  floor integer;
-  stopped boolean := false;
-  worst integer := 0;
-  count integer := 0;
-  told integer := 0;
-  thing record;
-  name text;
-  touches boolean;
-  hill_point text;
 begin
-  select
-    coalesce(los.conditions, position.conditions) as conditions,
-    reading.*
-  into state
-  from public.position
-  cross join lateral ccp._sight_readings(coalesce(los.policy, position.policy)) as reading
-  where position.id = los.position_id;
-  select * into viewer from ccp._end(los.position_id, los."from");
-  select * into target from ccp._end(los.position_id, los."to");
+  select * into viewer from positions.place(los.position_id, los."from");
+  select * into target from positions.place(los.position_id, los."to");
   if viewer.q is null or target.q is null then
     raise exception 'no line of sight from % to %: one of them is not on the map', los."from", los."to"
       using errcode = 'no_data_found';
   end if;
-  away := lattice.distance(viewer.q, viewer.r, target.q, target.r);
-  range := away;
-  high := greatest(viewer.height, target.height);
-  low := least(viewer.height, target.height);
-  -- ground from here up stands in the way: above both ends, or as high as the higher (T89.3.2, T89.3.3)
-  floor := case when high = low then high + 1 else high end;
-  if viewer.height >= target.height then
-    higher_end := viewer;
-    lower_end := target;
-  else
-    higher_end := target;
-    lower_end := viewer;
-  end if;
-
-  if away = 0 then
-    rule := '16.1';
-    at := los."to";
-    effect := 'passes';
-    note := 'both are in one hex, where no string is stretched';
-    return next;
-  end if;
-  if viewer.aloft or target.aloft then
-    rule := 'O24.4';
-    at := case when viewer.aloft then los."from" else los."to" end;
-    effect := 'passes';
-    note := 'an aircraft is taken to be on a hill of level 5';
-    return next;
-  end if;
-
-  -- T88: a gully hides from all that is neither adjacent nor higher
-  for thing in
-    select
-      own.label,
-      other.height > own.level as overlooked
-    from (
-      values
-      (viewer.label, viewer.terrain, viewer.aloft, viewer.level, 1),
-      (target.label, target.terrain, target.aloft, target.level, 2)
-    ) as own (label, terrain, aloft, level, i)
-    inner join (values (target.height, 1), (viewer.height, 2)) as other (height, i) on other.i = own.i
-    where own.terrain = 'gully'
-      and not own.aloft
-      and away > 0
-  loop
-    rule := 'T88';
-    at := thing.label;
-    effect := case when away = 1 or thing.overlooked then 'passes' else 'blocks' end;
-    note := format(
-      case
-        when away = 1 then 'the gully in %s is seen into from an adjacent hex'
-        when thing.overlooked then 'the gully in %s is seen into from above'
-        else 'the gully in %s is neither adjacent to nor below the other end'
-      end,
-      thing.label
-    );
-    stopped := stopped or effect = 'blocks';
-    return next;
-  end loop;
-
-  -- where the line leaves each end, and into which hexes
-  if away > 0 then
-    select
-      first.t as first,
-      last.t as last,
-      first.den as den,
-      (3 * viewer.q)::bigint * first.den + 3 * (target.q - viewer.q) * first.t as x1,
-      (2 * viewer.r + viewer.q)::bigint * first.den
-      + (2 * (target.r - viewer.r) + target.q - viewer.q) * first.t as y1,
-      (3 * viewer.q)::bigint * first.den + 3 * (target.q - viewer.q) * last.t as x2,
-      (2 * viewer.r + viewer.q)::bigint * first.den
-      + (2 * (target.r - viewer.r) + target.q - viewer.q) * last.t as y2
-    into exits
-    from (
-      select min(line.enter) as t, min(line.den) as den
-      from lattice.line(viewer.q, viewer.r, target.q, target.r) as line
-    ) as first
-    cross join (
-      select max(line.leave) as t
-      from lattice.line(viewer.q, viewer.r, target.q, target.r) as line
-    ) as last;
-  end if;
-
-  -- T89.3.2 and F102.2: the slope at the edge of an end's own hex
-  for thing in
-    select
-      own.task,
-      own.label,
-      slope.lower,
-      slope.assumed
-    from (
-      values
-      ('cave', viewer.in_cave and away > 0, viewer.q, viewer.r, viewer.level, viewer.label, true),
-      ('cave', target.in_cave and away > 0, target.q, target.r, target.level, target.label, false),
-      (
-        'crest', high > low and away > 0 and not higher_end.aloft,
-        higher_end.q, higher_end.r, higher_end.level, higher_end.label, viewer.height > target.height
-      )
-    ) as own (task, asked, q, r, level, label, at_start)
-    cross join lateral (
-      select
-        array_agg(beyond.q) as qs,
-        array_agg(beyond.r) as rs
-      from (
-        select side.q, side.r
-        from lattice.line(viewer.q, viewer.r, target.q, target.r) as line
-        cross join lateral (values (line.q1, line.r1), (line.q2, line.r2)) as side (q, r)
-        where line.kind in ('hex', 'spine')
-          and (
-            (own.at_start and line.enter = exits.first)
-            or (not own.at_start and line.leave = exits.last)
-          )
-        union
-        select target.q, target.r
-        where away = 1 and own.at_start
-        union
-        select viewer.q, viewer.r
-        where away = 1 and not own.at_start
-      ) as beyond
-    ) as next
-    cross join lateral ccp._falls(
-      target.map_id, own.q, own.r, own.level,
-      case when own.at_start then exits.x1 else exits.x2 end,
-      case when own.at_start then exits.y1 else exits.y2 end,
-      exits.den, next.qs, next.rs
-    ) as slope
-    where own.asked
-  loop
-    at := thing.label;
-    point := null;
-    if thing.assumed then
-      rule := 'T89.3.1';
-      effect := 'assumed';
-      note := format('no crest line is drawn at %s: its hill is taken to end at its sides', thing.label);
-      return next;
-    end if;
-    if thing.task = 'cave' then
-      rule := 'F102.2.2';
-      effect := case when thing.lower then 'passes' else 'blocks' end;
-      note := case
-        when thing.lower then 'the line leaves the hex of the cave downslope'
-        else 'the line leaves the hex of the cave upslope, where nobody inside sees or is seen'
-      end;
-    elsif thing.lower then
-      rule := 'T89.3.2';
-      effect := 'passes';
-      note := format('the line crosses the crest of %s before it leaves that hex', thing.label);
-    else
-      -- ccp-33: past a hill of the lower end's level
-      if low > 0 and exists (
-        select
-        from ccp._met(
-          los.position_id, target.map_id, viewer.q, viewer.r, target.q, target.r, floor
-        ) as met
-        where met.level = low
-          and met.kind <> 'touch'
-      ) then
-        point := 'ccp-33';
-      end if;
-      rule := 'T89.3.2';
-      effect := case when point is not null and state.crest = 'b' then 'passes' else 'blocks' end;
-      note := format(
-        case
-          when effect = 'passes' then 'past a hill of its own level the lower end sees %s, no Crest hex of this line'
-          else 'the line is still on the hill of %s when it leaves that hex'
-        end,
-        thing.label
-      );
-    end if;
-    stopped := stopped or effect = 'blocks';
-    return next;
-  end loop;
-  point := null;
-
-  -- 18.3, 7.2: the dark
-  if away > 0 and coalesce((state.conditions ->> 'night')::boolean, false) then
-    at := los."to";
-    if exists (
-      select
-      from public.marker
-      where marker.position_id = los.position_id
-        and marker.kind = 'starshell'
-        and lattice.distance(marker.q, marker.r, target.q, target.r) <= 2
-    ) then
-      rule := '7.2';
-      effect := 'passes';
-      note := 'a starshell lights the target hex: night does not hinder';
-    else
-      rule := '18.3';
-      effect := away::text;
-      note := format('night hinders by the range, %s', away);
-      worst := away;
-      count := 1;
-    end if;
-    return next;
-  end if;
-
-  -- 16.3.4: smoke at the ends
-  for thing in
-    select
-      own.label,
-      own.smoke
-    from (values (viewer.label, viewer.smoke), (target.label, target.smoke)) as own (label, smoke)
-    where own.smoke is not null
-      and away > 0
-  loop
-    rule := '16.3.4';
-    at := thing.label;
-    effect := thing.smoke::text;
-    note := format('smoke of %s in %s hinders into and out of it', thing.smoke, thing.label);
-    worst := greatest(worst, thing.smoke);
-    count := count + 1;
-    return next;
-  end loop;
-
-  -- what is met in between
-  for thing in
-    select
-      met.*,
-      bool_or(met.label is not null) over (partition by met.n) as on_map,
-      case
-        when target.height < viewer.height then met.enter
-        when target.height > viewer.height then -met.leave
-      end as from_higher,
-      case
-        when target.height < viewer.height then met.leave = exits.last
-        when target.height > viewer.height then met.enter = exits.first
-        else false
-      end as beside_lower,
-      bool_or(met.level = low and met.kind <> 'touch') over () as past_own_level,
-      -- ccp-33: the hill of the higher end, without a break
-      case
-        when target.height > viewer.height
-          then coalesce(bool_and(met.level = high) over (
-            order by met.n groups between 1 following and unbounded following
-          ), true)
-        else coalesce(bool_and(met.level = high) over (
-          order by met.n groups between unbounded preceding and 1 preceding
-        ), true)
-      end as on_its_hill
-    from ccp._met(
-      los.position_id, target.map_id, viewer.q, viewer.r, target.q, target.r, floor
-    ) as met
-    where away > 1
-    order by met.n, met.q, met.r, met.what, met.area
-  loop
-    clause := null;
-    point := null;
-    if told <> thing.n then
-      told := thing.n;
-      if not thing.on_map and thing.kind <> 'touch' then
-        rule := '16.1';
-        at := null;
-        effect := 'blocks';
-        note := 'the line leaves the map';
-        stopped := true;
-        return next;
-      elsif thing.kind in ('spine', 'touch') and thing.on_map then
-        rule := '16.1';
-        at := thing.side;
-        effect := 'graze';
-        note := case
-          when thing.kind = 'spine' then 'the line runs along this side'
-          else 'the line meets this hex in a corner point only'
-        end;
-        return next;
-      end if;
-    end if;
-    continue when thing.what is null or thing.label is null;
-    at := thing.label;
-    touches := thing.inside or state.graze = 'a' or thing.what = 'crest';
-    point := case when not thing.inside and thing.what <> 'crest' then 'ccp-34' end;
-    name := format(
-      '%s in %s, %s',
-      case thing.what
-        when 'area' then format('%s area %s', replace(thing.terrain, '_', ' '), thing.area)
-        when 'fill' then replace(thing.terrain, '_', ' ')
-        when 'crest' then format('crest line %s of level %s', thing.area, thing.value)
-        when 'hill' then format('ground of level %s or more', floor)
-        when 'smoke' then format('smoke of %s', thing.value)
-        else thing.what
-      end,
-      thing.label,
-      ccp._way(thing.enter, thing.leave, thing.den)
-    );
-    if not touches then
-      rule := '16.1';
-      effect := 'passes';
-      note := format('only the edge is met: %s', name);
-      return next;
-    elsif thing.what = 'blaze' then
-      rule := '16.2.2';
-      effect := 'blocks';
-      note := name;
-      stopped := true;
-      return next;
-    elsif thing.what = 'smoke' then
-      rule := '16.3.4';
-      effect := thing.value::text;
-      note := name;
-      worst := greatest(worst, thing.value);
-      count := count + 1;
-      return next;
-    elsif thing.what in ('hill', 'crest') then
-      rule := case when high = low then 'T89.3.3' else 'T89.3.2' end;
-      effect := 'blocks';
-      hill_point := null;
-      if high > low and low > 0 and thing.past_own_level and thing.on_its_hill
-        and thing.level <= high and coalesce(thing.value, thing.level) = high then
-        hill_point := 'ccp-33';
-        effect := case when state.crest = 'b' then 'passes' else 'blocks' end;
-      end if;
-      point := coalesce(hill_point, point);
-      note := format('a hill: %s', name);
-      stopped := stopped or effect = 'blocks';
-      return next;
-    elsif thing.value is null then
-      -- T89.4: an Obstacle at the level of the higher end, or of either hill end (ccp-7)
-      if low > 0 and thing.level >= low and thing.level < high then
-        point := 'ccp-7';
-      end if;
-      rule := case when high > 0 then 'T89.4' else '16.2.1' end;
-      note := name;
-      effect := 'blocks';
-      if thing.level < case when state.beside_hill = 'b' and low > 0 then low else high end then
-        rule := case when thing.beside_lower and thing.level >= low then 'T89.4.1' else 'T89.4' end;
-        effect := case when rule = 'T89.4.1' then 'blocks' else 'passes' end;
-        note := format(
-          case when effect = 'blocks' then 'a blind hex behind %s' else 'seen over from above: %s' end, name
-        );
-      end if;
-    else
-      -- T89.5
-      effect := case when thing.level >= high then thing.value::text else 'passes' end;
-      rule := case when effect = 'passes' then 'T89.5' else '16.3' end;
-      note := case when effect = 'passes' then format('seen over from above: %s', name) else name end;
-      if effect <> 'passes' then
-        worst := greatest(worst, thing.value);
-        count := count + 1;
-      end if;
-    end if;
-    if thing.what in ('area', 'fill') then
-      stopped := stopped or effect = 'blocks';
-      return next;
-      if thing.what = 'fill' and effect <> 'passes' then
-        rule := '16.1';
-        effect := 'assumed';
-        note := format('no %s is drawn in %s: it is taken as filled to its edges', replace(thing.terrain, '_', ' '), at);
-        point := null;
-        return next;
-      end if;
-    end if;
-  end loop;
-
-  clause := null;
-  point := null;
-  at := los."to";
-  if count > 1 then
-    rule := '16.3.3';
-    effect := worst::text;
-    note := 'of several hindrances only the largest counts';
-    return next;
-  end if;
-  rule := '16.1';
-  effect := case when stopped then 'blocked' else 'visible' end;
-  hindrance := worst;
-  note := case
-    when stopped then 'the line of sight is blocked'
-    when worst > 0 then format('the line of sight is hindered by %s', worst)
-    else 'nothing stops or hinders the line of sight'
-  end;
-  return next;
+  return query
+  select
+    told.rule,
+    null::text,
+    told.at,
+    told.effect,
+    told.note,
+    told.point,
+    told.range,
+    told.hindrance
+  from ccp._told(
+    los.position_id, viewer.q, viewer.r, viewer.unit, array[target.q], array[target.r], target.unit,
+    los.conditions, los.policy
+  ) as told
+  order by told.stage, told.n, told.effect = 'assumed', told.rule, told.note;
 end
 $$;
 

@@ -18,7 +18,6 @@ returns table (
   level integer,
   in_cave boolean,
   shut_in boolean,
-  marked boolean,
   blocking text[],
   thinning text[],
   clear text[],
@@ -40,7 +39,6 @@ as $$
       here.barrage and (reading.out_of_barrage = 'a' or (reading.out_of_barrage = 'c' and here.bombardment)),
       false
     ),
-    exists (select from public.marker where marker.position_id = _fan_of.position_id),
     class.*,
     disc.tqs,
     disc.trs
@@ -49,7 +47,7 @@ as $$
   cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading
   cross join lateral positions.place(_fan_of.position_id, _fan_of."from") as viewer
   inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
-  cross join lateral css._marked(_fan_of.position_id, viewer.q, viewer.r) as here
+  left join css._marked(_fan_of.position_id) as here on here.q = viewer.q and here.r = viewer.r
   cross join lateral css._sight_classes() as class
   cross join lateral (
     select
@@ -90,6 +88,8 @@ as $$
 #variable_conflict use_column
 declare
   view record;
+  tqs integer[];
+  trs integer[];
   aboves integer[];
 begin
   select * into view
@@ -103,36 +103,55 @@ begin
   from unnest(view.tqs, view.trs) with ordinality as target (q, r, n)
   left join css._downhill(view.map_id, view.q, view.r, view.tqs, view.trs) as downhill
     on downhill.tq = target.q and downhill.tr = target.r;
+  -- What stops a line mostly stands near the viewer: so the near hexes are asked for all
+  -- lines, and everything else only for the lines that are left.
+  select
+    array_agg(target.q),
+    array_agg(target.r),
+    array_agg(target.above)
+  into tqs, trs, aboves
+  from unnest(view.tqs, view.trs, aboves) as target (q, r, above)
+  where (not view.shut_in or lattice.distance(view.q, view.r, target.q, target.r) = 1)
+    and (target.q, target.r) not in (
+      select
+        met.tq,
+        met.tr
+      from css._hexes_met(
+        view.map_id, fan.position_id, view.q, view.r, view.level, view.tqs, view.trs, aboves, view.paddy,
+        view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, 2, false
+      ) as met
+      where css._stops(met.kind, met.met1, met.met2)
+    );
   return query
   select
     hex.q,
     hex.r,
     hex.label,
     lattice.distance(view.q, view.r, hex.q, hex.r)
-  from unnest(view.tqs, view.trs) as target (q, r)
+  from unnest(tqs, trs) as target (q, r)
   inner join public.hex on hex.map_id = view.map_id and hex.q = target.q and hex.r = target.r
-  left join (
+  where (target.q, target.r) not in (
     select
-      line.tq,
-      line.tr
-    from css._line(
-      view.map_id, fan.position_id, view.q, view.r, view.level, view.in_cave, view.tqs, view.trs, aboves, false,
-      view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear,
-      view.marked, false
-    ) as line
-    where line.met1 <> 0 or line.met2 <> 0 or line.features is not null or line.kind = 'hex'
-    group by line.tq, line.tr
-    having bool_or(
-      css._stops(line.kind, line.met1, line.met2)
-      or css._side_stops(line.features, line.way, line.of_cave, line.above is not null and view.downhill <> 'b')
-      or css._untold(line.met1, line.met2)
-    )
-    or count(*) filter (
-      where css._thins(line.met1, line.met2) or css._may_thin(line.met1, line.met2)
-    ) > 1
-  ) as hidden on hidden.tq = target.q and hidden.tr = target.r
-  where hidden.tq is null
-    and (not view.shut_in or lattice.distance(view.q, view.r, hex.q, hex.r) = 1);
+      side.tq,
+      side.tr
+    from css._sides_met(
+      view.map_id, view.q, view.r, view.level, view.in_cave, tqs, trs, aboves, false, view.corner, false
+    ) as side
+    where css._side_stops(side.feature, side.way, side.of_cave, side.above is not null and view.downhill <> 'b')
+  )
+  and (target.q, target.r) not in (
+    select
+      met.tq,
+      met.tr
+    from css._hexes_met(
+      view.map_id, fan.position_id, view.q, view.r, view.level, tqs, trs, aboves, view.paddy, view.ground,
+      view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, null, false
+    ) as met
+    where met.met1 <> 0 or met.met2 <> 0 or met.met1 is null
+    group by met.tq, met.tr
+    having bool_or(css._stops(met.kind, met.met1, met.met2) or css._untold(met.met1, met.met2))
+    or count(*) filter (where css._thins(met.met1, met.met2) or css._may_thin(met.met1, met.met2)) > 1
+  );
 end
 $$;
 

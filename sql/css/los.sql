@@ -1,10 +1,10 @@
 -- needs: lattice/trace.sql, positions/place.sql
 -- Line of sight in css (Guam): 6.2.1, 6.2.2, 6.3, 7.1, 8.7.2, 8.7.3, 8.8.1, 17.0, 22.3.1.
 --
--- `css._line` judges what every line from one hex to several others meets, a row a cell.
--- `css.fan` keeps the targets that no cell stops; `css.los` tells the cells of one line in
--- words, a row for every rule that speaks. There is one judgement, so the two cannot
--- disagree.
+-- `css._hexes_met` and `css._sides_met` judge what the lines from one hex to several others
+-- meet, a row a cell. `css.fan` keeps the targets that no cell stops; `css.los` tells the
+-- cells of one line in words, a row for every rule that speaks. There is one judgement, so
+-- the two cannot disagree.
 --
 -- Ties. Along a side both hexes are met: terrain, height and markers stop the line only
 -- where both sides would (7.1.1 b); a blocking hexside that the line runs along always
@@ -76,11 +76,13 @@ $$;
 comment on function css._downhill(bigint, integer, integer, integer[], integer[]) is
 'Targets whose line crosses a steep slope of one end''s own hex with that end above it (6.2.2), and its level.';
 
-create or replace function css._marked(position_id bigint, q integer, r integer)
-returns table (barrage boolean, bombardment boolean, on_fire boolean, sight text)
-language sql stable parallel safe rows 1
+create or replace function css._marked(position_id bigint)
+returns table (q integer, r integer, barrage boolean, bombardment boolean, on_fire boolean, sight text)
+language sql stable parallel safe rows 4
 as $$
   select
+    marker.q,
+    marker.r,
     bool_or(marker.kind in (
       'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment'
     )),
@@ -93,12 +95,14 @@ as $$
     end
   from public.marker
   where marker.position_id = _marked.position_id
-    and marker.q = _marked.q
-    and marker.r = _marked.r
+    and marker.kind in (
+      'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment', 'on_fire', 'fire_cleared'
+    )
+  group by marker.q, marker.r
 $$;
 
-comment on function css._marked(bigint, integer, integer) is
-'What the markers in a hex do to sight: barrages and bombardments, fires, burnt ground.';
+comment on function css._marked(bigint) is
+'Hexes whose markers bear on sight: barrages and bombardments, fires, burnt ground.';
 
 create or replace function css._ground(terrain text, features text[])
 returns text
@@ -193,17 +197,15 @@ comment on function css._met(
 ) is
 'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
 
-create or replace function css._line(
+create or replace function css._hexes_met(
   board bigint,
   position_id bigint,
   aq integer,
   ar integer,
   alevel integer,
-  a_in_cave boolean,
   tqs integer[],
   trs integer[],
   aboves integer[],
-  t_in_cave boolean,
   paddy text,
   ground text,
   downhill text,
@@ -212,13 +214,12 @@ create or replace function css._line(
   blocking text[],
   thinning text[],
   clear text[],
-  marked boolean,
+  near integer,
   telling boolean
 )
 returns table (
   tq integer,
   tr integer,
-  away integer,
   same boolean,
   n integer,
   kind text,
@@ -227,19 +228,13 @@ returns table (
   terrain1 text,
   terrain2 text,
   met1 integer,
-  met2 integer,
-  features text[],
-  way text,
-  of_cave boolean,
-  above integer,
-  crossed boolean
+  met2 integer
 )
 language sql stable parallel safe rows 300
 as $$
   select
     cell.tq,
     cell.tr,
-    cell.away,
     cell.same,
     cell.n,
     cell.kind,
@@ -256,46 +251,31 @@ as $$
       cell.level2, cell.high, cell.low, cell.same, cell.beside_low2, cell.sight2, cell.barrage2, cell.burns2,
       cell.terrain2, cell.covered2, cell.covered2 and downhill <> 'b',
       cell.covered2 and downhill = 'c' and cell.level2 <= cell.above, ground
-    ),
-    cell.features,
-    case
-      when cell.features is null then null
-      when cell.kind = 'spine' then 'along'
-      -- met at its end only (css-62)
-      when cell.kind = 'end' and not cell.crossed and corner = 'a' then 'aside'
-      when cell.of_start or cell.of_target then 'beside'
-      else 'across'
-    end,
-    (a_in_cave and cell.of_start) or (t_in_cave and cell.of_target),
-    cell.above,
-    cell.crossed
+    )
   from (
     select
       line.tq,
       line.tr,
-      line.away,
       line.same,
       line.high,
       line.low,
       line.above,
       trace.n::integer as n,
       trace.kind,
-      trace.crossed,
-      trace.of_start,
-      trace.of_target,
       h1.label as label1,
       h2.label as label2,
       css._ground(h1.terrain, h1.features) as terrain1,
       css._ground(h2.terrain, h2.features) as terrain2,
-      case
-        when trace.kind = 'hex' or trace.kind = 'spine' or (trace.kind = 'touch' and corner = 'b')
-          then h1.level::integer
-      end as level1,
-      case when trace.kind = 'spine' then h2.level::integer end as level2,
+      case when trace.kind <> 'touch' or corner = 'b' then h1.level::integer end as level1,
+      h2.level::integer as level2,
       lattice.distance(h1.q, h1.r, line.low_q, line.low_r) = 1 as beside_low1,
       lattice.distance(h2.q, h2.r, line.low_q, line.low_r) = 1 as beside_low2,
-      coalesce(m1.sight, css._sight_of(css._ground(h1.terrain, h1.features), paddy, cane, blocking, thinning, clear)) as sight1,
-      coalesce(m2.sight, css._sight_of(css._ground(h2.terrain, h2.features), paddy, cane, blocking, thinning, clear)) as sight2,
+      coalesce(
+        m1.sight, css._sight_of(css._ground(h1.terrain, h1.features), paddy, cane, blocking, thinning, clear)
+      ) as sight1,
+      coalesce(
+        m2.sight, css._sight_of(css._ground(h2.terrain, h2.features), paddy, cane, blocking, thinning, clear)
+      ) as sight2,
       coalesce(m1.barrage, false) as barrage1,
       coalesce(m2.barrage, false) as barrage2,
       coalesce(m1.on_fire, false) as burns1,
@@ -303,14 +283,12 @@ as $$
       line.above is not null and m1.sight is null
       and css._ground(h1.terrain, h1.features) in ('brush', 'rocky', 'sugar_cane') as covered1,
       line.above is not null and m2.sight is null
-      and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane') as covered2,
-      blocking_side.features
+      and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane') as covered2
     from (
       select
         target.q as tq,
         target.r as tr,
         target.above,
-        lattice.distance(aq, ar, target.q, target.r) as away,
         hex.level = alevel as same,
         greatest(hex.level::integer, alevel) as high,
         least(hex.level::integer, alevel) as low,
@@ -323,40 +301,100 @@ as $$
     inner join lattice.trace
       on trace.dq = line.tq - aq
         and trace.dr = line.tr - ar
-        and (telling or trace.kind <> 'end' or trace.crossed or corner = 'b')
+        and trace.kind <> 'side'
+        and trace.kind <> 'end'
         and (telling or trace.kind <> 'touch' or corner = 'b')
-    -- a key that is null is looked up nowhere: so only what matters is
-    left join public.hex as h1
-      on h1.map_id = board
-        and h1.q = case when telling or (trace.kind <> 'side' and trace.kind <> 'end') then aq + trace.q1 end
-        and h1.r = ar + trace.r1
+        and (near is null or abs(trace.x) + abs(trace.y) <= 2 * near)
+    left join public.hex as h1 on h1.map_id = board and h1.q = aq + trace.q1 and h1.r = ar + trace.r1
+    -- a key that is null is looked up nowhere
     left join public.hex as h2
-      on h2.map_id = board
-        and h2.q = case
-          when trace.kind = 'spine' or (telling and (trace.kind = 'side' or trace.kind = 'end')) then aq + trace.q2
-        end
-        and h2.r = ar + trace.r2
-    left join lateral (
-      select
-        array_agg(hexside.kind) filter (where hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')) as features
-      from public.hexside
-      where hexside.map_id = board
-        and hexside.x = case when trace.kind <> 'hex' and trace.kind <> 'touch' then 2 * aq + trace.x end
-        and hexside.y = 2 * ar + trace.y
-    ) as blocking_side on true
-    left join lateral css._marked(_line.position_id, case when marked then h1.q end, h1.r) as m1 on true
-    left join lateral css._marked(_line.position_id, case when marked then h2.q end, h2.r) as m2 on true
+      on h2.map_id = board and h2.q = case when trace.kind = 'spine' then aq + trace.q2 end and h2.r = ar + trace.r2
+    left join css._marked(_hexes_met.position_id) as m1 on m1.q = h1.q and m1.r = h1.r
+    left join css._marked(_hexes_met.position_id) as m2 on m2.q = h2.q and m2.r = h2.r
     -- fenced off, so that what is found out of a cell is found out once
     offset 0
   ) as cell
   offset 0
 $$;
 
-comment on function css._line(
-  bigint, bigint, integer, integer, integer, boolean, integer[], integer[], integer[], boolean, text, text, text,
-  text, text, text[], text[], text[], boolean, boolean
+comment on function css._hexes_met(
+  bigint, bigint, integer, integer, integer, integer[], integer[], integer[], text, text, text, text, text,
+  text[], text[], text[], integer, boolean
 ) is
-'What the lines from one hex to several others meet, judged: a row for every hex, spine and hexside on the way.';
+'The hexes that lines from one hex to several others pass or run beside, all or the near ones, judged: a row each.';
+
+create or replace function css._sides_met(
+  board bigint,
+  aq integer,
+  ar integer,
+  alevel integer,
+  a_in_cave boolean,
+  tqs integer[],
+  trs integer[],
+  aboves integer[],
+  t_in_cave boolean,
+  corner text,
+  telling boolean
+)
+returns table (
+  tq integer,
+  tr integer,
+  same boolean,
+  n integer,
+  kind text,
+  label1 text,
+  label2 text,
+  feature text,
+  way text,
+  of_cave boolean,
+  above integer
+)
+language sql stable parallel safe rows 30
+as $$
+  select
+    target.q,
+    target.r,
+    hex.level = alevel,
+    trace.n::integer,
+    trace.kind,
+    h1.label,
+    h2.label,
+    hexside.kind,
+    case
+      when hexside.kind is null then null
+      when trace.kind = 'spine' then 'along'
+      -- met at its end only (css-62)
+      when trace.kind = 'end' and not trace.crossed and corner = 'a' then 'aside'
+      when trace.of_start or trace.of_target then 'beside'
+      else 'across'
+    end,
+    (a_in_cave and trace.of_start) or (t_in_cave and trace.of_target),
+    target.above
+  from unnest(tqs, trs, aboves) as target (q, r, above)
+  inner join public.hex on hex.map_id = board and hex.q = target.q and hex.r = target.r
+  inner join lattice.trace
+    on trace.dq = target.q - aq
+      and trace.dr = target.r - ar
+      and trace.kind <> 'hex'
+      and trace.kind <> 'touch'
+      and (telling or trace.kind <> 'end' or trace.crossed or corner = 'b')
+  left join public.hexside
+    on hexside.map_id = board
+      and hexside.x = 2 * aq + trace.x
+      and hexside.y = 2 * ar + trace.y
+      -- asked so that it is not four look-ups
+      and hexside.kind || '' in ('slope', 'steep_slope', 'ridge', 'cliff')
+  left join public.hex as h1
+    on h1.map_id = board and h1.q = case when telling then aq + trace.q1 end and h1.r = ar + trace.r1
+  left join public.hex as h2
+    on h2.map_id = board and h2.q = case when telling then aq + trace.q2 end and h2.r = ar + trace.r2
+  where hexside.kind is not null or (telling and trace.kind = 'end' and trace.crossed)
+$$;
+
+comment on function css._sides_met(
+  bigint, integer, integer, integer, boolean, integer[], integer[], integer[], boolean, text, boolean
+) is
+'The blocking hexsides that lines from one hex to several others meet, and how: a row a feature.';
 
 create or replace function css._stops(kind text, met1 integer, met2 integer)
 returns boolean
@@ -369,7 +407,7 @@ return case
 end;
 
 comment on function css._stops(text, integer, integer) is
-'Whether a cell of css._line stops the line.';
+'Whether a cell of css._hexes_met stops the line.';
 
 create or replace function css._point_of(met1 integer, met2 integer)
 returns text
@@ -381,7 +419,7 @@ return case
 end;
 
 comment on function css._point_of(integer, integer) is
-'The contested point that a cell of css._line counts as brush by: rice paddy, sugar cane, the view from above.';
+'The contested point that a cell of css._hexes_met counts as brush by: rice paddy, sugar cane, the view from above.';
 
 create or replace function css._untold(met1 integer, met2 integer)
 returns boolean
@@ -393,7 +431,7 @@ return case
 end;
 
 comment on function css._untold(integer, integer) is
-'Whether a cell of css._line turns on terrain whose sight the rulebook does not print.';
+'Whether a cell of css._hexes_met turns on terrain whose sight the rulebook does not print.';
 
 create or replace function css._may_thin(met1 integer, met2 integer)
 returns boolean
@@ -401,24 +439,22 @@ language sql immutable parallel safe
 return coalesce((met1 & 256 <> 0 and met2 & 128 <> 0) or (met2 & 256 <> 0 and met1 & 128 <> 0), false);
 
 comment on function css._may_thin(integer, integer) is
-'Whether a cell of css._line counts as brush at worst: sugar cane on the one side, brush on the other.';
+'Whether a cell of css._hexes_met counts as brush at worst: sugar cane on the one side, brush on the other.';
 
-create or replace function css._side_stops(
-  features text[], way text, of_cave boolean, overlooked boolean
-)
+create or replace function css._side_stops(feature text, way text, of_cave boolean, overlooked boolean)
 returns boolean
 language sql immutable parallel safe
 return coalesce(
   -- 7.1.2 d: along a blocking side; 6.3: out of a cave over any but a cliff
   way = 'along'
-  or (of_cave and way <> 'aside' and features <> array['cliff'])
+  or (of_cave and way <> 'aside' and feature <> 'cliff')
   -- 6.2.2, 7.1.2 c: across one that belongs to neither end; a cliff may be overlooked (css-44)
-  or (way = 'across' and not (overlooked and features = array['cliff'])),
+  or (way = 'across' and not (overlooked and feature = 'cliff')),
   false
 );
 
-comment on function css._side_stops(text[], text, boolean, boolean) is
-'Whether the blocking features of a hexside on the way stop the line.';
+comment on function css._side_stops(text, text, boolean, boolean) is
+'Whether a blocking feature of a hexside on the way stops the line.';
 
 create or replace function css._thins(met1 integer, met2 integer)
 returns boolean
@@ -431,7 +467,7 @@ return coalesce(
 );
 
 comment on function css._thins(integer, integer) is
-'Whether a cell of css._line, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
+'Whether a cell of css._hexes_met, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
 
 create or replace function css._say(
   met integer, stops boolean, untold boolean, same boolean, ground text, paddy text
@@ -580,7 +616,6 @@ declare
   maybe text;
   cell record;
   spoken record;
-  feature text;
   over_cliff boolean;
   spot text;
   corner_point text;
@@ -599,15 +634,14 @@ begin
     target.attributes -> 'zone' as zone,
     here.barrage,
     here.bombardment,
-    class.*,
-    exists (select from public.marker where marker.position_id = los.position_id) as marked
+    class.*
   into view
   from public.position
   cross join lateral css._readings(coalesce(los.policy, position.policy)) as reading
   cross join lateral positions.place(los.position_id, los."from") as viewer
   inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
   cross join lateral positions.place(los.position_id, los."to") as target
-  cross join lateral css._marked(los.position_id, viewer.q, viewer.r) as here
+  left join css._marked(los.position_id) as here on here.q = viewer.q and here.r = viewer.r
   cross join lateral css._sight_classes() as class
   where position.id = los.position_id;
   if view.zone is not null then
@@ -677,24 +711,54 @@ begin
   -- what it meets on its way
   for cell in
     select
-      line.*,
-      css._stops(line.kind, line.met1, line.met2) as stops,
-      css._thins(line.met1, line.met2) as thins,
-      css._untold(line.met1, line.met2) as untold,
-      css._may_thin(line.met1, line.met2) as may_thin
-    from css._line(
-      view.map_id, los.position_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr],
-      array[above], view.t_in_cave, view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning,
-      view.clear, view.marked, true
-    ) as line
-    order by line.n
+      side.n,
+      side.kind,
+      side.same,
+      side.label1,
+      side.label2,
+      null::text as terrain1,
+      null::text as terrain2,
+      null::integer as met1,
+      null::integer as met2,
+      false as stops,
+      false as thins,
+      false as untold,
+      false as may_thin,
+      side.feature,
+      side.way,
+      side.of_cave
+    from css._sides_met(
+      view.map_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr], array[above],
+      view.t_in_cave, view.corner, true
+    ) as side
+    union all
+    select
+      hex.n,
+      hex.kind,
+      hex.same,
+      hex.label1,
+      hex.label2,
+      hex.terrain1,
+      hex.terrain2,
+      hex.met1,
+      hex.met2,
+      css._stops(hex.kind, hex.met1, hex.met2),
+      css._thins(hex.met1, hex.met2),
+      css._untold(hex.met1, hex.met2),
+      css._may_thin(hex.met1, hex.met2),
+      null,
+      null,
+      false
+    from css._hexes_met(
+      view.map_id, los.position_id, view.aq, view.ar, view.alevel, array[view.tq], array[view.tr], array[above],
+      view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, null,
+      true
+    ) as hex
+    order by 1
   loop
     spot := case when cell.kind = 'hex' then cell.label1 else positions.side_label(cell.label1, cell.label2) end;
     corner_point := case when cell.kind = 'touch' or cell.kind = 'end' then 'css-62' end;
-    if cell.kind = 'end' and not cell.crossed and cell.features is null then
-      continue;
-    end if;
-    if cell.kind = 'spine' or cell.kind = 'touch' or cell.kind = 'end' then
+    if cell.kind = 'end' or (cell.feature is null and cell.kind <> 'hex') then
       rule := case when cell.kind = 'end' then '6.2.2' else '7.1.1' end;
       clause := case when cell.kind = 'spine' then 'b' end;
       at := spot;
@@ -703,28 +767,31 @@ begin
       point := corner_point;
       return next;
     end if;
-    foreach feature in array coalesce(cell.features, '{}') loop
-      over_cliff := feature = 'cliff' and cell.way = 'across' and above is not null and view.downhill <> 'b';
+    if cell.feature is not null then
+      over_cliff := cell.feature = 'cliff' and cell.way = 'across' and above is not null and view.downhill <> 'b';
       effect := case
-        when css._side_stops(array[feature], cell.way, cell.of_cave, over_cliff) then 'blocks'
+        when css._side_stops(cell.feature, cell.way, cell.of_cave, over_cliff) then 'blocks'
         else 'passes'
       end;
       rule := case
         when cell.way = 'along' then '7.1.2'
-        when cell.of_cave and cell.way <> 'aside' and feature <> 'cliff' then '6.3'
+        when cell.of_cave and cell.way <> 'aside' and cell.feature <> 'cliff' then '6.3'
         when cell.same or over_cliff then '6.2.2'
         else '7.1.2'
       end;
       clause := case when cell.way = 'along' then 'd' when rule = '7.1.2' then 'c' end;
       at := spot;
-      note := css._sight_note(feature, effect, spot, null);
+      note := css._sight_note(cell.feature, effect, spot, null);
       point := case
-        when feature = 'cliff' and cell.way = 'across' and above is not null then 'css-44'
+        when cell.feature = 'cliff' and cell.way = 'across' and above is not null then 'css-44'
         else corner_point
       end;
       stopped := stopped or effect = 'blocks';
       return next;
-    end loop;
+    end if;
+    if cell.kind = 'end' or cell.feature is not null then
+      continue;
+    end if;
     if cell.stops then
       stopped := true;
       if cell.met1 is null and cell.met2 is null then

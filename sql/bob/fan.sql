@@ -1,0 +1,90 @@
+-- needs: bob/los.sql
+-- All that a hex sees in bob: bob.los asked of every hex near enough.
+
+create or replace function bob._near(
+  position_id bigint, "from" text, radius integer, conditions jsonb
+)
+returns table (q integer, r integer, label text)
+language sql stable rows 150
+as $$
+  select
+    hex.q,
+    hex.r,
+    hex.label
+  from public.position
+  cross join lateral positions.place(_near.position_id, _near."from") as viewer
+  cross join lateral (
+    -- 55.2: nothing farther than this is seen in a deluge
+    select
+      case
+        when coalesce(_near.conditions, position.conditions) ->> 'weather' = 'monsoon' then 3
+        else 24
+      end as reach
+  ) as sight
+  cross join lateral lattice.disc(viewer.q, viewer.r, least(_near.radius, sight.reach)) as disc
+  inner join public.hex on hex.map_id = position.map_id and hex.q = disc.hq and hex.r = disc.hr
+  where position.id = _near.position_id
+    and (disc.dq <> 0 or disc.dr <> 0)
+$$;
+
+comment on function bob._near(bigint, text, integer, jsonb) is
+'The hexes that a fan asks about: all within 24 hexes, or fewer where no more can be seen.';
+
+create or replace function bob.fan(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (q integer, r integer, label text, range integer)
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+begin
+  if not exists (select from positions.place(fan.position_id, fan."from") as place where place.q is not null) then
+    raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
+  end if;
+  return query
+  select
+    near.q,
+    near.r,
+    near.label,
+    los.range
+  from bob._near(fan.position_id, fan."from", fan.radius, fan.conditions) as near
+  cross join lateral bob.los(fan.position_id, fan."from", near.label, fan.conditions, fan.policy) as los
+  where los.effect = 'visible';
+end
+$$;
+
+comment on function bob.fan(bigint, text, integer, jsonb, jsonb) is
+'Every hex that a hex or unit sees, with its range; the verdicts are those of bob.los.';
+
+create or replace function bob.fan_reasons(
+  position_id bigint,
+  "from" text,
+  radius integer default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text)
+language sql stable rows 50
+as $$
+  select
+    los.rule,
+    los.clause,
+    los.at,
+    case los.effect when 'blocks' then 'hides' else los.effect end,
+    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes hidden' else 'lines' end),
+    los.point
+  from bob._near(fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions) as near
+  cross join lateral bob.los(
+    fan_reasons.position_id, fan_reasons."from", near.label, fan_reasons.conditions, fan_reasons.policy
+  ) as los
+  where los.effect in ('blocks', 'unknown', 'assumed') or los.point is not null
+  group by los.rule, los.clause, los.at, los.effect, los.point
+  order by count(*) desc, los.rule, los.at
+$$;
+
+comment on function bob.fan_reasons(bigint, text, integer, jsonb, jsonb) is
+'What hides hexes from a viewer: every rule with its place and how many hexes it hides.';
