@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from sqlalchemy.engine import Connection
 
 from app.cases import INDEX, RuledCase, case_files, rule_file
+from app.output import to_json
 from db import SightlineError
 from db.rulesets import CODES, read_form, read_ruleset
 from db.settings import CHECKOUT
@@ -160,6 +161,26 @@ def conformance(connection: Connection, suite: Path = SUITE) -> dict[str, Confor
 
 def _has_cases(folder: Path) -> bool:
     return any(path.name != INDEX for path in folder.glob("*.yaml"))
+
+
+def rule_index(found: dict[str, Conformance]) -> str:
+    """For the rules reference: which cases each rule takes part in, as JSON."""
+    index: dict[str, dict[str, list[dict[str, str]]]] = {}
+    for code, one in found.items():
+        rules: dict[str, list[dict[str, str]]] = collections.defaultdict(list)
+        for ruled in one.cases:
+            if ruled.case is None:
+                continue
+            name = {"case": ruled.case.case, "title": ruled.case.title}
+            for rule in {
+                *ruled.case.cites,
+                *(step.rule for ruling in ruled.rulings for step in ruling.steps),
+            }:
+                rules[rule].append(name)
+        index[code] = {
+            rule: sorted(names, key=lambda name: name["case"]) for rule, names in sorted(rules.items())
+        }
+    return to_json(index, indent=1) + "\n"
 
 
 def page(found: dict[str, Conformance]) -> str:

@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 
 from db.maps import Hex, Map
 from db.positions import Position
+from db.rules import Rule
 from db.rulesets.tables import ContestedPoint, Ruleset, Terrain
 from db.rulings import SavedRuling
 
@@ -19,6 +20,7 @@ class RulesetContents:
 
     code: str
     title: str
+    rules: int
     terrain: int
     contested: int
     maps: int
@@ -31,7 +33,7 @@ def ruleset_contents(connection: Connection) -> list[RulesetContents]:
     """Every ruleset with its counts."""
 
     def count(
-        table: type[Terrain | ContestedPoint | Map | Hex | Position | SavedRuling],
+        table: type[Rule | Terrain | ContestedPoint | Map | Hex | Position | SavedRuling],
     ) -> sa.ScalarSelect[int]:
         return (
             sa.select(sa.func.count())
@@ -41,7 +43,7 @@ def ruleset_contents(connection: Connection) -> list[RulesetContents]:
             .scalar_subquery()
         )
 
-    tables = (Terrain, ContestedPoint, Map, Hex, Position, SavedRuling)
+    tables = (Rule, Terrain, ContestedPoint, Map, Hex, Position, SavedRuling)
     query = sa.select(Ruleset.code, Ruleset.title, *(count(table) for table in tables)).order_by(
         Ruleset.title
     )

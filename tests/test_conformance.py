@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Connection, Engine
 
-from app.conformance import MADE, SUITE, Conformance, conformance, page, read_entries
+from app.conformance import MADE, SUITE, Conformance, conformance, page, read_entries, rule_index
 from app.questions import kinds_of
 from db import SightlineError
 from db.rulesets import CODES
 from tests.conftest import ROOT
 
-RENEW = "run `./sightline conformance --write docs/conformance.md`"
+RENEW = "run `./sightline conformance --write docs/conformance.md --index db/rulesets/cases.json`"
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,11 @@ def test_the_figures_add_up(found: dict[str, Conformance]) -> None:
         assert told["passing"] == told["cases"]
         became = sum(entry.status == "case" for entry in one.entries)
         assert told["entries"] == became + told["blocked"] + told["later"] + told["not_a_question"]
+
+
+def test_the_index_of_cases_by_rule_is_fresh(found: dict[str, Conformance]) -> None:
+    written = (ROOT / "db" / "rulesets" / "cases.json").read_text(encoding="utf-8")
+    assert written == rule_index(found), f"db/rulesets/cases.json is not up to date: {RENEW}"
 
 
 def test_the_page_is_fresh(found: dict[str, Conformance]) -> None:

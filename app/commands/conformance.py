@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from app.conformance import Conformance, Count, conformance, page, passes
+from app.conformance import Conformance, Count, conformance, page, passes, rule_index
 from app.database import asking
 from app.output import complain, print_json, print_table, say
 from db import SightlineError
@@ -19,7 +19,11 @@ from db import SightlineError
     "--write", "target", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
     help="Write them, with every entry that is no case and why, as Markdown.",
 )  # fmt: skip
-def conformance_command(as_json: bool, target: Path | None) -> None:
+@click.option(
+    "--index", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write which cases each rule takes part in, as JSON, for the pages of the rules.",
+)  # fmt: skip
+def conformance_command(as_json: bool, target: Path | None, index: Path | None) -> None:
     """Rule on the rulebooks' worked examples and print, per ruleset and kind, how they fare.
 
     Exit status 0: every case passes; 1: one does not.
@@ -28,15 +32,17 @@ def conformance_command(as_json: bool, target: Path | None) -> None:
     Examples:
       sightline conformance
       sightline conformance --json
-      sightline conformance --write docs/conformance.md
+      sightline conformance --write docs/conformance.md --index db/rulesets/cases.json
     """
     with asking() as connection:
         found = conformance(connection)
     if target is not None:
         _write(target, page(found))
+    if index is not None:
+        _write(index, rule_index(found))
     if as_json:
         print_json({code: one.as_dict() for code, one in found.items()})
-    elif target is None:
+    elif target is None and index is None:
         _print(found)
     failing = [case for one in found.values() for case in one.cases if not passes(case)]
     for case in failing:

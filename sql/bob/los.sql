@@ -75,9 +75,10 @@ as $$
     beside.flank,
     bob._mark(
       edge.along2::numeric * edge.off1 - edge.along1::numeric * edge.off2,
-      (edge.off1 - edge.off2)::numeric * (1024 * (edge.dx * edge.dx + edge.dy * edge.dy))
+      -- no edge along the thread is asked for, but it may be reckoned before it is left out
+      nullif((edge.off1 - edge.off2)::numeric, 0) * (1024 * (edge.dx * edge.dx + edge.dy * edge.dy))
     ),
-    sign(edge.off2 - edge.off1)::integer
+    case when edge.off2 > edge.off1 then 1 else -1 end
   from (
     select
       ray.dx,
@@ -220,10 +221,9 @@ as $$
     -- of a spine's two hexes each lies on one flank
     select
       line.kind = 'hex'
-      or sign(
-        (tq - aq) * 3 * (2 * (line.r1 - ar) + line.q1 - aq)
-        - (2 * (tr - ar) + tq - aq) * 3 * (line.q1 - aq)
-      ) = beside.flank as first
+      or (
+        (tq - aq) * (2 * (line.r1 - ar) + line.q1 - aq) > (2 * (tr - ar) + tq - aq) * (line.q1 - aq)
+      ) = (beside.flank > 0) as first
   ) as which
   left join public.hex
     on hex.map_id = _flanks.map_id
@@ -605,6 +605,36 @@ $$;
 comment on function bob._one_building(bigint, integer, integer, integer, integer) is
 'Whether two hexes hold one building: joined by its artwork or, where none is drawn, side by side.';
 
+create or replace function bob._one_ridge(
+  map_id bigint, aq integer, ar integer, tq integer, tr integer
+)
+returns boolean
+language sql stable parallel safe
+as $$
+  with recursive top as (
+    select
+      hex.q,
+      hex.r
+    from public.hex
+    where hex.map_id = _one_ridge.map_id
+      and hex.q = aq
+      and hex.r = ar
+      and 'ridge' = any(hex.features)
+    union
+    select
+      hex.q,
+      hex.r
+    from top
+    cross join lateral lattice.neighbours(top.q, top.r) as beside
+    inner join public.hex on hex.map_id = _one_ridge.map_id and hex.q = beside.nq and hex.r = beside.nr
+    where 'ridge' = any(hex.features)
+  )
+  select exists (select from top where top.q = tq and top.r = tr)
+$$;
+
+comment on function bob._one_ridge(bigint, integer, integer, integer, integer) is
+'Whether two hexes lie on one ridge: joined by hexes with the feature `ridge` (54.2).';
+
 create or replace function bob._whole_line(
   map_id bigint,
   aq integer, ar integer, alabel text, aterrain text, alevel integer, aupper boolean, acave boolean, afront integer,
@@ -703,8 +733,12 @@ create or replace function bob._obstacles(
   at_vehicle boolean
 )
 returns table (mark numeric, rule text, at text, effect text, note text, point text, counts integer)
-language sql stable parallel safe rows 10
+language plpgsql stable parallel safe rows 10
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with view as (
     select
       greatest(alevel, tlevel) as high,
@@ -746,12 +780,9 @@ as $$
       max(judged.t2) as t2,
       judged.label,
       judged.ground,
-      case when judged.ground_hides is null or judged.flanks_hidden < 2 then judged.cover end as cover,
-      case when judged.ground_hides is null or judged.flanks_hidden < 2 then judged.area end as area,
-      case
-        when judged.flanks_hidden = 2
-          then bob._hides(judged.top, view.high, view.low, judged.near, judged.far)
-      end as hides,
+      case when told.needs_cover then judged.cover end as cover,
+      case when told.needs_cover then judged.area end as area,
+      told.hides,
       case
         when judged.flanks_hidden = 2 then 'blocks'
         when judged.hides is not null then 'graze'
@@ -761,6 +792,19 @@ as $$
       min(judged.near) - (view.high - min(judged.top)) as blind
     from judged
     cross join view
+    cross join lateral (
+      select
+        case
+          when judged.flanks_hidden = 2
+            then bob._hides(judged.top, view.high, view.low, judged.near, judged.far)
+        end as hides
+    ) as verdict
+    cross join lateral (
+      -- what stands on the ground is named where the ground alone would not do it
+      select
+        verdict.hides,
+        judged.ground_hides is null or judged.ground_hides is distinct from verdict.hides as needs_cover
+    ) as told
     where judged.hides is not null
       or judged.cover is not null
       or judged.ground > view.low
@@ -805,6 +849,24 @@ as $$
     ) as second
     where line.kind = 'spine'
       or (line.kind in ('side', 'end') and line.crossed)
+  ),
+  -- a ridge is less than a level high: it counts between Level 0 only (54.2)
+  ridge as (
+    select
+      min(strip.t1) as mark,
+      positions.side_label(min(strip.label), max(strip.label)) as label,
+      bool_or(
+        bob._one_ridge(_obstacles.map_id, aq, ar, strip.q, strip.r)
+        or bob._one_ridge(_obstacles.map_id, tq, tr, strip.q, strip.r)
+      ) as own
+    from strip
+    inner join public.hex
+      on hex.map_id = _obstacles.map_id
+        and hex.q = strip.q
+        and hex.r = strip.r
+        and 'ridge' = any(hex.features)
+    group by strip.n
+    having count(distinct strip.flank) = 2
   ),
   -- walls, roadblocks and dike roads: one Hindrance in all (46.1)
   low_wall as (
@@ -1033,6 +1095,20 @@ as $$
   where hedge.kind = 'hedgerow'
   union all
   select
+    ridge.mark,
+    '54.2',
+    ridge.label,
+    case when alevel = 0 and tlevel = 0 and not ridge.own then 'blocks' else 'passes' end,
+    case
+      when alevel <> 0 or tlevel <> 0 then 'a ridge counts between Level 0 only'
+      when ridge.own then 'an end is on this ridge'
+      else 'a ridge between Level 0'
+    end,
+    null,
+    0
+  from ridge
+  union all
+  select
     hedge.mark,
     case hedge.kind when 'cliff' then '47.4' else '54.3' end,
     hedge.label,
@@ -1125,7 +1201,8 @@ as $$
     end,
     null,
     0
-  from smoke
+  from smoke;
+end
 $$;
 
 comment on function bob._obstacles(

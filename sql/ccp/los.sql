@@ -73,6 +73,7 @@ returns boolean
 language plpgsql stable parallel safe
 as $$
 declare
+  outline public.geometry := lattice.hex(_high.q, _high.r);
   edge integer;
   crossings integer;
 begin
@@ -81,7 +82,8 @@ begin
   from public.crest
   where crest.map_id = _high.map_id
     and crest.level >= _high.floor
-    and public.st_relate(crest.geom, lattice.hex(_high.q, _high.r), 'T********');
+    and crest.geom operator(public.&&) outline
+    and public.st_relate(crest.geom, outline, 'T********');
   -- a higher line within ground that is high enough already does not matter
   if edge is null or (_high.dot >= _high.floor and edge > _high.floor) then
     return _high.dot >= _high.floor;
@@ -91,6 +93,7 @@ begin
     from public.crest
     where crest.map_id = _high.map_id
       and crest.level = edge
+      and crest.geom operator(public.&&) outline
       and public.st_intersects(
         public.st_makepoint(_high.x, _high.y), public.st_scale(crest.geom, _high.den, _high.den)
       )
@@ -114,7 +117,8 @@ begin
   ) as at
   where crest.map_id = _high.map_id
     and crest.level = edge
-    and segment.geom operator(public.&&) lattice.hex(_high.q, _high.r)
+    and crest.geom operator(public.&&) outline
+    and segment.geom operator(public.&&) outline
     -- a vertex on the probe counts as on its left, so that a chain through it is counted once
     and (ccp._turn(at.px, at.py, at.cx, at.cy, at.ux, at.uy) >= 0)
     <> (ccp._turn(at.px, at.py, at.cx, at.cy, at.vx, at.vy) >= 0)
@@ -131,38 +135,34 @@ create or replace function ccp._falls(
   map_id bigint, q integer, r integer, floor integer, x bigint, y bigint, den bigint, qs integer[], rs integer[]
 )
 returns table (lower boolean, assumed boolean)
-language plpgsql stable parallel safe rows 1
+language sql stable parallel safe rows 1
 as $$
-begin
-  if exists (
-    select
-    from public.crest
-    where crest.map_id = _falls.map_id
-      and crest.level = _falls.floor
-      and public.st_relate(crest.geom, lattice.hex(_falls.q, _falls.r), 'T********')
-  ) then
-    return query
-    select
-      not ccp._high(
-        _falls.map_id, _falls.q, _falls.r, _falls.floor, _falls.floor, _falls.x, _falls.y, _falls.den
-      ),
-      false;
-    return;
-  end if;
-  return query
   select
-    coalesce(bool_and(not ccp._high(
-      _falls.map_id, hex.q, hex.r, hex.level, _falls.floor, _falls.x, _falls.y, _falls.den
-    )), false),
-    not exists (
-      select
-      from public.crest
-      where crest.map_id = _falls.map_id
-        and crest.level = _falls.floor
-    )
-  from unnest(_falls.qs, _falls.rs) as beyond (q, r)
-  inner join public.hex on hex.map_id = _falls.map_id and hex.q = beyond.q and hex.r = beyond.r;
-end
+    within.low or beyond.low,
+    beyond.low and not within.low and not beyond.drawn
+  from (
+    select not ccp._high(
+      _falls.map_id, _falls.q, _falls.r, _falls.floor, _falls.floor, _falls.x, _falls.y, _falls.den
+    ) as low
+  ) as within
+  cross join (
+    select
+      coalesce(bool_and(not ccp._high(
+        _falls.map_id, hex.q, hex.r, hex.level, _falls.floor, _falls.x, _falls.y, _falls.den
+      )), false) as low,
+      coalesce(bool_or(exists (
+        select
+        from public.crest
+        where crest.map_id = _falls.map_id
+          and crest.level = _falls.floor
+          and public.st_intersects(crest.geom, hex.geom)
+      )), false) as drawn
+    from unnest(_falls.qs, _falls.rs) as next (q, r)
+    inner join public.hex
+      on hex.map_id = _falls.map_id
+        and hex.q = next.q
+        and hex.r = next.r
+  ) as beyond
 $$;
 
 comment on function ccp._falls(
@@ -354,38 +354,35 @@ as $$
     cross join lateral (
       select
         public.st_makepoint(cell.x1, cell.y1) as start,
-        public.st_makepoint(cell.x2, cell.y2) as finish
-    ) as tip
-    cross join lateral (
+        public.st_makepoint(cell.x2, cell.y2) as finish,
+        public.st_scale(overlap.geom, cell.den, cell.den) as geom
+      where not (cell.kind = 'hex' and overlap.covers)
+        and public.st_intersects(overlap.geom, cell.ray)
+      union all
       select
-        case
-          when cell.kind = 'hex' and overlap.covers then null
-          else public.st_scale(overlap.geom, cell.den, cell.den)
-        end as geom
+        null,
+        null,
+        null
+      where cell.kind = 'hex'
+        and overlap.covers
     ) as blown_up
     cross join lateral (
       select
         case
-          when cell.kind = 'hex' and overlap.covers then '1'
-          else public.st_relate(
-            case when cell.kind = 'touch' then tip.start else public.st_makeline(tip.start, tip.finish) end,
-            blown_up.geom
-          )
+          when blown_up.geom is null then '1'
+          when cell.kind = 'touch' then public.st_relate(blown_up.start, blown_up.geom)
+          else public.st_relate(public.st_makeline(blown_up.start, blown_up.finish), blown_up.geom)
         end as matrix
+      -- once for each row, not once for each use
+      offset 0
     ) as relation
-    where (cell.kind = 'hex' and overlap.covers)
+    where relation.matrix not like 'FF%'
+      -- an end of the piece counts unless it lies on the side of an end hex
       or (
-        public.st_intersects(overlap.geom, cell.ray)
+        relation.matrix not like '___FF%'
         and (
-          relation.matrix not like 'FF%'
-          -- an end of the piece counts unless it lies on the side of an end hex
-          or (
-            relation.matrix not like '___FF%'
-            and (
-              (cell.begun and public.st_intersects(tip.start, blown_up.geom))
-              or (cell.goes_on and public.st_intersects(tip.finish, blown_up.geom))
-            )
-          )
+          (cell.begun and public.st_intersects(blown_up.start, blown_up.geom))
+          or (cell.goes_on and public.st_intersects(blown_up.finish, blown_up.geom))
         )
       )
   ),
@@ -445,31 +442,40 @@ as $$
       cell.r,
       cell.kind = 'hex' or (cell.kind = 'spine' and count(*) over (partition by cell.i, cell.n) = 2) as inside
     from cell
+    left join (
+      select
+        overlap.q,
+        overlap.r,
+        max(overlap.value) as top
+      from overlap
+      where overlap.what = 'crest'
+      group by overlap.q, overlap.r
+    ) as crest
+      on crest.q = cell.q
+        and crest.r = cell.r
+    left join (
+      select distinct
+        drawn.i,
+        drawn.n,
+        drawn.q,
+        drawn.r
+      from drawn
+      where drawn.what = 'crest'
+    ) as crossed
+      on crossed.i = cell.i
+        and crossed.n = cell.n
+        and crossed.q = cell.q
+        and crossed.r = cell.r
     where case
-      when exists (
-        select
-        from overlap
-        where overlap.q = cell.q
-          and overlap.r = cell.r
-          and overlap.what = 'crest'
-          and overlap.value >= cell.floor
-      )
-        -- halfway through, where no crest line is met
+      when crossed.i is not null then false
+      -- halfway through, where no crest line is met
+      when crest.top >= cell.floor
         then ccp._high(
           _met.map_id, cell.q, cell.r, cell.level, cell.floor,
           cell.x1 + cell.x2, cell.y1 + cell.y2, 2 * cell.den
         )
       else cell.level >= cell.floor
     end
-    and not exists (
-      select
-      from drawn
-      where drawn.i = cell.i
-        and drawn.n = cell.n
-        and drawn.q = cell.q
-        and drawn.r = cell.r
-        and drawn.what = 'crest'
-    )
   ),
   thing as (
     select i, n, q, r, what, terrain, area, value, inside from drawn
@@ -623,7 +629,9 @@ as $$
       goal.low,
       goal.barrier,
       bool_or(met.label is not null) over line_cell as on_map,
-      row_number() over line_cell as m,
+      row_number() over (
+        partition by met.i, met.n order by met.q, met.r, met.what, met.area
+      ) as m,
       case
         when goal.height < viewer.height then met.leave = goal.last
         when goal.height > viewer.height then met.enter = goal.first
