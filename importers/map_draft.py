@@ -125,6 +125,8 @@ FEATURES = {
     "fpb": ("village", "airstrip", "coast"),
     "ddp": ("landing_beach",),
 }
+ONLY_FEATURES = {"fpb": ("airstrip", "coast")}
+"""Kinds that are printed on top of a terrain and never fill a hex alone."""
 FLAGS = {"css": ("cave",), "ddp": ("landing_beach",)}
 
 
@@ -136,7 +138,7 @@ def vocabulary(ruleset: str) -> Vocabulary:
         base_level=facts.base_level,
         levels=LEVELS.get(ruleset, (-9, 9)),
         scheme=facts.scheme,
-        terrain=tuple(kinds.terrain),
+        terrain=tuple(kind for kind in kinds.terrain if kind not in ONLY_FEATURES.get(ruleset, ())),
         hexsides=tuple(kinds.hexsides),
         paths=tuple(kinds.paths),
         features=FEATURES.get(ruleset, ()),

@@ -14,6 +14,7 @@ from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.output import complain, out, print_json, print_table, say
+from app.questions import implemented_points
 from db import reference
 from db.database import open_database
 from db.reference import NotInReference
@@ -236,14 +237,18 @@ def contested(ruleset: str, as_json: bool) -> None:
     if as_json:
         print_json(plain(answer))
         return
+    implemented = implemented_points()
     for point in answer.points:
         out.print(Text(f"{point.id}  {point.title}", style="bold"))
-        out.print(f"{point.severity}; {', '.join(point.cites)}", style="dim", markup=False)
+        ruled = "rulings turn on it" if point.id in implemented else "no ruling turns on it yet"
+        out.print(f"{point.severity}; {', '.join(point.cites)}; {ruled}", style="dim", markup=False)
         for reading in point.readings:
             star = "*" if reading.letter == point.default else " "
             _paragraph(f"{star}{reading.letter}  {reading.title}: {reading.effect}", indent="    ")
         _paragraph(f"Why {point.default}: {point.why}", indent="    ")
         out.print()
+    count = sum(point.id in implemented for point in answer.points)
+    out.print(f"{len(answer.points)} points; rulings turn on {count} of them so far")
 
 
 @rules_group.command()

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as AnyResponse
 
+from app.questions import implemented_points
 from app.web import database
 from db import SightlineError, reference
 from db.reference import Passage, RuleAnswer, TermEntry, Tree, TreeRule
@@ -18,6 +19,8 @@ from db.terms import TermFinder
 
 pages = Blueprint("rules", __name__, url_prefix="/rules")
 NAVIGATION = [(20, "Rules", "rules.overview")]
+
+pages.add_app_template_global(implemented_points)
 
 LONGEST_QUERY = 400
 CITED = re.compile(rf"\b({'|'.join(CODES)}) ([A-Z]?\d+(?:\.\d+)*)(?![\w])")
@@ -60,7 +63,9 @@ def contested(ruleset: str) -> str:
     """Where a rulebook disagrees with itself, the readings side by side."""
     answer = reference.contested(database(), ruleset)
     known = reference.numbers(database(), ruleset)
-    return render_template("rules/contested.html", answer=answer, known=known)
+    implemented = implemented_points()
+    ruled = sum(point.id in implemented for point in answer.points)
+    return render_template("rules/contested.html", answer=answer, known=known, ruled=ruled)
 
 
 @pages.get("/<ruleset>/terms")

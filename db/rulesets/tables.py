@@ -68,7 +68,7 @@ class TerrainEffect(Base):
     """One printed number about a feature, with the rule that prints it.
 
     One table for all numbers, so that each carries its rule and a number that is not
-    printed is a row that is not there. The views `terrain_cost`, `hexside_cost` and
+    printed is a row that is not there. The views `maps.terrain_cost`, `hexside_cost` and
     `path_cost` show the movement costs alone.
     """
 

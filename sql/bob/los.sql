@@ -81,26 +81,34 @@ as $$
     case when edge.off2 > edge.off1 then 1 else -1 end
   from (
     select
-      ray.dx,
-      ray.dy,
-      ray.dx * point.y1 - ray.dy * point.x1 as off1,
-      ray.dx * point.y2 - ray.dy * point.x2 as off2,
-      ray.dx * point.x1 + ray.dy * point.y1 as along1,
-      ray.dx * point.x2 + ray.dy * point.y2 as along2
+      corner.dx,
+      corner.dy,
+      corner.off as off1,
+      corner.along as along1,
+      lead(corner.off) over outline as off2,
+      lead(corner.along) over outline as along2
     from (
       select
-        3 * (tq - aq)::bigint as dx,
-        2 * (tr - ar)::bigint + (tq - aq) as dy
-    ) as ray
-    cross join public.st_dumpsegments(_crossings.geom) as segment
-    cross join lateral (
-      select
-        (1024 * public.st_x(public.st_startpoint(segment.geom)))::bigint - 3072 * aq as x1,
-        (1024 * public.st_y(public.st_startpoint(segment.geom)))::bigint - 1024 * (2 * ar + aq) as y1,
-        (1024 * public.st_x(public.st_endpoint(segment.geom)))::bigint - 3072 * aq as x2,
-        (1024 * public.st_y(public.st_endpoint(segment.geom)))::bigint - 1024 * (2 * ar + aq) as y2
-    ) as point
-    offset 0
+        ray.dx,
+        ray.dy,
+        vertex.n,
+        vertex.path[cardinality(vertex.path) - 1] as ring,
+        ray.dx * point.y - ray.dy * point.x as off,
+        ray.dx * point.x + ray.dy * point.y as along
+      from (
+        select
+          3 * (tq - aq)::bigint as dx,
+          2 * (tr - ar)::bigint + (tq - aq) as dy
+      ) as ray
+      cross join public.st_dumppoints(_crossings.geom) with ordinality as vertex (path, geom, n)
+      cross join lateral (
+        select
+          (1024 * public.st_x(vertex.geom))::bigint - 3072 * aq as x,
+          (1024 * public.st_y(vertex.geom))::bigint - 1024 * (2 * ar + aq) as y
+        offset 0
+      ) as point
+    ) as corner
+    window outline as (partition by corner.ring order by corner.n)
   ) as edge
   cross join (values (1), (-1)) as beside (flank)
   where (edge.off1 * beside.flank > 0) <> (edge.off2 * beside.flank > 0)
