@@ -51,6 +51,7 @@ API_PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8"><title>Sightline API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="{{ url_for('static', filename='icon.svg') }}" type="image/svg+xml">
 <link rel="stylesheet" href="{{ url_for('swagger.static', filename='css/swagger-ui.css') }}">
 </head>
 <body>

@@ -126,7 +126,7 @@ def _swap(connection: psycopg.Connection, name: str, new: str, old: str) -> None
         with connection.transaction():
             connection.execute(rename.format(sql.Identifier(name), sql.Identifier(old)))
             connection.execute(rename.format(sql.Identifier(new), sql.Identifier(name)))
-    except psycopg.Error:
+    except BaseException:  # an interrupt, too, must not leave the database closed to everybody
         connection.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
         raise
 

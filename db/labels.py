@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -26,6 +26,8 @@ from db import SightlineError
 Numerals = Literal["digits", "letters", "doubled_letters"]
 """`letters`: A to Z, AA, AB, … as spreadsheets count; `doubled_letters`: A to Z, AA, BB, …"""
 
+LARGEST_NUMBER = 9999
+"""Of a column or row: labels have at most four digits, and joined boards reach no farther."""
 LARGEST_RECTANGLE = 250_000
 """Hexes; beyond it an extent is a mistake, not a map."""
 
@@ -50,6 +52,7 @@ class Axial(NamedTuple):
         return max(abs(dq), abs(dr), abs(dq + dr))
 
 
+Offset = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 STEPS = ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0))
 """The neighbours in directions 1 to 6, as `lattice.neighbours` has them."""
 
@@ -65,9 +68,9 @@ class Board(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     board: str = Field(pattern=r"^[0-9A-Za-z]+$")
-    columns: int = Field(gt=0)
-    rows: int = Field(gt=0)
-    at: tuple[int, int] = (0, 0)
+    columns: int = Field(gt=0, le=LARGEST_NUMBER)
+    rows: int = Field(gt=0, le=LARGEST_NUMBER)
+    at: tuple[Offset, Offset] = (0, 0)
     """Columns and rows, counted as the labels grow, from the place it has when alone."""
     rotated: bool = False
     """Turned by half a circle, so that its first and its last hex change places."""
@@ -87,8 +90,8 @@ class Scheme(BaseModel):
     rows: Numerals = "digits"
     row_digits: int = Field(2, ge=1, le=4)
     """Least number of digits; shorter numbers are filled with zeros."""
-    first_column: int = Field(1, ge=0, le=9999)
-    first_row: int = Field(1, ge=0, le=9999)
+    first_column: int = Field(1, ge=0, le=LARGEST_NUMBER)
+    first_row: int = Field(1, ge=0, le=LARGEST_NUMBER)
     """The numbers at which columns and rows begin (A is 1)."""
     order: Literal["column_row", "row_column"] = "column_row"
     separator: Literal["", ".", "-", "/", ":"] = ""

@@ -305,7 +305,9 @@ def overview(connection: Connection) -> Overview:
 
 def game_title(connection: Connection, ruleset: str) -> str:
     """The name of a game; an unknown code is an error."""
-    title = connection.scalar(sa.select(Ruleset.title).where(Ruleset.code == ruleset))
+    # only a known code is asked for: PostgreSQL takes no NUL, which an address may hold
+    known = sa.select(Ruleset.title).where(Ruleset.code == ruleset)
+    title = connection.scalar(known) if ruleset in CODES else None
     if title is None:
         raise NotInReference(f"No ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
     return title
@@ -358,7 +360,7 @@ def find_rule(connection: Connection, ruleset: str, number: str, edition: str | 
     game_title(connection, ruleset)
     row = connection.scalar(
         sa.text("select id from rules.find(:ruleset, :number, :edition)"),
-        {"ruleset": ruleset, "number": number, "edition": edition},
+        {"ruleset": ruleset, "number": number.replace("\0", " "), "edition": edition},
     )
     if row is None:
         alike = nearest(number, sorted(numbers(connection, ruleset)))

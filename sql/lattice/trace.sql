@@ -49,7 +49,9 @@ begin atomic
   common as (
     select
       2 * lcm(
-        lcm(coalesce(nullif(abs(2 * dq + dr), 0), 1), coalesce(nullif(abs(dq + 2 * dr), 0), 1))::bigint,
+        lcm(
+          coalesce(nullif(abs(2 * dq + dr), 0), 1)::bigint, coalesce(nullif(abs(dq + 2 * dr), 0), 1)::bigint
+        ),
         coalesce(nullif(abs(dq - dr), 0), 1)::bigint
       ) as den
   )
@@ -91,7 +93,17 @@ begin atomic
       down.y,
       across.x % 2 = 0 and down.y % 2 = 0 as is_hex
     from generate_series(least(0, 2 * dq) - 2, greatest(0, 2 * dq) + 2) as across (x),
-      generate_series(least(0, 2 * dr) - 2, greatest(0, 2 * dr) + 2) as down (y)
+      -- of each column the strip alone, or a long line would look at the square of its length;
+      -- a column along the line (dq is 0, the quotients are null) is within it as a whole
+      lateral (
+        select
+          (dr::bigint * across.x - 4 * lattice.distance(0, 0, dq, dr)) / nullif(dq, 0) as one,
+          (dr::bigint * across.x + 4 * lattice.distance(0, 0, dq, dr)) / nullif(dq, 0) as other
+      ) as strip,
+      generate_series(
+        greatest(least(0, 2 * dr) - 2, least(strip.one, strip.other) - 1)::integer,
+        least(greatest(0, 2 * dr) + 2, greatest(strip.one, strip.other) + 1)::integer
+      ) as down (y)
     -- a strip wider than any cell the line can meet
     where abs(dq::bigint * down.y - dr::bigint * across.x)
       <= 4 * lattice.distance(0, 0, dq, dr)
