@@ -98,7 +98,7 @@ class CcpUnit(Unit):
 
     side: Literal["japan", "allied"]
     nation: Literal["japan", "us", "commonwealth"] | None = None
-    kind: Literal["squad", "team", "leader", "hero", "scout", "sogeki_hei"] = "squad"
+    kind: Literal["squad", "team", "leader", "hero", "scout", "sogeki_hei", "aircraft"] = "squad"
     fp: Whole | None = None
     range: Whole | None = None
     movement: Points | None = None
@@ -153,6 +153,7 @@ class BobUnit(Unit):
     used: bool = False
     op_fire: bool = False
     upper_level: bool = False
+    in_cave: bool = False
     movement: Points | None = None
 
 

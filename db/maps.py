@@ -234,6 +234,8 @@ class Trace(Base):
     __tablename__ = "trace"
     __table_args__ = (
         sa.CheckConstraint("kind in ('hex', 'spine', 'side', 'touch', 'end')", name="kind"),
+        # the sides by which a line leaves its start and comes to its target
+        sa.Index(None, "dq", "dr", postgresql_where=sa.text("crossed and (of_start or of_target)")),
         {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, between its ends"},
     )
 

@@ -25,19 +25,15 @@ class Viewshed(Base):
     )
 
     position_id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, comment="The position")
-    q: Mapped[int] = mapped_column(
-        primary_key=True, autoincrement=False, comment="Axial column of the viewer"
-    )
-    r: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial row of the viewer")
+    viewer: Mapped[str] = mapped_column(primary_key=True, comment="The hex or unit, by the name asked")
     radius: Mapped[int] = mapped_column(
         sa.SmallInteger,
         primary_key=True,
         autoincrement=False,
         comment="No farther than this; 24: as far as seen",
     )
-    viewer: Mapped[str] = mapped_column(
-        primary_key=True, comment="A unit's id; empty where the hex itself was asked"
-    )
+    q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
+    r: Mapped[int] = mapped_column(comment="Axial row of the viewer")
     map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
     qs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="q of every hex seen")
     rs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="r of every hex seen")

@@ -27,7 +27,7 @@ from db.rulesets import CODES, read_ruleset
 from importers.documents import Node, Problems, read_document
 from importers.forms import fill
 from importers.map_draft import Line, MapDraft
-from importers.map_reading import is_name, read_hex, read_map
+from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import load_draft, store_map
 
 CASE_KEYS = (
@@ -199,7 +199,7 @@ def read_position(text: str | bytes, name: str, connection: Connection) -> Posit
     position = _read_position(root, keys, problems, connection)
     if "name" in keys and (text_name := keys["name"].string(problems)) is not None:
         if not is_name(text_name):
-            problems.add(keys["name"], "a name is small letters, digits, - and _")
+            problems.add(keys["name"], f"{text_name!r}: {NAME}")
         elif position is not None:
             position.name = text_name
     problems.raise_if_any()
@@ -319,6 +319,8 @@ def _read_marker(node: Node, position: PositionDraft, problems: Problems) -> Non
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
     turned = keys.get("side") or keys.get("facing")
+    if "side" in keys and "facing" in keys:
+        problems.add(keys["facing"], "side and facing are one thing; write one of them")
     if turned is not None and not says.facing:
         problems.add(turned, f"a {kind} marker has no side")
     elif turned is not None:

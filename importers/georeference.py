@@ -22,7 +22,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
-from db.labels import Axial, Scheme, nearest
+from db.inventory import no_map
+from db.labels import Axial, Scheme
 from db.maps import Hex, Map
 from importers.documents import Node, Problem, Problems, resolved
 from importers.map_draft import ControlPoint, HexDraft, MapDraft
@@ -253,11 +254,7 @@ def _find_map(connection: Connection, map: int | str) -> sa.Row[Any]:
         )
     ).one_or_none()
     if found is None:
-        known = connection.scalars(sa.select(Map.name)).all()
-        near = nearest(str(map), known) or sorted(known)[:5]
-        raise GeoreferenceError(
-            f"There is no map {map!r}.", f"Did you mean {', '.join(near)}?" if near else "Import it first."
-        )
+        raise no_map(connection, str(map))
     return found
 
 

@@ -123,11 +123,12 @@ LEVELS = {"ccp": (0, 4), "bob": (-1, 3)}
 FEATURES = {
     "css": ("cave",),
     "fpb": ("village", "airstrip", "coast"),
+    "bob": ("ridge",),
     "ddp": ("landing_beach",),
 }
 ONLY_FEATURES = {"fpb": ("airstrip", "coast")}
 """Kinds that are printed on top of a terrain and never fill a hex alone."""
-FLAGS = {"css": ("cave",), "ddp": ("landing_beach",)}
+FLAGS = {"css": ("cave",), "bob": ("ridge",), "ddp": ("landing_beach",)}
 
 
 @functools.cache

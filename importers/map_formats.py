@@ -147,12 +147,12 @@ def hexsides_node(rows: Iterable[Node], problems: Problems) -> Node:
     return Node(sides)
 
 
-def paths_node(rows: Iterable[Node], problems: Problems) -> Node:
+def paths_node(rows: list[Node], problems: Problems) -> Node:
     """Rows with the hexes of a path, as the section `paths`."""
     for row in rows:
         if isinstance(row.value, dict) and "hexes" in row.value:
             row.value["hexes"] = split(row.value["hexes"])
-    return Node(list(rows))
+    return Node(rows)
 
 
 def split(node: Node) -> Node:
@@ -172,7 +172,7 @@ def _files(path: Path, problems: Problems) -> dict[str, bytes]:
         found = {entry.name: entry.read_bytes() for entry in entries}
     else:
         found = _unzipped(path, problems)
-    for name in found.keys() - TABLES.keys() - {ABOUT}:
+    for name in sorted(found.keys() - TABLES.keys() - {ABOUT}):
         problems.unknown(Node(file=str(path)), "table", name, tuple(TABLES))
     return found
 

@@ -24,7 +24,8 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.database import psycopg_connection
-from db.labels import Axial, Scheme, nearest
+from db.inventory import no_map
+from db.labels import Axial, Scheme
 from importers.documents import Problems, read_document
 from importers.georeference import georeference
 from importers.map_draft import (
@@ -83,7 +84,7 @@ FORMATS = {
 
 
 class MapError(SightlineError):
-    """A map that is not there, or that cannot be stored as asked."""
+    """A map that cannot be read, stored or written as asked."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,7 +239,7 @@ def load_draft(connection: Connection, map: int | str) -> MapDraft:
         {"map": map},
     ).one_or_none()
     if row is None:
-        raise _no_map(connection, str(map))
+        raise no_map(connection, str(map))
     draft = MapDraft(
         row.ruleset,
         Scheme.model_validate(row.scheme),
@@ -258,7 +259,7 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     """Remove a map; one on which positions stand only if these may go too."""
     map_id = connection.scalar(sa.text("select id from map where name = :name"), {"name": name})
     if map_id is None:
-        raise _no_map(connection, name)
+        raise no_map(connection, name)
     count = connection.scalar(sa.text("select count(*) from position where map_id = :map"), {"map": map_id})
     if count and not with_positions:
         raise MapError(
@@ -321,15 +322,6 @@ def _write_folder(path: Path, files: dict[str, str]) -> Path:
     except OSError as error:
         raise MapError(f"Cannot write {path}: {error.strerror}.") from error
     return path
-
-
-def _no_map(connection: Connection, name: str) -> MapError:
-    names = list(connection.scalars(sa.text("select name from map order by name")))
-    alike = nearest(name, names) or names[:5]
-    return MapError(
-        f"There is no map {name!r}.",
-        f"Maps: {', '.join(alike)}." if alike else "No map has been imported yet.",
-    )
 
 
 class _Copier:

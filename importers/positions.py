@@ -30,7 +30,7 @@ ROWS = ("units", "markers")
 
 
 class PositionError(SightlineError):
-    """A position that is not there, or that cannot be stored as asked."""
+    """A position that cannot be read or stored as asked."""
 
 
 @dataclasses.dataclass(frozen=True)

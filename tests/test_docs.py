@@ -129,6 +129,12 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert not lost, f"lead nowhere: {', '.join(lost)}"
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    unlinked = sorted(pages - set(re.findall(r"\]\(([^)#\s]+)", README)))
+    assert not unlinked, f"not linked from the README: {', '.join(unlinked)}"
+
+
 def shell_commands(text: str) -> list[str]:
     """The `./sightline …` lines of shell blocks, without their remarks."""
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -164,12 +170,15 @@ README_COMMANDS = [line for line in shell_commands(README) if shlex.split(line)[
 
 @pytest.fixture(scope="module")
 def reader(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A folder that looks like the project's, and a database."""
+    """A folder that looks like the project's, and a database with the demo, as `serve` leaves it."""
     folder = tmp_path_factory.mktemp("reader")
     for path in ROOT.iterdir():
         (folder / path.name).symlink_to(path)
     url = databases.make().set(drivername="postgresql").render_as_string()
-    return folder, {"SIGHTLINE_DATABASE_URL": url}
+    environment = {"SIGHTLINE_DATABASE_URL": url}
+    loaded = sightline("demo", "load", environment=environment, cwd=str(folder))
+    assert loaded.returncode == 0, loaded.stderr
+    return folder, environment
 
 
 def test_the_readme_has_commands_to_try() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from small_map import make_map, scheme_of
 from sqlalchemy.engine import Connection
 
+from db.inventory import NotThereError
 from db.labels import Axial
 from db.maps import Map
 from importers.documents import Problems
@@ -313,7 +314,7 @@ def test_points_that_place_no_map_change_nothing(connection: Connection, orote: 
 
 
 def test_an_unknown_map_names_the_nearest(connection: Connection, orote: int) -> None:
-    with pytest.raises(GeoreferenceError, match=r"no map 'orota'\.\nDid you mean orote"):
+    with pytest.raises(NotThereError, match=r"no map 'orota'\.\nDid you mean orote"):
         georeference(connection, "orota", [], UTM)
 
 

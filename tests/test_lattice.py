@@ -24,11 +24,11 @@ coordinate = st.integers(-60, 60)
 def closed_form(dq: int, dr: int) -> set[Row]:
     """What the line from (0, 0) to (dq, dr) crosses, by integer arithmetic alone."""
     widths = abs(2 * dq + dr), abs(dq + 2 * dr), abs(dq - dr)
-    far = max(abs(dq), abs(dr), abs(dq + dr)) + 2
     den = 4 * (dq * dq + dr * dr + dq * dr)
     cells: set[Row] = set()
-    for x in range(-2 * far, 2 * far + 1):
-        for y in range(-2 * far, 2 * far + 1):
+    # a cell that the line meets between its ends is at most a hex, 2 on the doubled lattice, off their box
+    for x in range(min(0, 2 * dq) - 2, max(0, 2 * dq) + 3):
+        for y in range(min(0, 2 * dr) - 2, max(0, 2 * dr) + 3):
             num = 2 * x * dq + 2 * y * dr + x * dr + y * dq
             if not 0 < num < den:
                 continue
@@ -94,6 +94,14 @@ def test_trace_equals_the_literal_query_for_every_displacement_to_24(connection:
 @given(coordinate, coordinate)
 def test_lines_beyond_24_equal_the_closed_form(connection: Connection, dq: int, dr: int) -> None:
     assert crossed(line(connection, dq, dr)) == closed_form(dq, dr)
+
+
+def test_the_longest_line_of_a_map_is_still_divided_exactly(connection: Connection) -> None:
+    # 9999 columns and rows, and boards as many farther on: twice that is as far as labels reach
+    dq, dr = 19_999, 19_998
+    span = connection.execute(sa.text(f"select * from lattice._span({dq}, {dr}, 2, 2)")).one()
+    assert span.den == 2 * math.lcm(2 * dq + dr, dq + 2 * dr, dq - dr)
+    assert 0 < span.enter < span.leave < span.den
 
 
 @quick

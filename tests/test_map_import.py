@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from db import SightlineError
+from db.inventory import NotThereError
 from db.labels import Axial
 from importers.documents import MAX_DEPTH, Node, Problem, Problems, read_document
 from importers.georeference import GeoreferenceError
@@ -519,10 +520,10 @@ def test_deep_documents_are_read_up_to_a_limit() -> None:
 def test_aliases_that_would_grow_without_end_are_refused_at_once() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Problems, match="anchors and aliases are not allowed"):
         read_document("\n".join(lines), "bomb.yaml")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_document_that_is_too_large_is_refused() -> None:
@@ -649,6 +650,15 @@ def test_joined_boards_share_their_hexes() -> None:
     assert draft.hexes[draft.scheme.hex("20-C1")].terrain == "hut"
 
 
+def test_a_board_lies_no_farther_off_than_the_database_can_count() -> None:
+    with pytest.raises(Problems, match=r"scheme/boards/1/at.*less than or equal to 9999"):
+        read(
+            "scheme: {boards: [{board: '20', columns: 3, rows: 3, at: [3000000000, 0]}]}\n"
+            "extent: ['20-A1', '20-C3']\nfill: open_ground",
+            "bob",
+        )
+
+
 def test_a_label_is_found_on_a_draft_or_told_with_the_nearest() -> None:
     draft = read("extent: [A1, C3]\nfill: open_ground", "bob")
     problems = Problems()
@@ -747,9 +757,9 @@ def test_maps_that_are_not_there_are_told_with_the_nearest_name(connection: Conn
         lambda: export_map(connection, "rigde", "x.yaml"),
     )
     for question in asked:
-        with pytest.raises(MapError) as caught:
+        with pytest.raises(NotThereError) as caught:
             question()
-        assert str(caught.value) == "There is no map 'rigde'.\nMaps: ridge."
+        assert str(caught.value) == "There is no map 'rigde'.\nDid you mean ridge?"
     assert not Path("x.yaml").exists()
 
 
@@ -853,17 +863,24 @@ def big_map() -> str:
     )  # fmt: skip
 
 
+def busy(connection: Connection) -> float:
+    """Seconds of work so far, ours and the server's; the clock would count what others do as well."""
+    server = connection.scalar(sa.text("select pg_backend_pid()"))
+    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_ten_thousand_hexes_come_in_within_seconds_and_tell_of_it(connection: Connection, here: Path) -> None:
     Path("big.yaml").write_text(big_map())
     told: list[tuple[int, int]] = []
-    start = time.perf_counter()
+    start = busy(connection)
     report = import_map(connection, "big.yaml", progress=lambda done, total: told.append((done, total)))
-    taken = time.perf_counter() - start
+    taken = busy(connection) - start
     assert (report.hexes, report.hexsides) == (10_000, 5_000)
     assert told[-1] == (15_000, 15_000)
     assert told == sorted(told)
     assert len(told) == 30
-    assert taken < 20, "about one second on an idle machine"
+    assert taken < 10, "about two seconds of work"
 
 
 def test_a_small_map_tells_no_progress(connection: Connection, here: Path) -> None:

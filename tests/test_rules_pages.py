@@ -200,6 +200,8 @@ def test_what_is_not_there_is_a_404_that_tells_what_is_near(client: FlaskClient)
     assert "Rulesets:" in page(client, "/rules/xyz", 404).text
     assert "Did you mean" in page(client, "/rules/compare/staking", 404).text
     assert "No edition" in page(client, "/rules/css/7.1?edition=9th", 404).text
+    assert "Rulesets:" in page(client, "/rules/%00", 404).text
+    assert "no rule" in page(client, "/rules/css/x%00", 404).text
     assert "not a day" in page(client, "/rules/css/7.1?as_of=soon", 400).text
 
 

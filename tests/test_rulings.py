@@ -275,6 +275,13 @@ def test_an_unknown_question_lists_what_the_ruleset_answers(connection: Connecti
         ("units: [{id: A, side: us}, {id: A, side: us}]", "", "units/2/id", "'A'", None),
         ("units: [{id: A, side: us, at: 22.12, in_cave: true}]", "", "units/1", "only Japanese", None),
         ("markers: [{kind: smok, at: 22.12}]", "", "markers/1/kind", "smok", None),
+        (
+            "markers: [{kind: ridge, at: 22.12, side: 1, facing: 2}]",
+            "",
+            "markers/1/facing",
+            "one thing",
+            None,
+        ),
         ("markers: [{kind: dg, at: 22.12}]", "", "markers/1", "needs its value", None),
         ("markers: [{kind: dg, value: 5, at: 22.12}]", "", "markers/1/value", "5 is not between", None),
     ],

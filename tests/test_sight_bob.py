@@ -584,6 +584,48 @@ def test_a_ridge_blocks_between_level_0_and_not_from_its_own_hexes(connection: C
         assert ("54.2", "blocks") in rules_of(connection, position_id, "C2", "C6")
 
 
+# What is remembered
+
+
+def test_what_a_hex_sees_is_found_anew_when_artwork_changes(connection: Connection) -> None:
+    board = MapDraft(
+        "bob", SCHEME, hexes={hex: HexDraft("open_ground", 0) for hex in SCHEME.rectangle("A1", "E8")}
+    )
+    x, y = centre(SCHEME.hex("C4"))
+    board.areas = [AreaDraft("woods", (((x - 600, y - 512), (x + 600, y - 512), (x, y + 512)),))]
+    with Stored(connection, PositionDraft("bob", board)) as position_id:
+        query = sa.text("select label from positions.viewshed(:position, 'C2')")
+
+        def remembered() -> set[str]:
+            return set(connection.scalars(query, {"position": position_id}))
+
+        assert "C6" not in remembered()
+        assert remembered() == fan(connection, position_id, "C2", ruleset="bob").keys()
+        connection.execute(sa.text("update terrain_area set terrain = 'wheat_field'"))
+        assert "C6" in remembered()
+        connection.execute(sa.text("update hex set level = 1 where label = 'C4'"))
+        assert "C6" not in remembered()
+
+
+# Smoke
+
+
+def test_smoke_is_met_even_at_a_vertex_and_counts_once(connection: Connection) -> None:
+    """48.0: the thread from C2 to D6 meets D3 and C5 in a corner point only."""
+    board = MapDraft(
+        "bob", SCHEME, hexes={hex: HexDraft("open_ground", 0) for hex in SCHEME.rectangle("A1", "E8")}
+    )
+    position = PositionDraft("bob", board)
+    position.markers = [MarkerDraft("smoke", SCHEME.hex("D3")), MarkerDraft("smoke", SCHEME.hex("D6"))]
+    with Stored(connection, position) as position_id:
+        assert rules_of(connection, position_id, "C2", "D6") == [
+            ("48.0", "-1"),
+            ("48.0", "passes"),
+            ("14.0", "visible"),
+        ]
+        assert rules_of(connection, position_id, "A2", "A6") == [("14.0", "visible")]
+
+
 # Reasons
 
 

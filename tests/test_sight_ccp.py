@@ -407,11 +407,15 @@ def test_fan_sees_what_los_sees(connection: Connection, position: PositionDraft,
 def test_fan_sees_what_los_sees_on_the_kokoda_track(connection: Connection, policy: dict[str, str]) -> None:
     position = PositionDraft("ccp", demo("kokoda-track"), policy=policy)
     labels = [label(hex) for hex in position.board.hexes]
+    dice = random.Random(5)
     with Stored(connection, position) as position_id:
-        for viewer in random.Random(5).sample(labels, k=3):
-            found = look(connection, position_id, viewer, labels)
+        connection.execute(sa.text("analyze hex, terrain_area, crest, marker, position"))
+        for viewer in dice.sample(labels, k=4):
+            targets = dice.sample(labels, k=30)
+            found = look(connection, position_id, viewer, targets)
             seen = {name: one.range for name, one in found.items() if one.visible and one.range > 0}
-            assert fan(connection, position_id, viewer) == seen
+            fanned = fan(connection, position_id, viewer)
+            assert {name: away for name, away in fanned.items() if name in targets} == seen
 
 
 # Both ways

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from sqlalchemy.engine import Connection
 
+from app.caution import confirm, refuse_overwriting
 from app.output import print_json, print_table, say
 from db import SightlineError
 from db.backup import (
@@ -144,7 +145,7 @@ def reset(yes: bool) -> None:
       sightline db reset --yes
     """
     url = database_url()
-    _ask(f"Delete ALL maps, positions and rulings in {shown(url)}?", yes)
+    confirm(f"Delete ALL maps, positions and rulings in {shown(url)}?", yes)
     _start_private()
     reset_database(url, _step)
     say("the database is empty and current")
@@ -183,8 +184,7 @@ def backup(file: Path, force: bool) -> None:
       sightline db backup monday.dump
       sightline db backup --force latest.dump
     """
-    if file.exists() and not force:
-        raise SightlineError(f"{file} exists already.", "Choose another name, or add --force.")
+    refuse_overwriting(file, force)
     with _as_it_is() as connection:
         if not has_schema(connection):
             raise SightlineError("The database is empty: there is nothing to back up.")
@@ -207,7 +207,7 @@ def restore(file: Path, yes: bool) -> None:
       sightline db restore --yes monday.dump
     """
     url = database_url()
-    _ask(f"Replace everything in {shown(url)} by {file}?", yes)
+    confirm(f"Replace everything in {shown(url)} by {file}?", yes)
     _start_private()
     restore_database(url, file, _step)
     say(f"restored {file}")
@@ -236,11 +236,6 @@ def settings(as_json: bool) -> None:
 
 def _step(name: str) -> None:
     say(f"… {name}")
-
-
-def _ask(question: str, yes: bool) -> None:
-    if not yes:
-        click.confirm(question, abort=True)
 
 
 def _start_private() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from app.caution import confirm, refuse_overwriting
 from app.database import asking, writing
 from app.output import out, print_json, print_table, say
 from db import SightlineError
@@ -95,7 +96,7 @@ def delete_map_command(name: str, with_positions: bool, yes: bool) -> None:
         facts = map_facts(connection, name)
         lost = f", with the positions {', '.join(facts.positions)}" if facts.positions else ""
         if not facts.positions or with_positions:
-            _ask(f"Delete the map {name} ({facts.hexes:,} hexes){lost}?", yes)
+            confirm(f"Delete the map {name} ({facts.hexes:,} hexes){lost}?", yes)
         delete_map(connection, name, with_positions=with_positions)
     say(f"deleted the map {name}{lost}")
 
@@ -213,7 +214,7 @@ def delete_position_command(name: str, yes: bool) -> None:
     """
     with writing() as connection:
         tree = position_tree(connection, name)
-        _ask(f"Delete the position {name} ({len(tree['units'])} units)?", yes)
+        confirm(f"Delete the position {name} ({len(tree['units'])} units)?", yes)
         delete_position(connection, name)
     say(f"deleted the position {name}")
 
@@ -243,17 +244,6 @@ def export_position(name: str, file: Path | None, force: bool) -> None:
     except OSError as error:
         raise SightlineError(f"Cannot write {file}: {error.strerror}.") from error
     say(f"wrote {file}")
-
-
-def refuse_overwriting(file: Path, force: bool) -> None:
-    """Nothing that is there is lost unasked."""
-    if file.exists() and not force:
-        raise SightlineError(f"{file} exists already.", "Choose another name, or add --force.")
-
-
-def _ask(question: str, yes: bool) -> None:
-    if not yes:
-        click.confirm(question, abort=True)
 
 
 def _about(facts: MapFacts) -> list[tuple[str, object]]:

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from rich.text import Text
 from sqlalchemy.engine import Connection
 
+from app import database
 from app.output import complain, out, print_json, print_table, say
 from app.questions import implemented_points
 from db import reference
-from db.database import open_database
 from db.reference import NotInReference
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ def _as_date(
 def asking() -> Iterator[Connection]:
     """A connection to ask; what the reference does not have ends with status 1."""
     try:
-        with open_database(say=say).connect() as connection:
+        with database.asking() as connection:
             yield connection
     except NotInReference as error:
         complain(error.message, error.remedy)
@@ -358,9 +358,11 @@ def add_erratum(
 
 
 @errata.command("remove")
-@click.argument("erratum", type=int)
+@click.argument("erratum", type=click.IntRange(1, 2**63 - 1))
 def remove_erratum(erratum: int) -> None:
-    """Take erratum number ERRATUM away for good; to end it on a day, add it with --until.
+    """Take erratum number ERRATUM (see `list`) away for good.
+
+    To keep one for the days on which it held, remove it and add it again with --until.
 
     \b
     Example:

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 from sqlalchemy.engine import Connection
 
-from app.commands.maps import refuse_overwriting
-from app.database import asking
+from app.caution import refuse_overwriting
+from app.database import asking, writing
 from app.output import out, print_json, print_table, progress, say
 from db import SightlineError
-from db.database import open_database
 from importers.maps import FORMATS, export_map, import_map
 from importers.positions import import_position
 from importers.rulebook_import import STANDARD, ImportReport, import_rulebook
@@ -60,8 +59,7 @@ def rulebook(ruleset: str, file: Path, edition: str, as_json: bool) -> None:
       sightline import rulebook css guam.txt
       sightline import rulebook ccp pacific-2nd.txt --edition 2nd
     """
-    engine = open_database(say=say)
-    with engine.begin() as connection:
+    with writing() as connection:
         report = import_rulebook(connection, ruleset, file, edition)
     if as_json:
         print_json(dataclasses.asdict(report))

@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql
+-- needs: lattice/cells.sql, positions/command.sql
 -- Command in bob (Band of Brothers): 63.1, 63.2, 64.1.
 --
 -- Only the units of a company can be Out of Command; its Company Hub is the marker
@@ -73,14 +73,11 @@ begin
   with asked as materialized (
     select
       counter.q,
-      hex.label,
+      counter.label,
       counter.kind in ('gun', 'vehicle', 'carrier') as heavy,
       counter.attributes ->> 'company' as company,
       counter.kind = 'squad' and 'japan' in (counter.side, counter.attributes ->> 'nation') as seishin
-    from public.unit as counter
-    left join public.hex on hex.map_id = counter.map_id and hex.q = counter.q and hex.r = counter.r
-    where counter.position_id = command.position_id
-      and counter.code = command.unit
+    from positions._counter(command.position_id, command.unit) as counter
   ),
   judged as materialized (
     select
@@ -201,7 +198,7 @@ begin
     null::text,
     told.by
   from told
-  order by told.step, told.away, told.effect, told.by;
+  order by told.step, told.away, told.effect, told.by, told.at;
 end
 $$;
 

@@ -151,34 +151,34 @@ $$;
 comment on function bob._covered(bigint, integer, integer, integer, integer) is
 'Which drawn areas lie beside a thread, on which flank, from where to where.';
 
-create or replace function bob._is_drawn(map_id bigint, terrain text, hex public.geometry)
-returns boolean
-language sql stable parallel safe
-return exists (
-  select
+create or replace function bob._artwork(map_id bigint, terrain text, hex public.geometry)
+returns table (n integer)
+language sql stable parallel safe rows 1
+as $$
+  select area.n
   from public.terrain_area as area
-  where area.map_id = _is_drawn.map_id
-    and area.terrain = _is_drawn.terrain
-    and public.st_intersects(area.geom, _is_drawn.hex)
-    and public.st_relate(area.geom, _is_drawn.hex, 'T********')
-);
+  where area.map_id = _artwork.map_id
+    and area.terrain = _artwork.terrain
+    and public.st_intersects(area.geom, _artwork.hex)
+    and public.st_relate(area.geom, _artwork.hex, 'T********')
+$$;
 
-comment on function bob._is_drawn(bigint, text, public.geometry) is
-'Whether some artwork of a terrain lies in a hex; where none does, the terrain is taken to fill it.';
+comment on function bob._artwork(bigint, text, public.geometry) is
+'The drawn areas of a terrain that lie in a hex; where there is none, the terrain is taken to fill it.';
 
-create or replace function bob._is_crested(map_id bigint, hex public.geometry)
-returns boolean
-language sql stable parallel safe
-return exists (
-  select
+create or replace function bob._crests(map_id bigint, hex public.geometry)
+returns table (n integer)
+language sql stable parallel safe rows 1
+as $$
+  select crest.n
   from public.crest
-  where crest.map_id = _is_crested.map_id
-    and public.st_intersects(crest.geom, _is_crested.hex)
-    and public.st_relate(crest.geom, _is_crested.hex, 'T********')
-);
+  where crest.map_id = _crests.map_id
+    and public.st_intersects(crest.geom, _crests.hex)
+    and public.st_relate(crest.geom, _crests.hex, 'T********')
+$$;
 
-comment on function bob._is_crested(bigint, public.geometry) is
-'Whether a crest line is drawn inside a hex.';
+comment on function bob._crests(bigint, public.geometry) is
+'The crest lines that are drawn inside a hex.';
 
 create or replace function bob._flanks(
   position_id bigint, map_id bigint, aq integer, ar integer, tq integer, tr integer
@@ -211,9 +211,9 @@ as $$
     hex.label,
     hex.terrain,
     bob._level(hex.terrain, hex.level),
-    coalesce(bob._is_crested(_flanks.map_id, hex.geom), false),
+    exists (select from bob._crests(_flanks.map_id, hex.geom)),
     ground.sight in ('blocks', 'hinders', 'blocks_at_second')
-    and not bob._is_drawn(_flanks.map_id, hex.terrain, hex.geom),
+    and not exists (select from bob._artwork(_flanks.map_id, hex.terrain, hex.geom)),
     hex.terrain in ('stone_building', 'wooden_building')
     and exists (
       select
@@ -594,17 +594,12 @@ as $$
         and next.terrain = room.terrain
     where exists (
       select
-      from public.terrain_area as area
-      where area.map_id = _one_building.map_id
-        and area.terrain = room.terrain
-        and public.st_intersects(area.geom, room.geom)
-        and public.st_intersects(area.geom, next.geom)
-        and public.st_relate(area.geom, room.geom, 'T********')
-        and public.st_relate(area.geom, next.geom, 'T********')
+      from bob._artwork(_one_building.map_id, room.terrain, room.geom) as here
+      inner join bob._artwork(_one_building.map_id, room.terrain, next.geom) as there on there.n = here.n
     )
     or not (
-      bob._is_drawn(_one_building.map_id, room.terrain, room.geom)
-      or bob._is_drawn(_one_building.map_id, next.terrain, next.geom)
+      exists (select from bob._artwork(_one_building.map_id, room.terrain, room.geom))
+      or exists (select from bob._artwork(_one_building.map_id, room.terrain, next.geom))
     )
   )
   select exists (select from room where room.q = tq and room.r = tr)
@@ -1066,7 +1061,7 @@ begin
       when stood.effect = 'passes' then ' is seen over'
       when stood.hides = 'higher' then ' is higher than both ends'
       when stood.hides = 'level' then ' is level with the higher end and hides what is lower'
-      else format(' is %s away from the higher end and makes blind hexes: %s', stood.near, stood.blind)
+      else format(' is %s hexes from the higher end and leaves %s behind it blind', stood.near, stood.blind)
     end
     || ', ' || bob._way(stood.t1, stood.t2),
     null::text,
@@ -1121,7 +1116,7 @@ begin
     case hedge.kind when 'cliff' then '47.4' else '54.3' end,
     hedge.label,
     'passes',
-    format('a %s is no more to the thread than a crest line', hedge.kind),
+    format('to the thread this %s is a crest line', hedge.kind),
     null,
     0
   from hedge

@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql
+-- needs: lattice/cells.sql, positions/command.sql
 -- Command in ccp (Combat Commander: Pacific): 3.3.1.1, 3.3.3, 3.3.4, 19.1, O27.1.2, O27.1.3, O27.3.4.
 --
 -- A unit is in command of every leader that could activate it. What an order itself asks
@@ -77,7 +77,7 @@ begin
     select
       counter.q,
       counter.kind in ('squad', 'team') as follows,
-      hex.label,
+      counter.label,
       coalesce((counter.attributes -> 'weapon' ->> 'mortar')::boolean, false) as mortar,
       case
         when (counter.attributes ->> 'broken')::boolean then 'it is broken'
@@ -86,15 +86,14 @@ begin
         when (counter.attributes -> 'weapon' ->> 'broken')::boolean then 'its mortar is broken'
       end as hindered,
       melee.is_so as in_melee
-    from public.unit as counter
-    left join public.hex on hex.map_id = counter.map_id and hex.q = counter.q and hex.r = counter.r
+    from positions._counter(command.position_id, command.unit) as counter
     cross join lateral (
       -- 19.1: units of both sides make a melee hex, whether or not the marker is there
       select
         exists (
           select
           from public.unit as enemy
-          where enemy.position_id = counter.position_id
+          where enemy.position_id = command.position_id
             and enemy.q = counter.q
             and enemy.r = counter.r
             and enemy.side <> counter.side
@@ -102,14 +101,12 @@ begin
         or exists (
           select
           from public.marker
-          where marker.position_id = counter.position_id
+          where marker.position_id = command.position_id
             and marker.q = counter.q
             and marker.r = counter.r
             and marker.kind = 'melee'
         ) as is_so
     ) as melee
-    where counter.position_id = command.position_id
-      and counter.code = command.unit
   ),
   judged as materialized (
     select
@@ -233,11 +230,9 @@ begin
     from asked
     cross join lateral (
       select
-        case
-          when bool_or(judged.effect = 'commands') then 'in command'
-          when bool_or(judged.effect = 'unknown') then 'unknown'
-          else 'out of command'
-        end as effect
+        positions._command_verdict(
+          bool_or(judged.effect = 'commands'), bool_or(judged.effect = 'unknown')
+        ) as effect
       from judged
     ) as verdict
   )
@@ -250,7 +245,7 @@ begin
     told.point,
     told.by
   from told
-  order by told.step, told.away, told.by;
+  order by told.step, told.away, told.by, told.rule;
 end
 $$;
 

@@ -8,6 +8,7 @@ returns table (
   q integer, r integer, label text, rule text, at text, effect text, note text, point text, range integer
 )
 language plpgsql stable rows 500
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -71,6 +71,7 @@ create or replace function ccp._high(
 )
 returns boolean
 language plpgsql stable parallel safe
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   outline public.geometry := lattice.hex(_high.q, _high.r);
@@ -114,6 +115,8 @@ begin
       _high.den::numeric * (1024 * public.st_y(public.st_startpoint(segment.geom)))::bigint as uy,
       _high.den::numeric * (1024 * public.st_x(public.st_endpoint(segment.geom)))::bigint as vx,
       _high.den::numeric * (1024 * public.st_y(public.st_endpoint(segment.geom)))::bigint as vy
+    -- once for each segment, not once for each use
+    offset 0
   ) as at
   where crest.map_id = _high.map_id
     and crest.level = edge
@@ -145,7 +148,7 @@ as $$
       _falls.map_id, _falls.q, _falls.r, _falls.floor, _falls.floor, _falls.x, _falls.y, _falls.den
     ) as low
   ) as within
-  cross join (
+  cross join lateral (
     select
       coalesce(bool_and(not ccp._high(
         _falls.map_id, hex.q, hex.r, hex.level, _falls.floor, _falls.x, _falls.y, _falls.den
@@ -162,6 +165,7 @@ as $$
       on hex.map_id = _falls.map_id
         and hex.q = next.q
         and hex.r = next.r
+    where not within.low
   ) as beyond
 $$;
 
@@ -218,10 +222,6 @@ returns table (
   q integer,
   r integer,
   label text,
-  q1 integer,
-  r1 integer,
-  q2 integer,
-  r2 integer,
   level integer,
   enter bigint,
   leave bigint,
@@ -264,10 +264,6 @@ as $$
       line.kind,
       side.q,
       side.r,
-      line.q1,
-      line.r1,
-      line.q2,
-      line.r2,
       hex.label,
       hex.terrain,
       hex.level::integer as level,
@@ -493,10 +489,6 @@ as $$
     cell.q,
     cell.r,
     cell.label,
-    cell.q1,
-    cell.r1,
-    cell.q2,
-    cell.r2,
     cell.level,
     cell.enter,
     cell.leave,
@@ -629,6 +621,7 @@ as $$
       goal.low,
       goal.barrier,
       bool_or(met.label is not null) over line_cell as on_map,
+      positions.side_label(min(met.label) over line_cell, max(met.label) over line_cell) as place,
       row_number() over (
         partition by met.i, met.n order by met.q, met.r, met.what, met.area
       ) as m,
@@ -895,7 +888,7 @@ as $$
       2,
       100 * met.n,
       '16.1',
-      positions.cell_label(state.map_id, met.q1, met.r1, met.q2, met.r2),
+      met.place,
       case when met.on_map then 'graze' else 'blocks' end,
       case
         when not met.on_map then 'the line leaves the map'
@@ -904,7 +897,6 @@ as $$
       end,
       null
     from met
-    cross join state
     where met.m = 1
       and case when met.on_map then met.kind <> 'hex' else met.kind <> 'touch' end
     union all
@@ -1027,6 +1019,7 @@ returns table (
   rule text, clause text, at text, effect text, note text, point text, range integer, hindrance integer
 )
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   viewer record;

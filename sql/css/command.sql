@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql
+-- needs: lattice/cells.sql, positions/command.sql
 -- Command in css (Guam): 2.0, 5.1, 13.2, 24.2, 26.0.
 --
 -- A row for every HQ and Leader of the unit's side that is its own, or near enough to be
@@ -118,13 +118,10 @@ begin
       counter.q,
       counter.r,
       counter.side,
-      hex.label,
+      counter.label,
       counter.kind = 'ambush' as ambush,
       coalesce(counter.attributes ->> 'division' ilike 'corps', false) as corps
-    from public.unit as counter
-    left join public.hex on hex.map_id = counter.map_id and hex.q = counter.q and hex.r = counter.r
-    where counter.position_id = command.position_id
-      and counter.code = command.unit
+    from positions._counter(command.position_id, command.unit) as counter
   ),
   judged as materialized (
     select
@@ -251,11 +248,9 @@ begin
     from asked
     cross join lateral (
       select
-        case
-          when bool_or(judged.effect = 'commands') then 'in command'
-          when bool_or(judged.effect = 'unknown') then 'unknown'
-          else 'out of command'
-        end as effect
+        positions._command_verdict(
+          bool_or(judged.effect = 'commands'), bool_or(judged.effect = 'unknown')
+        ) as effect
       from judged
     ) as verdict
   )

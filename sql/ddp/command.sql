@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql
+-- needs: lattice/cells.sql, positions/command.sql
 -- Command in ddp (D-Day at Peleliu): 6.2, 6.23, 6.4, 7.1, 8.25, 10.21, 10.3, 14.2, 14.3, 18.32.
 --
 -- The position is read as it stands when the US Action Phase begins; an HQ that has moved
@@ -195,15 +195,14 @@ begin
       counter.q,
       counter.side,
       counter.kind,
-      hex.label,
+      counter.label,
       counter.side = 'us'
       and coalesce(
         coalesce(command.conditions, position.conditions) ->> 'scenario' = 'bloody_nose_ridge', false
       ) as always,
       reading.any_hq
     from public.position
-    inner join public.unit as counter on counter.position_id = position.id and counter.code = command.unit
-    left join public.hex on hex.map_id = counter.map_id and hex.q = counter.q and hex.r = counter.r
+    cross join lateral positions._counter(position.id, command.unit) as counter
     cross join lateral ddp._command_readings(coalesce(command.policy, position.policy)) as reading
     where position.id = command.position_id
   ),
@@ -369,11 +368,9 @@ begin
     from asked
     cross join lateral (
       select
-        case
-          when asked.always or bool_or(judged.effect = 'commands') then 'in command'
-          when bool_or(judged.effect = 'unknown') then 'unknown'
-          else 'out of command'
-        end as effect
+        positions._command_verdict(
+          asked.always or bool_or(judged.effect = 'commands'), bool_or(judged.effect = 'unknown')
+        ) as effect
       from judged
     ) as verdict
   )

@@ -14,9 +14,11 @@ as $$
       target_hex.q as q2,
       target_hex.r as r2,
       -- css 6.3: inside and outside of a cave are one hex apart
-      coalesce(start.attributes ->> 'in_cave', 'false')
+      position.ruleset = 'css'
+      and coalesce(start.attributes ->> 'in_cave', 'false')
       <> coalesce(target.attributes ->> 'in_cave', 'false') as through_cave_mouth
-    from positions.place(range.position_id, range."from") as start,
+    from public.position,
+      positions.place(range.position_id, range."from") as start,
       positions.place(range.position_id, range."to") as target,
       lateral (
         select * from positions.place(
@@ -28,6 +30,7 @@ as $$
           range.position_id, coalesce(target.attributes -> 'zone' ->> 'beach', range."to")
         )
       ) as target_hex
+    where position.id = range.position_id
   ),
   counted as (
     select

@@ -5,29 +5,20 @@ create or replace function positions.place(position_id bigint, name text)
 returns table (q integer, r integer, unit bigint, side text, attributes jsonb)
 language sql stable parallel safe rows 1
 as $$
+  -- a unit is found before a hex of the same name; a key that is null is looked up nowhere
   select
-    unit.q,
-    unit.r,
+    coalesce(unit.q, hex.q),
+    coalesce(unit.r, hex.r),
     unit.id,
     unit.side,
-    unit.attributes
-  from public.unit
-  where unit.position_id = place.position_id
-    and unit.code = place.name
-  union all
-  select
-    hex.q,
-    hex.r,
-    null,
-    null,
-    '{}'
+    coalesce(unit.attributes, '{}')
   from public.position
-  inner join public.hex on hex.map_id = position.map_id
+  left join public.unit on unit.position_id = position.id and unit.code = place.name
+  left join public.hex
+    on hex.map_id = position.map_id
+      and hex.label = case when unit.id is null then place.name end
   where position.id = place.position_id
-    and hex.label = place.name
-    and not exists (
-      select from public.unit where unit.position_id = place.position_id and unit.code = place.name
-    )
+    and (unit.id is not null or hex.q is not null)
 $$;
 
 comment on function positions.place(bigint, text) is

@@ -17,19 +17,29 @@ comment on function positions._map_lock(bigint) is
 create or replace function positions.viewshed(position_id bigint, "from" text, radius integer default null)
 returns table (q integer, r integer, label text, range integer)
 language plpgsql volatile rows 100
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   place record;
-  found record;
+  fan record;
   reach integer := coalesce(viewshed.radius, 24);
 begin
+  -- One look-up by the name that was asked: a unit may see otherwise than its hex.
+  return query
+  select seen.*
+  from public.viewshed as kept
+  cross join lateral unnest(kept.qs, kept.rs, kept.labels, kept.ranges) as seen
+  where kept.position_id = viewshed.position_id
+    and kept.viewer = viewshed."from"
+    and kept.radius = reach;
+  if found then
+    return;
+  end if;
   select
     position.map_id,
     position.ruleset,
     viewer.q,
-    viewer.r,
-    -- a unit may see otherwise than its hex: it is cached by its name
-    case when viewer.unit is null then '' else viewshed."from" end as viewer
+    viewer.r
   into place
   from public.position
   cross join lateral positions.place(viewshed.position_id, viewshed."from") as viewer
@@ -37,36 +47,27 @@ begin
   if place.q is null then
     raise exception 'no hex or unit % on the map of this position', viewshed."from" using errcode = 'no_data_found';
   end if;
-  select * into found
-  from public.viewshed as kept
-  where kept.position_id = viewshed.position_id
-    and kept.q = place.q
-    and kept.r = place.r
-    and kept.radius = reach
-    and kept.viewer = place.viewer;
-  if found.qs is null then
-    if current_setting('transaction_isolation') = 'read committed' then
-      perform pg_advisory_xact_lock_shared(positions._map_lock(place.map_id));
-    end if;
-    execute format(
-      'select coalesce(array_agg(fan.q), ''{}'') as qs, coalesce(array_agg(fan.r), ''{}'') as rs,'
-      ' coalesce(array_agg(fan.label), ''{}'') as labels, coalesce(array_agg(fan.range), ''{}'') as ranges'
-      ' from %I.fan($1, $2, $3) as fan', place.ruleset
+  if current_setting('transaction_isolation') = 'read committed' then
+    perform pg_advisory_xact_lock_shared(positions._map_lock(place.map_id));
+  end if;
+  execute format(
+    'select coalesce(array_agg(fan.q), ''{}'') as qs, coalesce(array_agg(fan.r), ''{}'') as rs,'
+    ' coalesce(array_agg(fan.label), ''{}'') as labels, coalesce(array_agg(fan.range), ''{}'') as ranges'
+    ' from %I.fan($1, $2, $3) as fan', place.ruleset
+  )
+  into fan
+  using viewshed.position_id, viewshed."from", reach;
+  if current_setting('transaction_isolation') = 'read committed'
+    and current_setting('transaction_read_only') = 'off' then
+    insert into public.viewshed (position_id, viewer, radius, q, r, map_id, qs, rs, labels, ranges)
+    values (
+      viewshed.position_id, viewshed."from", reach, place.q, place.r, place.map_id,
+      fan.qs, fan.rs, fan.labels, fan.ranges
     )
-    into found
-    using viewshed.position_id, viewshed."from", reach;
-    if current_setting('transaction_isolation') = 'read committed'
-      and current_setting('transaction_read_only') = 'off' then
-      insert into public.viewshed (position_id, q, r, radius, viewer, map_id, qs, rs, labels, ranges)
-      values (
-        viewshed.position_id, place.q, place.r, reach, place.viewer, place.map_id,
-        found.qs, found.rs, found.labels, found.ranges
-      )
-      on conflict do nothing;
-    end if;
+    on conflict do nothing;
   end if;
   return query
-  select * from unnest(found.qs, found.rs, found.labels, found.ranges);
+  select * from unnest(fan.qs, fan.rs, fan.labels, fan.ranges);
 end
 $$;
 

@@ -367,3 +367,11 @@ def upgrade() -> None:
         op.f("map_feature_hex_map_id_q_r_idx"), "map_feature_hex", ["map_id", "q", "r"], unique=False
     )
     op.execute("select lattice.build_trace(24)")
+    op.create_index(
+        op.f("trace_dq_dr_idx"),
+        "trace",
+        ["dq", "dr"],
+        unique=False,
+        schema="lattice",
+        postgresql_where=sa.text("crossed and (of_start or of_target)"),
+    )

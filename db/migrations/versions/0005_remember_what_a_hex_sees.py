@@ -16,10 +16,7 @@ def upgrade() -> None:
     op.create_table(
         "viewshed",
         sa.Column("position_id", sa.BigInteger(), nullable=False, comment="The position"),
-        sa.Column(
-            "q", sa.Integer(), autoincrement=False, nullable=False, comment="Axial column of the viewer"
-        ),
-        sa.Column("r", sa.Integer(), autoincrement=False, nullable=False, comment="Axial row of the viewer"),
+        sa.Column("viewer", sa.Text(), nullable=False, comment="The hex or unit, by the name asked"),
         sa.Column(
             "radius",
             sa.SmallInteger(),
@@ -27,9 +24,8 @@ def upgrade() -> None:
             nullable=False,
             comment="No farther than this; 24: as far as seen",
         ),
-        sa.Column(
-            "viewer", sa.Text(), nullable=False, comment="A unit's id; empty where the hex itself was asked"
-        ),
+        sa.Column("q", sa.Integer(), nullable=False, comment="Axial column of the viewer"),
+        sa.Column("r", sa.Integer(), nullable=False, comment="Axial row of the viewer"),
         sa.Column("map_id", sa.BigInteger(), nullable=False, comment="The position's map"),
         sa.Column("qs", postgresql.ARRAY(sa.Integer()), nullable=False, comment="q of every hex seen"),
         sa.Column("rs", postgresql.ARRAY(sa.Integer()), nullable=False, comment="r of every hex seen"),
@@ -43,7 +39,7 @@ def upgrade() -> None:
             name=op.f("viewshed_position_id_map_id_fkey"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint("position_id", "q", "r", "radius", "viewer", name=op.f("viewshed_pkey")),
+        sa.PrimaryKeyConstraint("position_id", "viewer", "radius", name=op.f("viewshed_pkey")),
         comment="Cache: what a hex sees; dropped around every edit",
     )
     op.create_index(op.f("viewshed_map_id_idx"), "viewshed", ["map_id"], unique=False)
