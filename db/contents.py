@@ -1,4 +1,4 @@
-"""What a database holds, counted: for the home page and for `/healthz`."""
+"""What a database holds, counted: for the home page."""
 
 from __future__ import annotations
 

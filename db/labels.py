@@ -36,6 +36,10 @@ class LabelError(SightlineError):
     """A label that names no hex."""
 
 
+Corner = tuple[int, int]
+"""A centre or corner of hexes, in lattice units."""
+
+
 class Axial(NamedTuple):
     """A hex of the lattice."""
 
@@ -51,7 +55,20 @@ class Axial(NamedTuple):
         dq, dr = self.q - other.q, self.r - other.r
         return max(abs(dq), abs(dr), abs(dq + dr))
 
+    @property
+    def center(self) -> Corner:
+        """Its centre on the integer lattice, as `lattice.center` has it."""
+        return 3 * self.q, 2 * self.r + self.q
 
+    @property
+    def corners(self) -> list[Corner]:
+        """Its six corners, as `lattice.hex` has them: clockwise on a map with y down."""
+        x, y = self.center
+        return [(x + dx, y + dy) for dx, dy in CORNERS]
+
+
+CORNERS = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
+"""From a centre to its corners, in lattice units."""
 Offset = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 STEPS = ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0))
 """The neighbours in directions 1 to 6, as `lattice.neighbours` has them."""
@@ -408,6 +425,13 @@ def side_hexes(x: int, y: int) -> tuple[Axial, Axial]:
     dx = x % 2
     dy = y % 2 if dx == 0 else -(y % 2)
     return Axial((x - dx) // 2, (y - dy) // 2), Axial((x + dx) // 2, (y + dy) // 2)
+
+
+def side_corners(x: int, y: int) -> tuple[Corner, Corner]:
+    """The two ends of the hexside (x, y), as `lattice.hexside` has them, in order."""
+    one, other = side_hexes(x, y)
+    first, second = sorted(set(one.corners) & set(other.corners))
+    return first, second
 
 
 def nearest(word: str, known: Iterable[str], count: int = 3) -> list[str]:

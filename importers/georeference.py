@@ -52,7 +52,7 @@ class Affine(NamedTuple):
 
     def at(self, place: Axial) -> tuple[Fraction, Fraction]:
         """Where the centre of a hex comes to lie."""
-        x, y = _center(place)
+        x, y = place.center
         return self.a * x + self.b * y + self.xoff, self.d * x + self.e * y + self.yoff
 
     @property
@@ -117,7 +117,7 @@ def fit(points: Sequence[ControlPoint]) -> Affine:
             "Give three or more that do not lie on one line.",
         )
     n = len(points)
-    centers = [_center(point.hex) for point in points]
+    centers = [point.hex.center for point in points]
     mean_u, mean_v = (Fraction(sum(numbers), n) for numbers in zip(*centers, strict=True))
     spread = [(u - mean_u, v - mean_v) for u, v in centers]
     suu, suv, svv = (sum(p[i] * p[j] for p in spread) for i, j in ((0, 0), (0, 1), (1, 1)))
@@ -404,8 +404,3 @@ def _notices(points: Sequence[FittedPoint], pitch: tuple[float, float], stated: 
 def _root_mean_square(lengths: Iterable[float]) -> float:
     squares = [length * length for length in lengths]
     return math.sqrt(sum(squares) / len(squares))
-
-
-def _center(place: Axial) -> tuple[int, int]:
-    """As `lattice.center` has it."""
-    return 3 * place.q, 2 * place.r + place.q

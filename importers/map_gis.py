@@ -25,7 +25,7 @@ import pyogrio.raw  # type: ignore[import-untyped]
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from db.labels import Axial, Scheme, side_hexes
+from db.labels import Axial, Scheme, side_corners
 from importers.documents import Node, Problem, Problems, read_document, resolved
 from importers.map_draft import GRID, Line, MapDraft
 from importers.map_formats import hexes_node, hexsides_node, paths_node, read_ruleset, split
@@ -62,7 +62,6 @@ IGNORED = ("fid", "id")
 """Columns that GIS programs add of themselves."""
 CRS = 'LOCAL_CS["Lattice of hexes, y up",UNIT["lattice unit",1]]'
 MAX_FEATURES = 1_000_000
-CORNERS = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
 
 Ring = list[tuple[Fraction, Fraction]]
 
@@ -163,14 +162,14 @@ def layers(draft: MapDraft) -> dict[str, list[Drawn]]:
                     "features": list(hex.features),
                     "name": hex.name,
                 },
-                shapely.Polygon(points(_corners(place))),
+                shapely.Polygon(points(place.corners)),
             )
             for place, hex in sorted(draft.hexes.items())
         ],
         "hexside": [
             Drawn(
                 {"hexside": scheme.side_label(x, y), "kind": kind},
-                shapely.LineString(points(_shared_corners(x, y))),
+                shapely.LineString(points(side_corners(x, y))),
             )
             for (x, y), kinds in side_kinds(draft).items()
             for kind in kinds
@@ -178,7 +177,7 @@ def layers(draft: MapDraft) -> dict[str, list[Drawn]]:
         "path": [
             Drawn(
                 {"kind": path.kind, "name": path.name, "hexes": labels(path.hexes)},
-                shapely.LineString(points(map(_center, path.hexes))),
+                shapely.LineString(points(place.center for place in path.hexes)),
             )
             for path in draft.paths
         ],
@@ -203,7 +202,9 @@ def layers(draft: MapDraft) -> dict[str, list[Drawn]]:
                     "steady": labels(sorted(feature.steady)),
                     "attributes": feature.attributes,
                 },
-                shapely.MultiPoint(points(map(_center, sorted(feature.at)))) if feature.at else None,
+                shapely.MultiPoint(points(place.center for place in sorted(feature.at)))
+                if feature.at
+                else None,
             )
             for code, feature in draft.features.items()
         ],
@@ -215,20 +216,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         return " ".join(value) or None
     return (json.dumps(value, ensure_ascii=False) if value else None) if isinstance(value, dict) else value
-
-
-def _center(place: Axial) -> tuple[int, int]:
-    return 3 * place.q, 2 * place.r + place.q
-
-
-def _corners(place: Axial) -> list[tuple[int, int]]:
-    x, y = _center(place)
-    return [(x + dx, y + dy) for dx, dy in CORNERS]
-
-
-def _shared_corners(x: int, y: int) -> list[tuple[int, int]]:
-    first, second = side_hexes(x, y)
-    return sorted(set(_corners(first)) & set(_corners(second)))
 
 
 # Reading

@@ -210,7 +210,8 @@ def _extent(draft: MapDraft) -> list[Any]:
 
 def _line_and_place(scheme: Scheme, place: Axial) -> tuple[int, int]:
     """Column and row of a hex on the sheet (row and column where hexes stand in rows)."""
-    right, down = scheme.drawn_point(Fraction(3 * place.q), Fraction(2 * place.r + place.q))
+    x, y = place.center
+    right, down = scheme.drawn_point(Fraction(x), Fraction(y))
     line, along = (down, right) if scheme.orientation == "pointed" else (right, down)
     return int(line), math.floor(along) if scheme.shift == "down" else math.ceil(along)
 

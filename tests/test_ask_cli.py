@@ -253,7 +253,8 @@ def test_the_map_can_be_drawn(sightline: CommandLine) -> None:
         (("los", "paddies", "Nroth", "South"), "there is no hex or unit 'Nroth' (did you mean North?)"),
         (("los", "paddies", "Afloat", "South"), "the unit 'Afloat' is not on the map"),
         (("command", "lipata-landing", "A/1/3"), "did you mean A/1/31"),
-        (("command", "pagasa-coast", "A/1/31"), "there is no unit 'A/1/31'"),
+        (("command", "pagasa-coast", "A/1/31"), "Positions on it: lipata-landing."),
+        (("command", "campaign-island", "A/1/31"), "There is no position on it yet."),
         (("fan", "paddies", "23.77", "--range", "far"), "'far' is not a valid integer"),
         (("fan", "paddies", "23.77", "--range", "0"), "range: input should be greater than or equal to 1"),
         (("los", "paddies", "23.77"), "Missing argument 'TO'"),
@@ -314,3 +315,12 @@ def test_the_documented_answer_is_the_answer(sightline: CommandLine) -> None:
 def test_every_kind_of_question_is_in_the_page() -> None:
     missing = [kind.name for kind in kinds() if f"`sightline {kind.name.replace('_', '-')} " not in PAGE]
     assert not missing, f"docs/asking.md does not name: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+def test_the_examples_in_the_help_work_on_the_demo(sightline: CommandLine, kind: QuestionKind) -> None:
+    examples = re.findall(r"^ +sightline (.+)$", command_of(kind).help or "", re.MULTILINE)
+    assert examples
+    for line in examples:
+        told = sightline(*shlex.split(line))
+        assert told.status == 0, told.err

@@ -51,6 +51,8 @@ FILES = {
     "csv": "map.zip",
     "csv folder": "map",
 }
+# the files are read again at once: that the disk has them is not asked here, and costs most of the time
+pyogrio.set_gdal_config_options({"OGR_SQLITE_SYNCHRONOUS": "OFF"})
 some = settings(max_examples=40, deadline=None)
 few = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -401,6 +401,7 @@ def test_errata_are_added_listed_and_removed(run: Run) -> None:
     run("rules", "errata", "list", "bob", "--as-of", "2022-01-01", status=1)
     run("rules", "errata", "remove", str(added["id"]))
     run("rules", "errata", "remove", str(added["id"]), status=1)
+    run("rules", "errata", "remove", str(2**63), status=2)
     run("rules", "errata", "add", "bob", "47.2", "--effect", "x", status=2)
 
 

@@ -24,7 +24,8 @@ from app.output import out, print_json, print_table, to_json
 from app.questions import forms, kinds, kinds_of
 from app.report import asked, draw, marked, verdict
 from app.rulings import QuestionKind, Ruling, contested_points, rule_case
-from db.inventory import no_board
+from db import SightlineError
+from db.inventory import map_facts, no_board
 from db.maps import Map
 from db.positions import Position
 from importers.cases import CaseDraft, Names, read_case
@@ -33,6 +34,15 @@ from importers.positions import position_tree
 
 WIDTH = 22
 """Columns of the keys of an answer in a help text."""
+
+DEMO = {
+    "MAP": "pagasa-coast",
+    "POSITION": "lipata-landing",
+    "22.80": "13.15",
+    "24.77": "14.12",
+    "C/1/9": "A/1/31",
+}
+"""What the demo has for the words of the questions' own examples: a line of the help can be tried."""
 
 
 class Written(click.ParamType[Any]):
@@ -78,6 +88,8 @@ COMMON: tuple[click.Parameter, ...] = (
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
 )  # fmt: skip
 
+_WHERE = {"MAP": "on a saved map or position", "POSITION": "in a saved position"}
+
 
 def command_of(kind: QuestionKind) -> click.Command:
     """The command that asks a question of one kind."""
@@ -87,7 +99,7 @@ def command_of(kind: QuestionKind) -> click.Command:
         params=[board, *_parameters(kind), *COMMON],
         callback=functools.partial(_answer, kind),
         help=_help(kind),
-        short_help=f"{kind.title}, on a saved map or position.",
+        short_help=f"{kind.title}, {_WHERE[_board_word(kind)]}.",
     )
 
 
@@ -151,9 +163,7 @@ def _help(kind: QuestionKind) -> str:
         else "MAP is a saved map, or a position on one; of two with one name, the position."
     )
     answers = "\n".join(f"  {key:<{WIDTH}}{meaning}" for key, meaning in kind.answers.items())
-    examples = "\n".join(
-        f"  {line}" for line in _examples(kind, "landing" if board == "POSITION" else "orote")
-    )
+    examples = "\n".join(f"  {line}" for line in _examples(kind, DEMO[board]))
     return (
         f"{kind.title} ({', '.join(kind.rulesets)}): the verdict, then every rule that made it.\n\n"
         f"{where} Exit status 0: it was ruled on, whatever the verdict; 2: it could not be.\n\n"
@@ -169,7 +179,8 @@ def _examples(kind: QuestionKind, board: str) -> Iterable[str]:
     for name, field in kind.arguments.model_fields.items():
         word = _word(name, field)
         value = shown.get(word, word.upper() if field.is_required() else None)
-        values = [str(one) for one in (value if isinstance(value, list) else [value]) if value is not None]
+        listed = value if isinstance(value, list) else [value]
+        values = [DEMO.get(str(one), str(one)) for one in listed if one is not None]
         if field.is_required():
             words += [f"'{one}'" if " " in one else one for one in values]
         else:
@@ -189,6 +200,8 @@ def _answer(
 ) -> None:
     with asking() as connection:
         place, tree = _board(connection, board)
+        if place == "map" and _board_word(kind) == "POSITION":
+            raise _no_units(connection, board)
         question: dict[str, Any] = {kind.name: _arguments(kind, given)}
         if policy:
             question["policy"] = dict(policy)
@@ -215,6 +228,15 @@ def _board(connection: Connection, name: str) -> tuple[str, dict[str, Any]]:
     if ruleset is None:
         raise no_board(connection, name)
     return "map", {"ruleset": ruleset, "map": name}
+
+
+def _no_units(connection: Connection, board: str) -> SightlineError:
+    """A map is asked about a unit: the positions on it are meant."""
+    standing = map_facts(connection, board).positions
+    return SightlineError(
+        f"{board} is a map, and units stand in positions only.",
+        f"Positions on it: {', '.join(standing)}." if standing else "There is no position on it yet.",
+    )
 
 
 def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:

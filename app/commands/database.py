@@ -44,7 +44,7 @@ def db_group() -> None:
     Examples:
       sightline db status
       sightline db backup monday.dump
-      sightline db psql -- -c "select * from css.los(1, '22.80', '24.77')"
+      sightline db psql -- -c "select * from css.los(1, '13.15', '14.12')"
     """
 
 
@@ -62,7 +62,9 @@ def start() -> None:
 
 @db_group.command()
 def stop() -> None:
-    """Stop the private server.
+    """Stop the private server, whoever uses it.
+
+    A `sightline serve` that runs answers 503 until it is started again.
 
     \b
     Example:

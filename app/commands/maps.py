@@ -75,7 +75,7 @@ def show_map(name: str, as_json: bool) -> None:
     if as_json:
         print_json(dataclasses.asdict(facts) | {"created_at": facts.created_at.isoformat()})
         return
-    print_table(("what", "is"), _about(facts), title=facts.title)
+    print_table(("what", "is"), _about(facts))
     if facts.control_points:
         _tell_points(facts.control_points)
 
@@ -89,14 +89,18 @@ def delete_map_command(name: str, with_positions: bool, yes: bool) -> None:
 
     \b
     Examples:
-      sightline maps delete orote
-      sightline maps delete orote --with-positions --yes
+      sightline maps delete old-coast
+      sightline maps delete old-coast --with-positions --yes
     """
     with writing() as connection:
         facts = map_facts(connection, name)
         lost = f", with the positions {', '.join(facts.positions)}" if facts.positions else ""
-        if not facts.positions or with_positions:
-            confirm(f"Delete the map {name} ({facts.hexes:,} hexes){lost}?", yes)
+        if facts.positions and not with_positions:
+            raise SightlineError(
+                f"On the map {name} stand positions that would be lost: {', '.join(facts.positions)}.",
+                "Delete them first, or with it: --with-positions.",
+            )
+        confirm(f"Delete the map {name} ({facts.hexes:,} hexes){lost}?", yes)
         delete_map(connection, name, with_positions=with_positions)
     say(f"deleted the map {name}{lost}")
 
@@ -186,9 +190,11 @@ def show_position(name: str, as_json: bool) -> None:
     if as_json:
         print_json(tree)
         return
-    about = [(key, tree[key]) for key in ("name", "ruleset", "map")]
+    about: list[tuple[str, Any]] = [
+        (key, tree[key]) for key in ("name", "title", "ruleset", "map") if key in tree
+    ]
     about += [(key, _settings(tree[key])) for key in ("conditions", "policy") if key in tree]
-    print_table(("what", "is"), about, title=tree.get("title"))
+    print_table(("what", "is"), about)
     for rows, said in (
         ("units", ("id", "side", "kind", "at")),
         ("markers", ("kind", "at", "value", "facing")),
@@ -249,6 +255,7 @@ def export_position(name: str, file: Path | None, force: bool) -> None:
 def _about(facts: MapFacts) -> list[tuple[str, object]]:
     rows = [
         ("name", facts.name),
+        ("title", facts.title),
         ("ruleset", facts.ruleset),
         ("numbering", _numbering(facts)),
         ("scale", f"{facts.meters_per_hex:,} m a hex" if facts.meters_per_hex else None),

@@ -11,11 +11,10 @@ import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
-from db.labels import Axial
+from db.labels import CORNERS, Axial
 from importers.demo.noise import Noise
 from importers.demo.sheet import (
     COLUMN_PITCH,
-    CORNERS,
     Corner,
     Point,
     Sheet,

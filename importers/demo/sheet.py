@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from db.labels import STEPS, Axial, Scheme, side_hexes
+from db import labels
+from db.labels import STEPS, Axial, Scheme
 from db.rulesets import FOLDER, RulesetFile, read_form
 
 Side = tuple[int, int]
@@ -25,8 +26,6 @@ Document = dict[str, Any]
 
 COLUMN_PITCH = 0.8660254037844386
 """Columns stand √3/2 of a hex apart."""
-CORNERS = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
-"""From a centre to its corners, in lattice units, clockwise on a map with y down."""
 
 
 @functools.cache
@@ -44,8 +43,7 @@ def corner_point(corner: Corner) -> Point:
 
 def corners(place: Axial) -> list[Corner]:
     """The six corners, clockwise on a map with y down."""
-    x, y = 3 * place.q, 2 * place.r + place.q
-    return [(x + dx, y + dy) for dx, dy in CORNERS]
+    return place.corners
 
 
 def neighbours(place: Axial) -> list[Axial]:
@@ -57,9 +55,7 @@ def side_between(one: Axial, other: Axial) -> Side:
 
 
 def side_corners(side: Side) -> tuple[Corner, Corner]:
-    one, other = side_hexes(*side)
-    first, second = sorted(set(corners(one)) & set(corners(other)))
-    return first, second
+    return labels.side_corners(*side)
 
 
 def hexes_at(corner: Corner) -> list[Axial]:

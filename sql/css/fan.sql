@@ -1,5 +1,9 @@
 -- needs: css/los.sql
 -- All that a hex sees in css: the judgement of css.los, for every hex near enough at once.
+--
+-- The ground around the viewer is read once, into arrays: a grid of 17 by 17 hexes, the
+-- viewer's in the middle, and one of 35 by 35 hexsides. The cells of every line are then
+-- looked up there, from the viewer outward, and no line is followed beyond what stops it.
 
 create or replace function css._fan_of(
   position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
@@ -7,20 +11,15 @@ create or replace function css._fan_of(
 returns table (
   map_id bigint,
   now jsonb,
-  out_of_barrage text,
-  paddy text,
-  ground text,
-  downhill text,
-  cane text,
-  corner text,
+  readings jsonb,
   q integer,
   r integer,
   level integer,
   in_cave boolean,
   shut_in boolean,
-  blocking text[],
-  thinning text[],
-  clear text[],
+  barraged bigint[],
+  burning bigint[],
+  burnt bigint[],
   tqs integer[],
   trs integer[]
 )
@@ -29,26 +28,31 @@ as $$
   select
     position.map_id,
     state.conditions,
-    reading.*,
+    reading.s,
     viewer.q,
     viewer.r,
     hex.level::integer,
     coalesce((viewer.attributes ->> 'in_cave')::boolean, false),
     -- css-11: out of a barrage
     coalesce(
-      here.barrage and (reading.out_of_barrage = 'a' or (reading.out_of_barrage = 'c' and here.bombardment)),
+      css._spot(viewer.q, viewer.r) = any(mark.barraged)
+      and (
+        reading.s ->> 'css-11' = 'a'
+        or (reading.s ->> 'css-11' = 'c' and css._spot(viewer.q, viewer.r) = any(mark.bombarded))
+      ),
       false
     ),
-    class.*,
+    mark.barraged,
+    mark.burning,
+    mark.burnt,
     disc.tqs,
     disc.trs
   from public.position
   cross join lateral (select coalesce(_fan_of.conditions, position.conditions) as conditions) as state
-  cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading
+  cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading (s)
   cross join lateral positions.place(_fan_of.position_id, _fan_of."from") as viewer
   inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
-  left join css._marked(_fan_of.position_id) as here on here.q = viewer.q and here.r = viewer.r
-  cross join lateral css._sight_classes() as class
+  cross join lateral css._marked(_fan_of.position_id) as mark
   cross join lateral (
     select
       array_agg(disc.hq) as tqs,
@@ -59,19 +63,32 @@ as $$
       -- nothing is seen farther than this, whatever the light (7.1.2)
       least(_fan_of.radius, case when state.conditions ->> 'weather' = 'rain' then 3 else 8 end)
     ) as disc
-    left join public.marker
-      on marker.position_id = _fan_of.position_id
-        and marker.q = disc.hq
-        and marker.r = disc.hr
-        and marker.kind = 'illumination'
     where (disc.dq <> 0 or disc.dr <> 0)
-      and lattice.distance(0, 0, disc.dq, disc.dr) <= css._visibility(state.conditions, marker.id is not null)
+      and lattice.distance(0, 0, disc.dq, disc.dr) <= css._visibility(
+        state.conditions, css._spot(disc.hq, disc.hr) = any(mark.lit)
+      )
   ) as disc
   where position.id = _fan_of.position_id
 $$;
 
 comment on function css._fan_of(bigint, text, integer, jsonb, jsonb) is
 'All that a fan must know of its viewer: where it is, what holds now, and every hex near enough to be seen.';
+
+create or replace function css._weight(kind text, met1 integer, met2 integer)
+returns integer
+language plpgsql immutable parallel safe
+as $$
+begin
+  return case
+    when css._stops(kind, met1, met2) or css._untold(met1, met2) then 2
+    when css._thins(met1, met2) or css._may_thin(met1, met2) then 1
+    else 0
+  end;
+end
+$$;
+
+comment on function css._weight(text, integer, integer) is
+'How much a hex on the way hides: 2 is not seen through, nor are two of weight 1 (7.1.1 c).';
 
 create or replace function css.fan(
   position_id bigint,
@@ -84,74 +101,189 @@ returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
   view record;
-  tqs integer[];
-  trs integer[];
-  aboves integer[];
+  side record;
+  terrains text[];
+  printed text[];
+  levels integer[];
+  grounds integer[];
+  heights integer[];
+  sides integer[] := array_fill(0, array[35 * 35]);
+  steep boolean := false;
+  corner text;
+  cliffs_seen_over boolean;
 begin
   select * into view
   from css._fan_of(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
   if view.q is null then
     raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
   end if;
-  -- 6.2.2 excuses some terrain for lines that look down a steep slope
-  select array_agg(downhill.level order by target.n)
-  into aboves
-  from unnest(view.tqs, view.trs) with ordinality as target (q, r, n)
-  left join css._downhill(view.map_id, view.q, view.r, view.tqs, view.trs) as downhill
-    on downhill.tq = target.q and downhill.tr = target.r;
-  -- What stops a line mostly stands near the viewer: so the near hexes are asked for all
-  -- lines, and everything else only for the lines that are left.
+  corner := view.readings ->> 'css-62';
+  cliffs_seen_over := view.readings ->> 'css-44' <> 'b';
   select
-    array_agg(target.q),
-    array_agg(target.r),
-    array_agg(target.above)
-  into tqs, trs, aboves
-  from unnest(view.tqs, view.trs, aboves) as target (q, r, above)
-  where (not view.shut_in or lattice.distance(view.q, view.r, target.q, target.r) = 1)
-    and (target.q, target.r) not in (
-      select
-        met.tq,
-        met.tr
-      from css._hexes_met(
-        view.map_id, fan.position_id, view.q, view.r, view.level, view.tqs, view.trs, aboves, view.paddy,
-        view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, 2, false
-      ) as met
-      where css._stops(met.kind, met.met1, met.met2)
-    );
+    array_agg(terrain.code order by terrain.code),
+    array_agg(terrain.sight order by terrain.code)
+  into terrains, printed
+  from public.terrain
+  where terrain.ruleset = 'css';
+  -- The hexes around; -99 is off the map. A height is twice the level, and one more where the
+  -- ground is not open: only what is higher than twice the lower end can hide anything.
+  select
+    array_agg(coalesce(spot.level, -99)),
+    array_agg(coalesce(spot.ground, 0)),
+    array_agg(
+      case
+        when spot.level is null or css._spot(spot.q, spot.r) = any(view.barraged) then 99
+        when printed[spot.ground] = 'open' and not coalesce(css._spot(spot.q, spot.r) = any(view.burning), false)
+          then 2 * spot.level
+        else 2 * spot.level + 1
+      end
+    )
+  into levels, grounds, heights
+  from (
+    select
+      hex.q,
+      hex.r,
+      hex.level,
+      array_position(terrains, css._ground(hex.terrain, hex.features)) as ground
+    from generate_series(-8, 8) as across (dq)
+    cross join generate_series(-8, 8) as down (dr)
+    left join public.hex on hex.map_id = view.map_id and hex.q = view.q + across.dq and hex.r = view.r + down.dr
+    order by across.dq, down.dr
+  ) as spot;
+  -- the blocking hexsides around: 1 any but a cliff, 2 a cliff, 4 a steep slope
+  for side in
+    select
+      35 * (hexside.x - 2 * view.q) + hexside.y - 2 * view.r + 613 as n,
+      case hexside.kind when 'cliff' then 2 when 'steep_slope' then 5 else 1 end as bits
+    from public.hexside
+    where hexside.map_id = view.map_id
+      and hexside.x between 2 * view.q - 17 and 2 * view.q + 17
+      and hexside.y between 2 * view.r - 17 and 2 * view.r + 17
+      and hexside.kind || '' in ('slope', 'steep_slope', 'ridge', 'cliff')
+  loop
+    sides[side.n] := sides[side.n] | side.bits;
+    steep := steep or side.bits = 5;
+  end loop;
   return query
   select
     hex.q,
     hex.r,
     hex.label,
-    lattice.distance(view.q, view.r, hex.q, hex.r)
-  from unnest(tqs, trs) as target (q, r)
-  inner join public.hex on hex.map_id = view.map_id and hex.q = target.q and hex.r = target.r
-  where (target.q, target.r) not in (
+    line.away
+  from (
     select
-      side.tq,
-      side.tr
-    from css._sides_met(
-      view.map_id, view.q, view.r, view.level, view.in_cave, tqs, trs, aboves, false, view.corner, false
-    ) as side
-    where css._side_stops(side.feature, side.way, side.of_cave, side.above is not null and view.downhill <> 'b')
-  )
-  and (target.q, target.r) not in (
-    select
-      met.tq,
-      met.tr
-    from css._hexes_met(
-      view.map_id, fan.position_id, view.q, view.r, view.level, tqs, trs, aboves, view.paddy, view.ground,
-      view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, null, false
-    ) as met
-    where met.met1 <> 0 or met.met2 <> 0 or met.met1 is null
-    group by met.tq, met.tr
-    having bool_or(css._stops(met.kind, met.met1, met.met2) or css._untold(met.met1, met.met2))
-    or count(*) filter (where css._thins(met.met1, met.met2) or css._may_thin(met.met1, met.met2)) > 1
-  );
+      target.*,
+      greatest(target.level, view.level) as high,
+      least(target.level, view.level) as low,
+      case when target.level < view.level then target.dq else 0 end as low_q,
+      case when target.level < view.level then target.dr else 0 end as low_r,
+      -- 6.2.2: an end that looks down a steep slope of its own hex
+      case
+        when steep then (
+          select max(greatest(levels[17 * trace.q1 + trace.r1 + 145], levels[17 * trace.q2 + trace.r2 + 145]))
+          from lattice.trace
+          where trace.dq = target.dq
+            and trace.dr = target.dr
+            and trace.crossed
+            and (trace.of_start or trace.of_target)
+            and sides[35 * trace.x + trace.y + 613] & 4 <> 0
+            and css._stands_above(
+              levels[17 * trace.q1 + trace.r1 + 145], levels[17 * trace.q2 + trace.r2 + 145],
+              (trace.q1, trace.r1) in ((0, 0), (target.dq, target.dr)),
+              (trace.q2, trace.r2) in ((0, 0), (target.dq, target.dr))
+            )
+        )
+      end as above
+    from (
+      select
+        wanted.q,
+        wanted.r,
+        wanted.q - view.q as dq,
+        wanted.r - view.r as dr,
+        lattice.distance(view.q, view.r, wanted.q, wanted.r) as away,
+        levels[17 * (wanted.q - view.q) + wanted.r - view.r + 145] as level
+      from unnest(view.tqs, view.trs) as wanted (q, r)
+      offset 0
+    ) as target
+    where target.level <> -99
+      and (target.away = 1 or not view.shut_in)
+    offset 0
+  ) as line
+  inner join public.hex on hex.map_id = view.map_id and hex.q = line.q and hex.r = line.r
+  -- the first two cells that hide anything decide
+  where coalesce((
+    select sum(speaking.weight)
+    from (
+      select met.weight
+      from (
+        select
+          case
+            when cell.bits & 1 <> 0 and css._side_stops(false, cell.way, cell.of_cave, false) then 2
+            when cell.bits & 2 <> 0
+              and css._side_stops(true, cell.way, cell.of_cave, line.above is not null and cliffs_seen_over) then 2
+            when cell.kind in ('hex', 'spine', 'touch') then css._weight(
+              cell.kind,
+              css._met(
+                nullif(cell.level1, -99), line.high, line.low,
+                lattice.distance(cell.q1, cell.r1, line.low_q, line.low_r) = 1,
+                terrains[cell.ground1], printed[cell.ground1],
+                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.barraged), false),
+                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.burning), false),
+                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.burnt), false),
+                line.above, view.readings
+              ),
+              case
+                when cell.kind = 'spine' then css._met(
+                  nullif(cell.level2, -99), line.high, line.low,
+                  lattice.distance(cell.q2, cell.r2, line.low_q, line.low_r) = 1,
+                  terrains[cell.ground2], printed[cell.ground2],
+                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.barraged), false),
+                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.burning), false),
+                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.burnt), false),
+                  line.above, view.readings
+                )
+              end
+            )
+            else 0
+          end as weight
+        from (
+          select
+            trace.kind,
+            trace.q1::integer as q1,
+            trace.r1::integer as r1,
+            trace.q2::integer as q2,
+            trace.r2::integer as r2,
+            case when trace.kind in ('hex', 'touch') then 0 else sides[35 * trace.x + trace.y + 613] end as bits,
+            css._way(trace.kind, trace.crossed, trace.of_start or trace.of_target, corner) as way,
+            view.in_cave and trace.of_start as of_cave,
+            levels[17 * trace.q1 + trace.r1 + 145] as level1,
+            levels[17 * trace.q2 + trace.r2 + 145] as level2,
+            grounds[17 * trace.q1 + trace.r1 + 145] as ground1,
+            grounds[17 * trace.q2 + trace.r2 + 145] as ground2
+          from lattice.trace
+          where trace.dq = line.dq
+            and trace.dr = line.dr
+            and case
+              when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+              when trace.kind = 'touch' then corner = 'b'
+              when sides[35 * trace.x + trace.y + 613] <> 0 then true
+              else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+            end
+          order by trace.n
+          offset 0
+        ) as cell
+        offset 0
+      ) as met
+      where met.weight > 0
+      limit 2
+    ) as speaking
+  ), 0) < 2;
 end
 $$;
 

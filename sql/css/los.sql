@@ -1,10 +1,9 @@
 -- needs: lattice/trace.sql, positions/place.sql
 -- Line of sight in css (Guam): 6.2.1, 6.2.2, 6.3, 7.1, 8.7.2, 8.7.3, 8.8.1, 17.0, 22.3.1.
 --
--- `css._hexes_met` and `css._sides_met` judge what the lines from one hex to several others
--- meet, a row a cell. `css.fan` keeps the targets that no cell stops; `css.los` tells the
--- cells of one line in words, a row for every rule that speaks. There is one judgement, so
--- the two cannot disagree.
+-- `css._met` judges a hex and `css._side_stops` a hexside. `css.los` asks them for the cells
+-- of one line and tells the rules that speak; `css.fan` asks the same two for the lines to
+-- all hexes near enough, and keeps those that nothing stops.
 --
 -- Ties. Along a side both hexes are met: terrain, height and markers stop the line only
 -- where both sides would (7.1.1 b); a blocking hexside that the line runs along always
@@ -14,24 +13,16 @@
 -- side); css-62 reads it otherwise. Such a line says so in a `graze` row.
 
 create or replace function css._readings(policy jsonb)
-returns table (
-  out_of_barrage text, paddy text, ground text, downhill text, cane text, corner text
-)
-language sql stable parallel safe rows 1
+returns jsonb
+language plpgsql stable parallel safe
 as $$
-  select
-    coalesce(policy ->> 'css-11', ruleset.presets ->> 'css-11'),
-    coalesce(policy ->> 'css-12', ruleset.presets ->> 'css-12'),
-    coalesce(policy ->> 'css-43', ruleset.presets ->> 'css-43'),
-    coalesce(policy ->> 'css-44', ruleset.presets ->> 'css-44'),
-    coalesce(policy ->> 'css-54', ruleset.presets ->> 'css-54'),
-    coalesce(policy ->> 'css-62', ruleset.presets ->> 'css-62')
-  from public.ruleset
-  where ruleset.code = 'css'
+begin
+  return (select ruleset.presets || coalesce(policy, '{}') from public.ruleset where ruleset.code = 'css');
+end
 $$;
 
 comment on function css._readings(jsonb) is
-'The readings in force for the contested points that sight turns on.';
+'The readings in force, by contested point.';
 
 create or replace function css._visibility(conditions jsonb, lit boolean)
 returns integer
@@ -45,64 +36,86 @@ end;
 comment on function css._visibility(jsonb, boolean) is
 'How far is seen (7.1.2, 17.0); an illuminated hex is seen as by day (8.7.3).';
 
-create or replace function css._downhill(
-  board bigint, aq integer, ar integer, tqs integer[], trs integer[]
-)
-returns table (tq integer, tr integer, level integer)
-language sql stable parallel safe rows 10
+create or replace function css._downhill(board bigint, aq integer, ar integer, tq integer, tr integer)
+returns integer
+language plpgsql stable parallel safe
 as $$
-  select
-    target.q,
-    target.r,
-    max(greatest(one.level, two.level))::integer
-  from unnest(tqs, trs) as target (q, r)
-  inner join lattice.trace
-    on trace.dq = target.q - aq
-      and trace.dr = target.r - ar
+declare
+  side record;
+  above integer;
+begin
+  for side in
+    select
+      trace.q1,
+      trace.r1,
+      trace.q2,
+      trace.r2
+    from lattice.trace
+    inner join public.hexside
+      on hexside.map_id = board
+        and hexside.x = 2 * aq + trace.x
+        and hexside.y = 2 * ar + trace.y
+        and hexside.kind = 'steep_slope'
+    where trace.dq = tq - aq
+      and trace.dr = tr - ar
       and trace.crossed
       and (trace.of_start or trace.of_target)
-  inner join public.hexside
-    on hexside.map_id = board
-      and hexside.x = 2 * aq + trace.x
-      and hexside.y = 2 * ar + trace.y
-      and hexside.kind = 'steep_slope'
-  inner join public.hex as one on one.map_id = board and one.q = aq + trace.q1 and one.r = ar + trace.r1
-  inner join public.hex as two on two.map_id = board and two.q = aq + trace.q2 and two.r = ar + trace.r2
-  where (one.level > two.level and (one.q, one.r) in ((aq, ar), (target.q, target.r)))
-    or (two.level > one.level and (two.q, two.r) in ((aq, ar), (target.q, target.r)))
-  group by target.q, target.r
+  loop
+    above := greatest(above, (
+      select upper.level
+      from public.hex as upper, public.hex as lower
+      where upper.map_id = board
+        and lower.map_id = board
+        and (
+          (upper.q, upper.r, lower.q, lower.r) = (aq + side.q1, ar + side.r1, aq + side.q2, ar + side.r2)
+          or (upper.q, upper.r, lower.q, lower.r) = (aq + side.q2, ar + side.r2, aq + side.q1, ar + side.r1)
+        )
+        and upper.level > lower.level
+        and (upper.q, upper.r) in ((aq, ar), (tq, tr))
+    ));
+  end loop;
+  return above;
+end
 $$;
 
-comment on function css._downhill(bigint, integer, integer, integer[], integer[]) is
-'Targets whose line crosses a steep slope of one end''s own hex with that end above it (6.2.2), and its level.';
+comment on function css._downhill(bigint, integer, integer, integer, integer) is
+'The level of an end whose line crosses a steep slope of its own hex, which it stands above (6.2.2).';
+
+create or replace function css._stands_above(level1 integer, level2 integer, end1 boolean, end2 boolean)
+returns boolean
+language sql immutable parallel safe
+return level1 <> -99 and level2 <> -99 and ((level1 > level2 and end1) or (level2 > level1 and end2));
+
+comment on function css._stands_above(integer, integer, boolean, boolean) is
+'Of the two hexes of a steep slope, whether the higher is an end of the line (6.2.2); -99 is off the map.';
+
+create or replace function css._spot(q integer, r integer)
+returns bigint
+language sql immutable parallel safe
+return (q::bigint << 32) + r;
+
+comment on function css._spot(integer, integer) is
+'A hex as one number, to be looked for in a list of hexes.';
 
 create or replace function css._marked(position_id bigint)
-returns table (q integer, r integer, barrage boolean, bombardment boolean, on_fire boolean, sight text)
-language sql stable parallel safe rows 4
+returns table (barraged bigint[], bombarded bigint[], burning bigint[], burnt bigint[], lit bigint[])
+language sql stable parallel safe rows 1
 as $$
   select
-    marker.q,
-    marker.r,
-    bool_or(marker.kind in (
+    array_agg(css._spot(marker.q, marker.r)) filter (where marker.kind in (
       'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment'
     )),
-    bool_or(marker.kind = 'bombardment'),
-    bool_or(marker.kind = 'on_fire'),
-    -- 8.8.1: a fire blocks, and leaves clear ground behind
-    case
-      when bool_or(marker.kind = 'on_fire') then 'blocks'
-      when bool_or(marker.kind = 'fire_cleared') then 'open'
-    end
+    array_agg(css._spot(marker.q, marker.r)) filter (where marker.kind = 'bombardment'),
+    array_agg(css._spot(marker.q, marker.r)) filter (where marker.kind = 'on_fire'),
+    array_agg(css._spot(marker.q, marker.r)) filter (where marker.kind = 'fire_cleared'),
+    array_agg(css._spot(marker.q, marker.r)) filter (where marker.kind = 'illumination')
   from public.marker
   where marker.position_id = _marked.position_id
-    and marker.kind in (
-      'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'bombardment', 'on_fire', 'fire_cleared'
-    )
-  group by marker.q, marker.r
+    and marker.q is not null
 $$;
 
 comment on function css._marked(bigint) is
-'Hexes whose markers bear on sight: barrages and bombardments, fires, burnt ground.';
+'Hexes whose markers bear on sight: barrages and bombardments, fires, burnt ground, illumination.';
 
 create or replace function css._ground(terrain text, features text[])
 returns text
@@ -112,289 +125,103 @@ return case when 'cave' = any(features) then 'rocky' else terrain end;
 comment on function css._ground(text, text[]) is
 'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
 
-create or replace function css._sight_of(
-  terrain text, paddy text, cane text, blocking text[], thinning text[], clear text[]
-)
-returns text
-language sql immutable parallel safe
-return case
-  when terrain = any(clear) then 'open'
-  when terrain = any(blocking) then 'blocks'
-  when terrain = 'rice_paddy' and paddy = 'a' then 'open'
-  when terrain = any(thinning) or (terrain = 'sugar_cane' and cane = 'b') then 'blocks_at_second'
-  else 'unknown'
-end;
-
-comment on function css._sight_of(text, text, text, text[], text[], text[]) is
-'What a terrain does to sight: as its ruleset prints it, rice paddy and sugar cane as they are read (css-12, css-54).';
-
-create or replace function css._sight_classes()
-returns table (blocking text[], thinning text[], clear text[])
-language sql stable parallel safe rows 1
-as $$
-  select
-    array_agg(terrain.code) filter (where terrain.sight = 'blocks'),
-    array_agg(terrain.code) filter (where terrain.sight = 'blocks_at_second'),
-    array_agg(terrain.code) filter (where terrain.sight = 'open')
-  from public.terrain
-  where terrain.ruleset = 'css'
-$$;
-
-comment on function css._sight_classes() is
-'The terrains that block sight, that block it at the second, and that are open.';
-
 create or replace function css._met(
   level integer,
   high integer,
   low integer,
-  same boolean,
   beside_low boolean,
-  sight text,
+  terrain text,
+  printed text,
   barrage boolean,
   burns boolean,
-  terrain text,
-  covered boolean,
-  low_cover boolean,
-  overlooked boolean,
-  ground text
+  burnt boolean,
+  above integer,
+  readings jsonb
 )
 returns integer
-language sql immutable parallel safe
-return case
-  when level is null then null
-  else
-    -- 8.7.2
-    case when barrage then 1 else 0 end
+language plpgsql immutable parallel safe
+as $$
+declare
+  same boolean := high = low;
+  sight text := printed;
+  met integer := 0;
+  low_cover boolean := false;
+  overlooked boolean := false;
+begin
+  if level is null then
+    return null;
+  end if;
+  -- 8.8.1: a fire blocks, and leaves clear ground behind
+  if burns then
+    sight := 'blocks';
+    met := 64;
+  elsif burnt then
+    sight := 'open';
+  elsif terrain = 'rice_paddy' and readings ->> 'css-12' = 'a' then
+    sight := 'open';
+  elsif terrain = 'sugar_cane' and sight is null and readings ->> 'css-54' = 'b' then
+    sight := 'blocks_at_second';
+  end if;
+  -- 6.2.2: low cover before an end that looks down a steep slope (css-44)
+  if above is not null and not burns and not burnt and terrain in ('brush', 'rocky', 'sugar_cane') then
+    low_cover := readings ->> 'css-44' <> 'b';
+    overlooked := readings ->> 'css-44' = 'c' and level <= above;
+    met := met + 16384;
+  end if;
+  -- 8.7.2
+  if barrage then
+    met := met + 1;
+  end if;
+  if level > high then
     -- 7.1.2: higher than both ends
-    + case when level > high then 2 else 0 end
+    met := met + 2;
+  elsif level = high then
     -- 7.1.2 a: as high as the higher end
-    + case when level = high and not same and not overlooked then 4 else 0 end
-    -- 7.1.2 b: beside the lower end and higher than it
-    + case when not same and level > low and beside_low and not overlooked then 8 else 0 end
-    -- the opening words of 7.1.2 taken literally (css-43)
-    + case when ground = 'a' and level > low and level < high and not overlooked then 16 else 0 end
+    if not same and not overlooked then
+      met := met + 4;
+    end if;
+    if low_cover then
+      met := met + 2048;
     -- 7.1.1 a: blocking terrain at the level of the higher end; below it, 7.1.2 e
-    + case when sight = 'blocks' and level = high and not low_cover then 32 else 0 end
-    -- that is because it burns (8.8.1)
-    + case when burns then 64 else 0 end
+    elsif sight = 'blocks' then
+      met := met + 32;
     -- 7.1.1 c: one is seen through, the second is not
-    + case when same and sight = 'blocks_at_second' and level = high and not low_cover then 128 else 0 end
+    elsif same and sight = 'blocks_at_second' then
+      met := met + 128;
     -- what it does to sight is not printed
-    + case when same and sight = 'unknown' and level = high and not low_cover and not barrage then 256 else 0 end
-    -- told, though it stops nothing: a rice paddy, lower ground, the view from above, ground in between
-    + case when same and terrain = 'rice_paddy' and level = high then 512 else 0 end
-    + case when level < high and sight in ('blocks', 'blocks_at_second') then 1024 else 0 end
-    + case when low_cover and level = high then 2048 else 0 end
-    + case when level > low and level < high then 4096 else 0 end
-    -- sugar cane, which css-54 may read as brush
-    + case when same and terrain = 'sugar_cane' and level = high then 8192 else 0 end
-    -- low cover before an end that looks down a steep slope, however that is read (css-44)
-    + case when covered then 16384 else 0 end
-end;
+    elsif same and sight is null and not barrage then
+      met := met + 256;
+    end if;
+    -- what css-12 and css-54 turn on
+    if same and terrain = 'rice_paddy' then
+      met := met + 512;
+    elsif same and terrain = 'sugar_cane' then
+      met := met + 8192;
+    end if;
+  else
+    -- the opening words of 7.1.2 taken literally (css-43)
+    if level > low then
+      met := met + 4096;
+      if readings ->> 'css-43' = 'a' and not overlooked then
+        met := met + 16;
+      end if;
+    end if;
+    if sight in ('blocks', 'blocks_at_second') then
+      met := met + 1024;
+    end if;
+  end if;
+  -- 7.1.2 b: beside the lower end and higher than it
+  if not same and level > low and beside_low and not overlooked then
+    met := met + 8;
+  end if;
+  return met;
+end
+$$;
 
 comment on function css._met(
-  integer, integer, integer, boolean, boolean, text, boolean, boolean, text, boolean, boolean, boolean, text
+  integer, integer, integer, boolean, text, text, boolean, boolean, boolean, integer, jsonb
 ) is
 'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
-
-create or replace function css._hexes_met(
-  board bigint,
-  position_id bigint,
-  aq integer,
-  ar integer,
-  alevel integer,
-  tqs integer[],
-  trs integer[],
-  aboves integer[],
-  paddy text,
-  ground text,
-  downhill text,
-  cane text,
-  corner text,
-  blocking text[],
-  thinning text[],
-  clear text[],
-  near integer,
-  telling boolean
-)
-returns table (
-  tq integer,
-  tr integer,
-  same boolean,
-  n integer,
-  kind text,
-  label1 text,
-  label2 text,
-  terrain1 text,
-  terrain2 text,
-  met1 integer,
-  met2 integer
-)
-language sql stable parallel safe rows 300
-as $$
-  select
-    cell.tq,
-    cell.tr,
-    cell.same,
-    cell.n,
-    cell.kind,
-    cell.label1,
-    cell.label2,
-    cell.terrain1,
-    cell.terrain2,
-    css._met(
-      cell.level1, cell.high, cell.low, cell.same, cell.beside_low1, cell.sight1, cell.barrage1, cell.burns1,
-      cell.terrain1, cell.covered1, cell.covered1 and downhill <> 'b',
-      cell.covered1 and downhill = 'c' and cell.level1 <= cell.above, ground
-    ),
-    css._met(
-      cell.level2, cell.high, cell.low, cell.same, cell.beside_low2, cell.sight2, cell.barrage2, cell.burns2,
-      cell.terrain2, cell.covered2, cell.covered2 and downhill <> 'b',
-      cell.covered2 and downhill = 'c' and cell.level2 <= cell.above, ground
-    )
-  from (
-    select
-      line.tq,
-      line.tr,
-      line.same,
-      line.high,
-      line.low,
-      line.above,
-      trace.n::integer as n,
-      trace.kind,
-      h1.label as label1,
-      h2.label as label2,
-      css._ground(h1.terrain, h1.features) as terrain1,
-      css._ground(h2.terrain, h2.features) as terrain2,
-      case when trace.kind <> 'touch' or corner = 'b' then h1.level::integer end as level1,
-      h2.level::integer as level2,
-      lattice.distance(h1.q, h1.r, line.low_q, line.low_r) = 1 as beside_low1,
-      lattice.distance(h2.q, h2.r, line.low_q, line.low_r) = 1 as beside_low2,
-      coalesce(
-        m1.sight, css._sight_of(css._ground(h1.terrain, h1.features), paddy, cane, blocking, thinning, clear)
-      ) as sight1,
-      coalesce(
-        m2.sight, css._sight_of(css._ground(h2.terrain, h2.features), paddy, cane, blocking, thinning, clear)
-      ) as sight2,
-      coalesce(m1.barrage, false) as barrage1,
-      coalesce(m2.barrage, false) as barrage2,
-      coalesce(m1.on_fire, false) as burns1,
-      coalesce(m2.on_fire, false) as burns2,
-      line.above is not null and m1.sight is null
-      and css._ground(h1.terrain, h1.features) in ('brush', 'rocky', 'sugar_cane') as covered1,
-      line.above is not null and m2.sight is null
-      and css._ground(h2.terrain, h2.features) in ('brush', 'rocky', 'sugar_cane') as covered2
-    from (
-      select
-        target.q as tq,
-        target.r as tr,
-        target.above,
-        hex.level = alevel as same,
-        greatest(hex.level::integer, alevel) as high,
-        least(hex.level::integer, alevel) as low,
-        case when hex.level < alevel then target.q else aq end as low_q,
-        case when hex.level < alevel then target.r else ar end as low_r
-      from unnest(tqs, trs, aboves) as target (q, r, above)
-      inner join public.hex on hex.map_id = board and hex.q = target.q and hex.r = target.r
-      offset 0
-    ) as line
-    inner join lattice.trace
-      on trace.dq = line.tq - aq
-        and trace.dr = line.tr - ar
-        and trace.kind <> 'side'
-        and trace.kind <> 'end'
-        and (telling or trace.kind <> 'touch' or corner = 'b')
-        and (near is null or abs(trace.x) + abs(trace.y) <= 2 * near)
-    left join public.hex as h1 on h1.map_id = board and h1.q = aq + trace.q1 and h1.r = ar + trace.r1
-    -- a key that is null is looked up nowhere
-    left join public.hex as h2
-      on h2.map_id = board and h2.q = case when trace.kind = 'spine' then aq + trace.q2 end and h2.r = ar + trace.r2
-    left join css._marked(_hexes_met.position_id) as m1 on m1.q = h1.q and m1.r = h1.r
-    left join css._marked(_hexes_met.position_id) as m2 on m2.q = h2.q and m2.r = h2.r
-    -- fenced off, so that what is found out of a cell is found out once
-    offset 0
-  ) as cell
-  offset 0
-$$;
-
-comment on function css._hexes_met(
-  bigint, bigint, integer, integer, integer, integer[], integer[], integer[], text, text, text, text, text,
-  text[], text[], text[], integer, boolean
-) is
-'The hexes that lines from one hex to several others pass or run beside, all or the near ones, judged: a row each.';
-
-create or replace function css._sides_met(
-  board bigint,
-  aq integer,
-  ar integer,
-  alevel integer,
-  a_in_cave boolean,
-  tqs integer[],
-  trs integer[],
-  aboves integer[],
-  t_in_cave boolean,
-  corner text,
-  telling boolean
-)
-returns table (
-  tq integer,
-  tr integer,
-  same boolean,
-  n integer,
-  kind text,
-  label1 text,
-  label2 text,
-  feature text,
-  way text,
-  of_cave boolean,
-  above integer
-)
-language sql stable parallel safe rows 30
-as $$
-  select
-    target.q,
-    target.r,
-    hex.level = alevel,
-    trace.n::integer,
-    trace.kind,
-    h1.label,
-    h2.label,
-    hexside.kind,
-    case
-      when hexside.kind is null then null
-      when trace.kind = 'spine' then 'along'
-      -- met at its end only (css-62)
-      when trace.kind = 'end' and not trace.crossed and corner = 'a' then 'aside'
-      when trace.of_start or trace.of_target then 'beside'
-      else 'across'
-    end,
-    (a_in_cave and trace.of_start) or (t_in_cave and trace.of_target),
-    target.above
-  from unnest(tqs, trs, aboves) as target (q, r, above)
-  inner join public.hex on hex.map_id = board and hex.q = target.q and hex.r = target.r
-  inner join lattice.trace
-    on trace.dq = target.q - aq
-      and trace.dr = target.r - ar
-      and trace.kind <> 'hex'
-      and trace.kind <> 'touch'
-      and (telling or trace.kind <> 'end' or trace.crossed or corner = 'b')
-  left join public.hexside
-    on hexside.map_id = board
-      and hexside.x = 2 * aq + trace.x
-      and hexside.y = 2 * ar + trace.y
-      -- asked so that it is not four look-ups
-      and hexside.kind || '' in ('slope', 'steep_slope', 'ridge', 'cliff')
-  left join public.hex as h1
-    on h1.map_id = board and h1.q = case when telling then aq + trace.q1 end and h1.r = ar + trace.r1
-  left join public.hex as h2
-    on h2.map_id = board and h2.q = case when telling then aq + trace.q2 end and h2.r = ar + trace.r2
-  where hexside.kind is not null or (telling and trace.kind = 'end' and trace.crossed)
-$$;
-
-comment on function css._sides_met(
-  bigint, integer, integer, integer, boolean, integer[], integer[], integer[], boolean, text, boolean
-) is
-'The blocking hexsides that lines from one hex to several others meet, and how: a row a feature.';
 
 create or replace function css._stops(kind text, met1 integer, met2 integer)
 returns boolean
@@ -407,7 +234,7 @@ return case
 end;
 
 comment on function css._stops(text, integer, integer) is
-'Whether a cell of css._hexes_met stops the line.';
+'Whether a cell on the way stops the line.';
 
 create or replace function css._point_of(met1 integer, met2 integer)
 returns text
@@ -419,7 +246,7 @@ return case
 end;
 
 comment on function css._point_of(integer, integer) is
-'The contested point that a cell of css._hexes_met counts as brush by: rice paddy, sugar cane, the view from above.';
+'The contested point that a cell on the way counts as brush by: rice paddy, sugar cane, the view from above.';
 
 create or replace function css._untold(met1 integer, met2 integer)
 returns boolean
@@ -431,7 +258,7 @@ return case
 end;
 
 comment on function css._untold(integer, integer) is
-'Whether a cell of css._hexes_met turns on terrain whose sight the rulebook does not print.';
+'Whether a cell on the way turns on terrain whose sight the rulebook does not print.';
 
 create or replace function css._may_thin(met1 integer, met2 integer)
 returns boolean
@@ -439,21 +266,35 @@ language sql immutable parallel safe
 return coalesce((met1 & 256 <> 0 and met2 & 128 <> 0) or (met2 & 256 <> 0 and met1 & 128 <> 0), false);
 
 comment on function css._may_thin(integer, integer) is
-'Whether a cell of css._hexes_met counts as brush at worst: sugar cane on the one side, brush on the other.';
+'Whether a cell on the way counts as brush at worst: sugar cane on the one side, brush on the other.';
 
-create or replace function css._side_stops(feature text, way text, of_cave boolean, overlooked boolean)
+create or replace function css._way(kind text, crossed boolean, beside boolean, corner text)
+returns text
+language sql immutable parallel safe
+return case
+  when kind = 'spine' then 'along'
+  -- met at its end only (css-62)
+  when kind = 'end' and not crossed and corner = 'a' then 'aside'
+  when beside then 'beside'
+  else 'across'
+end;
+
+comment on function css._way(text, boolean, boolean, text) is
+'How a line meets a hexside: along it, aside at its end, beside an end of the line, or across it.';
+
+create or replace function css._side_stops(cliff boolean, way text, of_cave boolean, overlooked boolean)
 returns boolean
 language sql immutable parallel safe
 return coalesce(
   -- 7.1.2 d: along a blocking side; 6.3: out of a cave over any but a cliff
   way = 'along'
-  or (of_cave and way <> 'aside' and feature <> 'cliff')
+  or (of_cave and way <> 'aside' and not cliff)
   -- 6.2.2, 7.1.2 c: across one that belongs to neither end; a cliff may be overlooked (css-44)
-  or (way = 'across' and not (overlooked and feature = 'cliff')),
+  or (way = 'across' and not (overlooked and cliff)),
   false
 );
 
-comment on function css._side_stops(text, text, boolean, boolean) is
+comment on function css._side_stops(boolean, text, boolean, boolean) is
 'Whether a blocking feature of a hexside on the way stops the line.';
 
 create or replace function css._thins(met1 integer, met2 integer)
@@ -467,91 +308,52 @@ return coalesce(
 );
 
 comment on function css._thins(integer, integer) is
-'Whether a cell of css._hexes_met, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
+'Whether a cell on the way, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
 
-create or replace function css._say(
-  met integer, stops boolean, untold boolean, same boolean, ground text, paddy text
-)
-returns table (rule text, clause text, effect text, code text, point text)
-language plpgsql immutable parallel safe rows 2
-as $$
-begin
-  if stops then
-    effect := 'blocks';
-    if met & 1 <> 0 then
-      rule := '8.7.2';
-      code := 'barrage';
-      return next;
-    end if;
-    point := case when met & 16384 <> 0 then 'css-44' end;
-    if met & 32 <> 0 then
-      rule := case when met & 64 <> 0 then '8.8.1' else '7.1.1' end;
-      clause := case when met & 64 = 0 then 'a' end;
-      code := case when met & 64 <> 0 then 'burns' else 'screens' end;
-      return next;
-      clause := null;
-    end if;
-    rule := '7.1.2';
-    if met & 2 <> 0 then
-      code := 'towers';
-      return next;
-    end if;
-    if met & 4 <> 0 then
-      clause := 'a';
-      code := 'rises';
-      return next;
-    end if;
-    if met & 8 <> 0 then
-      clause := 'b';
-      code := 'hides';
-      return next;
-    end if;
-    if met & 16 <> 0 then
-      clause := null;
-      code := 'stands';
-      point := 'css-43';
-      return next;
-    end if;
-    return;
-  end if;
-  effect := 'passes';
-  if met & 1024 <> 0 then
-    rule := case when same then '7.1.1' else '7.1.2' end;
-    clause := case when same then 'a' else 'e' end;
-    code := 'below';
-    return next;
-    clause := null;
-  end if;
-  if met & 2048 <> 0 then
-    rule := '6.2.2';
-    code := 'downhill';
-    point := 'css-44';
-    return next;
-  end if;
-  if met & 4096 <> 0 and ground = 'b' then
-    rule := '7.1.2';
-    code := 'between';
-    point := 'css-43';
-    return next;
-  end if;
-  if met & 512 <> 0 and paddy = 'a' then
-    rule := '6.2.1';
-    code := 'paddy_open';
-    point := 'css-12';
-    return next;
-  end if;
-  if met & 256 <> 0 and untold then
-    rule := '6.2.1';
-    effect := 'unknown';
-    code := 'unprinted';
-    point := 'css-54';
-    return next;
-  end if;
-end
-$$;
+create or replace function css._say(met integer, stops boolean, untold boolean, readings jsonb)
+returns text[]
+language sql immutable parallel safe
+return case
+  when stops then array_remove(array[
+    case when met & 1 <> 0 then 'barrage' end,
+    case when met & 96 = 96 then 'burns' when met & 32 <> 0 then 'screens' end,
+    case when met & 2 <> 0 then 'towers' end,
+    case when met & 4 <> 0 then 'rises' end,
+    case when met & 8 <> 0 then 'hides' end,
+    case when met & 16 <> 0 then 'stands' end
+  ], null)
+  else array_remove(array[
+    case when met & 1024 <> 0 then 'below' end,
+    case when met & 2048 <> 0 then 'downhill' end,
+    case when met & 4096 <> 0 and readings ->> 'css-43' = 'b' then 'between' end,
+    case when met & 512 <> 0 and readings ->> 'css-12' = 'a' then 'paddy_open' end,
+    case when met & 256 <> 0 and untold then 'unprinted' end
+  ], null)
+end;
 
-comment on function css._say(integer, boolean, boolean, boolean, text, text) is
-'The rules behind the bits of css._met: every reason where the line is stopped, every excuse where it is not.';
+comment on function css._say(integer, boolean, boolean, jsonb) is
+'What is said of the bits of css._met: every reason where the line is stopped, every excuse where it is not.';
+
+create or replace function css._sight_rule(code text, same boolean, covered boolean)
+returns text[]
+language sql immutable parallel safe
+return case code
+  when 'barrage' then array['8.7.2', null, null]
+  when 'burns' then array['8.8.1', null, case when covered then 'css-44' end]
+  when 'screens' then array['7.1.1', 'a', case when covered then 'css-44' end]
+  when 'towers' then array['7.1.2', null, case when covered then 'css-44' end]
+  when 'rises' then array['7.1.2', 'a', case when covered then 'css-44' end]
+  when 'hides' then array['7.1.2', 'b', case when covered then 'css-44' end]
+  when 'stands' then array['7.1.2', null, 'css-43']
+  when 'below' then case when same then array['7.1.1', 'a', null] else array['7.1.2', 'e', null] end
+  when 'downhill' then array['6.2.2', null, 'css-44']
+  when 'between' then array['7.1.2', null, 'css-43']
+  when 'paddy_open' then array['6.2.1', null, 'css-12']
+  when 'unprinted' then array['6.2.1', null, 'css-54']
+end;
+
+comment on function css._sight_rule(text, boolean, boolean) is
+'The rule, its clause and the contested point behind something said by css._say.';
 
 create or replace function css._sight_note(code text, effect text, place text, terrain text)
 returns text
@@ -615,7 +417,27 @@ declare
   possible integer := 0;
   maybe text;
   cell record;
-  spoken record;
+  readings jsonb;
+  barraged bigint[];
+  bombarded bigint[];
+  burning bigint[];
+  burnt bigint[];
+  lit bigint[];
+  high integer;
+  low integer;
+  lower integer[];
+  looked_down boolean := false;
+  met integer;
+  met1 integer;
+  met2 integer;
+  stops boolean;
+  untold boolean;
+  code text;
+  cited text[];
+  features text[];
+  feature text;
+  way text;
+  of_cave boolean;
   over_cliff boolean;
   spot text;
   corner_point text;
@@ -623,50 +445,64 @@ begin
   select
     position.map_id,
     coalesce(los.conditions, position.conditions) as conditions,
-    reading.*,
+    coalesce(los.policy, position.policy) as policy,
     viewer.q as aq,
     viewer.r as ar,
-    hex.level::integer as alevel,
-    coalesce((viewer.attributes ->> 'in_cave')::boolean, false) as a_in_cave,
+    viewer.level::integer as alevel,
+    false as a_in_cave,
     target.q as tq,
     target.r as tr,
-    coalesce((target.attributes ->> 'in_cave')::boolean, false) as t_in_cave,
-    target.attributes -> 'zone' as zone,
-    here.barrage,
-    here.bombardment,
-    class.*
+    target.level::integer as tlevel,
+    false as t_in_cave,
+    null::jsonb as zone
   into view
   from public.position
-  cross join lateral css._readings(coalesce(los.policy, position.policy)) as reading
-  cross join lateral positions.place(los.position_id, los."from") as viewer
-  inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
-  cross join lateral positions.place(los.position_id, los."to") as target
-  left join css._marked(los.position_id) as here on here.q = viewer.q and here.r = viewer.r
-  cross join lateral css._sight_classes() as class
+  left join public.hex as viewer on viewer.map_id = position.map_id and viewer.label = los."from"
+  left join public.hex as target on target.map_id = position.map_id and target.label = los."to"
   where position.id = los.position_id;
+  -- units are asked for less often than hexes, and found before a hex of the same name
+  if exists (
+    select from public.unit where unit.position_id = los.position_id and unit.code in (los."from", los."to")
+  ) then
+    select
+      viewer.q,
+      viewer.r,
+      viewer.level,
+      coalesce((observer.attributes ->> 'in_cave')::boolean, false),
+      target.q,
+      target.r,
+      target.level,
+      coalesce((observed.attributes ->> 'in_cave')::boolean, false),
+      observed.attributes -> 'zone'
+    into
+      view.aq, view.ar, view.alevel, view.a_in_cave, view.tq, view.tr, view.tlevel, view.t_in_cave, view.zone
+    from positions.place(los.position_id, los."from") as observer
+    cross join positions.place(los.position_id, los."to") as observed
+    left join public.hex as viewer
+      on viewer.map_id = view.map_id and viewer.q = observer.q and viewer.r = observer.r
+    left join public.hex as target
+      on target.map_id = view.map_id and target.q = observed.q and target.r = observed.r;
+  end if;
   if view.zone is not null then
     -- 22.3.1: a naval zone is seen at its beach hex
-    select place.q, place.r
-    into view.tq, view.tr
-    from positions.place(los.position_id, view.zone ->> 'beach') as place;
+    select place.q, place.r, hex.level
+    into view.tq, view.tr, view.tlevel
+    from positions.place(los.position_id, view.zone ->> 'beach') as place
+    inner join public.hex on hex.map_id = view.map_id and hex.q = place.q and hex.r = place.r;
   end if;
-  if view.tq is null then
+  if view.aq is null or view.tq is null then
     raise exception 'no line of sight from % to %: one of them is not on the map', los."from", los."to"
       using errcode = 'no_data_found';
   end if;
+  readings := css._readings(view.policy);
+  if exists (select from public.marker where marker.position_id = los.position_id) then
+    select * into barraged, bombarded, burning, burnt, lit from css._marked(los.position_id);
+  end if;
   away := lattice.distance(view.aq, view.ar, view.tq, view.tr);
-  reach := css._visibility(view.conditions, exists (
-    select from public.marker
-    where marker.position_id = los.position_id
-      and marker.q = view.tq
-      and marker.r = view.tr
-      and marker.kind = 'illumination'
-  ));
-
-  above := (
-    select downhill.level
-    from css._downhill(view.map_id, view.aq, view.ar, array[view.tq], array[view.tr]) as downhill
-  );
+  reach := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
+  high := greatest(view.alevel, view.tlevel);
+  low := least(view.alevel, view.tlevel);
+  lower := case when view.tlevel < view.alevel then array[view.tq, view.tr] else array[view.aq, view.ar] end;
 
   -- what the whole line is subject to
   point := null;
@@ -693,9 +529,10 @@ begin
     note := format('%s hexes can be seen now', reach);
     return next;
   end if;
-  if away > 1 and view.barrage then
+  if away > 1 and css._spot(view.aq, view.ar) = any(barraged) then
     -- css-11: out of a barrage
-    shut_in := view.out_of_barrage = 'a' or (view.out_of_barrage = 'c' and view.bombardment);
+    shut_in := readings ->> 'css-11' = 'a'
+      or (readings ->> 'css-11' = 'c' and coalesce(css._spot(view.aq, view.ar) = any(bombarded), false));
     stopped := stopped or shut_in;
     rule := case when shut_in then '7.1.2' else '8.7.2' end;
     at := los."from";
@@ -711,54 +548,131 @@ begin
   -- what it meets on its way
   for cell in
     select
-      side.n,
-      side.kind,
-      side.same,
-      side.label1,
-      side.label2,
-      null::text as terrain1,
+      trace.kind,
+      trace.crossed,
+      trace.of_start,
+      trace.of_target,
+      trace.x + 2 * view.aq as x,
+      trace.y + 2 * view.ar as y,
+      view.aq + trace.q1 as q1,
+      view.ar + trace.r1 as r1,
+      view.aq + trace.q2 as q2,
+      view.ar + trace.r2 as r2,
+      one.label as label1,
+      one.level as level1,
+      ground.code as terrain1,
+      ground.sight as sight1,
+      null::text as label2,
+      null::integer as level2,
       null::text as terrain2,
-      null::integer as met1,
-      null::integer as met2,
-      false as stops,
-      false as thins,
-      false as untold,
-      false as may_thin,
-      side.feature,
-      side.way,
-      side.of_cave
-    from css._sides_met(
-      view.map_id, view.aq, view.ar, view.alevel, view.a_in_cave, array[view.tq], array[view.tr], array[above],
-      view.t_in_cave, view.corner, true
-    ) as side
-    union all
-    select
-      hex.n,
-      hex.kind,
-      hex.same,
-      hex.label1,
-      hex.label2,
-      hex.terrain1,
-      hex.terrain2,
-      hex.met1,
-      hex.met2,
-      css._stops(hex.kind, hex.met1, hex.met2),
-      css._thins(hex.met1, hex.met2),
-      css._untold(hex.met1, hex.met2),
-      css._may_thin(hex.met1, hex.met2),
-      null,
-      null,
-      false
-    from css._hexes_met(
-      view.map_id, los.position_id, view.aq, view.ar, view.alevel, array[view.tq], array[view.tr], array[above],
-      view.paddy, view.ground, view.downhill, view.cane, view.corner, view.blocking, view.thinning, view.clear, null,
-      true
-    ) as hex
-    order by 1
+      null::text as sight2
+    from lattice.trace
+    -- a key that is null is looked up nowhere
+    left join public.hex as one
+      on one.map_id = view.map_id
+        and one.q = case when trace.kind in ('hex', 'spine', 'touch') then view.aq + trace.q1 end
+        and one.r = view.ar + trace.r1
+    left join public.terrain as ground
+      on ground.ruleset = 'css' and ground.code = css._ground(one.terrain, one.features)
+    where trace.dq = view.tq - view.aq
+      and trace.dr = view.tr - view.ar
+      and (
+        trace.kind in ('hex', 'spine', 'touch')
+        or (trace.kind = 'end' and trace.crossed)
+        -- a look-up for each: `exists` would first read the hexsides of the whole map
+        or (
+          select true
+          from public.hexside
+          where hexside.map_id = view.map_id
+            and hexside.x = 2 * view.aq + trace.x
+            and hexside.y = 2 * view.ar + trace.y
+          limit 1
+        )
+      )
+    order by trace.n
   loop
+    features := '{}';
+    if cell.kind in ('side', 'spine', 'end') then
+      features := array(
+        select hexside.kind
+        from public.hexside
+        where hexside.map_id = view.map_id
+          and hexside.x = cell.x
+          and hexside.y = cell.y
+          and hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')
+      );
+    end if;
+    if features = '{}' and (cell.kind = 'side' or (cell.kind = 'end' and not cell.crossed)) then
+      continue;
+    end if;
+    if cell.kind = 'spine' then
+      select
+        hex.label,
+        hex.level,
+        terrain.code,
+        terrain.sight
+      into cell.label2, cell.level2, cell.terrain2, cell.sight2
+      from public.hex
+      inner join public.terrain
+        on terrain.ruleset = 'css' and terrain.code = css._ground(hex.terrain, hex.features)
+      where hex.map_id = view.map_id
+        and hex.q = cell.q2
+        and hex.r = cell.r2;
+    end if;
+    -- 6.2.2: whether an end looks down matters to low cover and cliffs only
+    if not looked_down
+      and (
+        'cliff' = any(features)
+        or cell.terrain1 in ('brush', 'rocky', 'sugar_cane')
+        or cell.terrain2 in ('brush', 'rocky', 'sugar_cane')
+      ) then
+      above := css._downhill(view.map_id, view.aq, view.ar, view.tq, view.tr);
+      looked_down := true;
+    end if;
+    if cell.kind in ('side', 'end') then
+      cell.label1 := (
+        select hex.label from public.hex where hex.map_id = view.map_id and hex.q = cell.q1 and hex.r = cell.r1
+      );
+      cell.label2 := (
+        select hex.label from public.hex where hex.map_id = view.map_id and hex.q = cell.q2 and hex.r = cell.r2
+      );
+    end if;
     spot := case when cell.kind = 'hex' then cell.label1 else positions.side_label(cell.label1, cell.label2) end;
     corner_point := case when cell.kind = 'touch' or cell.kind = 'end' then 'css-62' end;
-    if cell.kind = 'end' or (cell.feature is null and cell.kind <> 'hex') then
+    foreach feature in array features loop
+      if cell.kind = 'end' then
+        rule := '6.2.2';
+        clause := null;
+        at := spot;
+        effect := 'graze';
+        note := css._sight_note(cell.kind, effect, spot, null);
+        point := corner_point;
+        return next;
+      end if;
+      way := css._way(cell.kind, cell.crossed, cell.of_start or cell.of_target, readings ->> 'css-62');
+      of_cave := (view.a_in_cave and cell.of_start) or (view.t_in_cave and cell.of_target);
+      over_cliff := feature = 'cliff' and way = 'across' and above is not null and readings ->> 'css-44' <> 'b';
+      effect := case
+        when css._side_stops(feature = 'cliff', way, of_cave, over_cliff) then 'blocks'
+        else 'passes'
+      end;
+      rule := case
+        when way = 'along' then '7.1.2'
+        when of_cave and way <> 'aside' and feature <> 'cliff' then '6.3'
+        when high = low or over_cliff then '6.2.2'
+        else '7.1.2'
+      end;
+      clause := case when way = 'along' then 'd' when rule = '7.1.2' then 'c' end;
+      at := spot;
+      note := css._sight_note(feature, effect, spot, null);
+      point := case
+        when feature = 'cliff' and way = 'across' and above is not null then 'css-44'
+        else corner_point
+      end;
+      stopped := stopped or effect = 'blocks';
+      return next;
+    end loop;
+    if cell.kind in ('spine', 'touch') or (cell.kind = 'end' and features = '{}') then
       rule := case when cell.kind = 'end' then '6.2.2' else '7.1.1' end;
       clause := case when cell.kind = 'spine' then 'b' end;
       at := spot;
@@ -767,34 +681,33 @@ begin
       point := corner_point;
       return next;
     end if;
-    if cell.feature is not null then
-      over_cliff := cell.feature = 'cliff' and cell.way = 'across' and above is not null and view.downhill <> 'b';
-      effect := case
-        when css._side_stops(cell.feature, cell.way, cell.of_cave, over_cliff) then 'blocks'
-        else 'passes'
-      end;
-      rule := case
-        when cell.way = 'along' then '7.1.2'
-        when cell.of_cave and cell.way <> 'aside' and cell.feature <> 'cliff' then '6.3'
-        when cell.same or over_cliff then '6.2.2'
-        else '7.1.2'
-      end;
-      clause := case when cell.way = 'along' then 'd' when rule = '7.1.2' then 'c' end;
-      at := spot;
-      note := css._sight_note(cell.feature, effect, spot, null);
-      point := case
-        when cell.feature = 'cliff' and cell.way = 'across' and above is not null then 'css-44'
-        else corner_point
-      end;
-      stopped := stopped or effect = 'blocks';
-      return next;
-    end if;
-    if cell.kind = 'end' or cell.feature is not null then
+    if cell.kind in ('side', 'end') then
       continue;
     end if;
-    if cell.stops then
+    met1 := case
+      when cell.kind <> 'touch' or readings ->> 'css-62' = 'b' then css._met(
+        cell.level1, high, low, lattice.distance(cell.q1, cell.r1, lower[1], lower[2]) = 1, cell.terrain1, cell.sight1,
+        coalesce(css._spot(cell.q1, cell.r1) = any(barraged), false),
+        coalesce(css._spot(cell.q1, cell.r1) = any(burning), false),
+        coalesce(css._spot(cell.q1, cell.r1) = any(burnt), false), above, readings
+      )
+    end;
+    met2 := case
+      when cell.kind = 'spine' then css._met(
+        cell.level2, high, low, lattice.distance(cell.q2, cell.r2, lower[1], lower[2]) = 1, cell.terrain2, cell.sight2,
+        coalesce(css._spot(cell.q2, cell.r2) = any(barraged), false),
+        coalesce(css._spot(cell.q2, cell.r2) = any(burning), false),
+        coalesce(css._spot(cell.q2, cell.r2) = any(burnt), false), above, readings
+      )
+    end;
+    if met1 = 0 and coalesce(met2, 0) = 0 then
+      continue;
+    end if;
+    stops := css._stops(cell.kind, met1, met2);
+    untold := css._untold(met1, met2);
+    if stops then
       stopped := true;
-      if cell.met1 is null and cell.met2 is null then
+      if met1 is null and met2 is null then
         rule := '7.1.1';
         clause := null;
         at := null;
@@ -803,7 +716,7 @@ begin
         point := null;
         return next;
       end if;
-    elsif cell.thins then
+    elsif css._thins(met1, met2) then
       seen := seen + 1;
       stopped := stopped or seen > 1;
       rule := '7.1.1';
@@ -811,9 +724,9 @@ begin
       at := spot;
       effect := case when seen > 1 then 'blocks' else 'passes' end;
       note := css._sight_note(case when seen > 1 then 'second' else 'first' end, effect, spot, null);
-      point := coalesce(css._point_of(cell.met1, cell.met2), corner_point);
+      point := coalesce(css._point_of(met1, met2), corner_point);
       return next;
-    elsif cell.may_thin then
+    elsif css._may_thin(met1, met2) then
       possible := possible + 1;
       rule := '7.1.1';
       clause := 'c';
@@ -823,36 +736,33 @@ begin
       point := 'css-54';
       maybe := spot;
       return next;
-    elsif not cell.untold and (coalesce(cell.met1, 0) | coalesce(cell.met2, 0)) & 447 <> 0 then
+    elsif not untold and (coalesce(met1, 0) | coalesce(met2, 0)) & 447 <> 0 then
       rule := '7.1.1';
       clause := 'b';
       at := spot;
       effect := 'passes';
       note := 'one side of the spine is clear';
-      point := css._point_of(cell.met1, cell.met2);
+      point := css._point_of(met1, met2);
       return next;
     end if;
-    if coalesce(cell.met1, 0) | coalesce(cell.met2, 0) <> 0 then
-      for spoken in
-        select
-          said.*,
-          side.label,
-          side.terrain
-        from (
-          values (cell.met1, cell.label1, cell.terrain1), (cell.met2, cell.label2, cell.terrain2)
-        ) as side (met, label, terrain)
-        cross join lateral css._say(side.met, cell.stops, cell.untold, cell.same, view.ground, view.paddy) as said
-      loop
-        rule := spoken.rule;
-        clause := spoken.clause;
-        at := spoken.label;
-        effect := spoken.effect;
-        note := css._sight_note(spoken.code, effect, at, spoken.terrain);
-        point := coalesce(spoken.point, corner_point);
-        unknown := unknown or effect = 'unknown';
-        return next;
-      end loop;
-    end if;
+    for side in 1..2 loop
+      met := case side when 1 then met1 else met2 end;
+      if met <> 0 then
+        at := case side when 1 then cell.label1 else cell.label2 end;
+        foreach code in array css._say(met, stops, untold, readings) loop
+          cited := css._sight_rule(code, high = low, met & 16384 <> 0);
+          rule := cited[1];
+          clause := cited[2];
+          point := coalesce(cited[3], corner_point);
+          effect := case when stops then 'blocks' when code = 'unprinted' then 'unknown' else 'passes' end;
+          note := css._sight_note(
+            code, effect, at, case side when 1 then cell.terrain1 else cell.terrain2 end
+          );
+          unknown := unknown or effect = 'unknown';
+          return next;
+        end loop;
+      end if;
+    end loop;
   end loop;
 
   if seen < 2 and seen + possible > 1 then
