@@ -308,7 +308,7 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
     # like SELECT 1 and the line, to the fetched rows; the live fan, like its rivals, to a set of hexes
     kept = median(lambda: fetch(viewshed, pick()), times * 2)
     in_python = median(lambda: python.fan(pick(), RADIUS), max(8, times // 4))
-    in_shapely = median(lambda: shapes.fan(pick(), RADIUS), max(5, times // 20))
+    in_shapely = median(lambda: shapes.fan(pick(), RADIUS), max(5, times // 5))
     return [
         Measure(f"{name}: SELECT 1", nothing),
         _ratio(f"{name}: one line of sight", line, "SELECT 1", line / nothing, "≤ 3", line / nothing <= 3),

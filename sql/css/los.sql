@@ -526,7 +526,7 @@ begin
       else '17.0'
     end;
     effect := case when stopped then 'blocks' else 'passes' end;
-    note := format('%s hexes can be seen now', reach);
+    note := case when reach = 1 then 'one hex can be seen now' else format('%s hexes can be seen now', reach) end;
     return next;
   end if;
   if away > 1 and css._spot(view.aq, view.ar) = any(barraged) then

@@ -146,6 +146,7 @@ returns trigger
 language plpgsql
 as $$
 begin
+  perform pg_advisory_xact_lock(positions._map_lock(coalesce(new.map_id, old.map_id)));
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
     and kept.viewer in (old.code, new.code);
