@@ -454,16 +454,20 @@ begin
     target.r as tr,
     target.level::integer as tlevel,
     false as t_in_cave,
-    null::jsonb as zone
+    null::jsonb as zone,
+    ruleset.presets,
+    exists (
+      select from public.unit where unit.position_id = los.position_id and unit.code in (los."from", los."to")
+    ) as names_units,
+    exists (select from public.marker where marker.position_id = los.position_id) as marked
   into view
   from public.position
+  inner join public.ruleset on ruleset.code = 'css'
   left join public.hex as viewer on viewer.map_id = position.map_id and viewer.label = los."from"
   left join public.hex as target on target.map_id = position.map_id and target.label = los."to"
   where position.id = los.position_id;
   -- units are asked for less often than hexes, and found before a hex of the same name
-  if exists (
-    select from public.unit where unit.position_id = los.position_id and unit.code in (los."from", los."to")
-  ) then
+  if view.names_units then
     select
       viewer.q,
       viewer.r,
@@ -494,8 +498,8 @@ begin
     raise exception 'no line of sight from % to %: one of them is not on the map', los."from", los."to"
       using errcode = 'no_data_found';
   end if;
-  readings := css._readings(view.policy);
-  if exists (select from public.marker where marker.position_id = los.position_id) then
+  readings := view.presets || view.policy;
+  if view.marked then
     select * into barraged, bombarded, burning, burnt, lit from css._marked(los.position_id);
   end if;
   away := lattice.distance(view.aq, view.ar, view.tq, view.tr);
