@@ -78,6 +78,10 @@ class Finding:
     needs: list[Need] = dataclasses.field(default_factory=list)
 
 
+JSON_ARGUMENTS = ("conditions", "policy", "options")
+"""Arguments that the functions take as jsonb."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Asked:
     """A position in the database, as one question sees it."""
@@ -91,7 +95,7 @@ class Asked:
     def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
         """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
         statement = sa.text(query).bindparams(
-            *(sa.bindparam(name, type_=JSONB) for name in ("conditions", "policy") if f":{name}" in query)
+            *(sa.bindparam(name, type_=JSONB) for name in JSON_ARGUMENTS if f":{name}" in query)
         )
         common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
         used = {name: value for name, value in common.items() if f":{name}" in query}

@@ -1,0 +1,214 @@
+"""`move`, `reach` and `stack`: what a way costs and provokes, where a unit can go, who may stand together.
+
+Costs are halves of a movement point in SQL, so that ½ is exact, and points here.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import sqlalchemy as sa
+from pydantic import Field
+
+from app.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
+from importers.cases import Names
+
+MOVED = ("css", "ccp")
+"""Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
+POINTS: tuple[str, ...] = ()
+"""Contested points that a move turns on."""
+VERDICTS = {"legal": True, "illegal": False, "unknown": None}
+
+
+class Only:
+    """Metadata of an argument that only some games know."""
+
+    def __init__(self, *rulesets: str) -> None:
+        self.rulesets = rulesets
+
+
+class Moved(Arguments):
+    """Who moves, and how: what `move` and `reach` have in common."""
+
+    unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
+    manner: Annotated[Literal["move", "advance"] | None, Only("ccp")] = Field(
+        None, alias="as", description="ccp: move (the default) or advance"
+    )
+    together: Annotated[list[str] | None, Names(("unit",))] = Field(
+        None, alias="with", description="Ids of units that move along"
+    )
+    points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
+        None, description="Movement points it has, where not those of its counter"
+    )
+
+
+class MoveAlong(Moved):
+    """A way, hex by hex."""
+
+    path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=200)] = Field(
+        description="Labels of the hexes entered, in order; the one it stands in may come first"
+    )
+
+
+class ReachOf(Moved):
+    """Whose reach, and to which hex a way is wanted."""
+
+    to: Annotated[str | None, Names(("hex",))] = Field(
+        None, description="Tell a cheapest way to this hex, too"
+    )
+
+
+class StackAt(Arguments):
+    """Which hex."""
+
+    hex: Annotated[str, Names(("hex", "unit"))] = Field(
+        description="A hex label, or a unit that stands there"
+    )
+
+
+def points(halves: int | None) -> int | Decimal | None:
+    """Halves of a movement point as points: a whole number where it is one."""
+    if halves is None:
+        return None
+    return halves // 2 if halves % 2 == 0 else Decimal(halves) / 2
+
+
+def step_of(row: sa.Row[Any]) -> Step:
+    """A row of a proof; the effect of a cost is its number of points."""
+    effect = points(row.halves) if row.effect == "cost" else None
+    return Step(row.rule, row.at, row.effect if effect is None else effect, row.note, row.clause)
+
+
+def needed(rows: list[sa.Row[Any]], verdict: bool | None) -> list[Need]:
+    """What the rulebook or a counter does not tell, where the verdict waits for it."""
+    return (
+        [Need(row.note, row.rule) for row in rows[:-1] if row.effect == "unknown"] if verdict is None else []
+    )
+
+
+def options(asked: Asked, arguments: Arguments) -> dict[str, Any]:
+    """What a question says beside unit and way, in the words of case files; a word of another game is refused."""
+    told = arguments.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for name, field in type(arguments).model_fields.items():
+        word = field.alias or name
+        only = next((extra for extra in field.metadata if isinstance(extra, Only)), None)
+        if only is not None and word in told and asked.ruleset not in only.rulesets:
+            raise RulingError(f"{asked.ruleset} knows no {word!r} here; {' and '.join(only.rulesets)} does.")
+    return {word: value for word, value in told.items() if word not in ("unit", "path", "to")}
+
+
+def _move(asked: Asked, along: MoveAlong) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.move(:position, :unit, :path, :options, :conditions, :policy)",
+        unit=along.unit,
+        path=along.path,
+        options=options(asked, along),
+    )
+    verdict = rows[-1]
+    legal = VERDICTS[verdict.effect]
+    return Finding(
+        {
+            "legal": legal,
+            "cost": points(verdict.halves),
+            "left": points(verdict.remaining),
+            "ends_at": verdict.at,
+            "why": verdict.note,
+            "opportunity_fire": [
+                {"by": row.by, "at": row.at} for row in rows if row.effect == "opportunity fire"
+            ],
+            "rolls": [{"at": row.at, "rule": row.rule} for row in rows if row.effect == "roll"],
+        },
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+        needed(rows, legal),
+    )
+
+
+def _reach(asked: Asked, of: ReachOf) -> Finding:
+    given = {"unit": of.unit, "options": options(asked, of)}
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.reach(:position, :unit, :options, :conditions, :policy)", **given
+    )
+    reasons = asked.rows(
+        f"select * from {asked.ruleset}.reach_reasons(:position, :unit, :options, :conditions, :policy)",
+        **given,
+    )
+    answer: dict[str, Any] = {"hexes": {row.label: points(row.halves) for row in rows}}
+    if of.to is not None:
+        way = asked.rows(
+            f"select * from {asked.ruleset}.reach_path(:position, :unit, :to, :options, :conditions, :policy)",
+            to=of.to,
+            **given,
+        )
+        answer["path"] = [row.label for row in way]
+    return Finding(
+        answer,
+        [step_of(row) for row in reasons],
+        [row.point for row in reasons if row.point],
+        [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
+    )
+
+
+def _stack(asked: Asked, at: StackAt) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.stack(:position, :hex, :conditions, :policy)", hex=at.hex
+    )
+    verdict = rows[-1]
+    legal = VERDICTS[verdict.effect]
+    return Finding(
+        {"legal": legal, **verdict.facts},
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+        needed(rows, legal),
+    )
+
+
+KINDS = [
+    QuestionKind(
+        name="move",
+        title="A move, step by step",
+        arguments=MoveAlong,
+        rulesets=MOVED,
+        rule=_move,
+        answers={
+            "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
+            "cost": "movement points spent; of an illegal move, up to where it fails",
+            "left": "movement points left",
+            "ends_at": "where it ends; of an illegal move, the first hex that cannot be entered",
+            "why": "what decides it, in a few words",
+            "opportunity_fire": "who may fire at it, and where it stands then",
+            "rolls": "dice to be rolled on the way, each where and by which rule",
+        },
+        points=POINTS,
+        example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
+        draws="path",
+    ),
+    QuestionKind(
+        name="reach",
+        title="Where a unit can go",
+        arguments=ReachOf,
+        rulesets=MOVED,
+        rule=_reach,
+        answers={
+            "hexes": "every hex it can end its move in, with the least cost",
+            "path": "a cheapest way to the hex asked for, its own hex first; empty where there is none",
+        },
+        points=POINTS,
+        example="reach: {unit: C/1/9}",
+        draws="hexes",
+    ),
+    QuestionKind(
+        name="stack",
+        title="Who stands together",
+        arguments=StackAt,
+        rulesets=MOVED,
+        rule=_stack,
+        answers={
+            "legal": "whether these units may stand together",
+            "…": "what the game counts and what it does: limit, over, dg (css), figures, cover, morale (ccp)",
+        },
+        points=POINTS,
+        example='stack: {hex: "22.80"}',
+    ),
+]

@@ -1,0 +1,119 @@
+"""`fire_zone` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.questions.geometry import Place
+from app.questions.movement import step_of
+from app.rulings import Arguments, Asked, Finding, Need, QuestionKind
+from importers.cases import Names
+
+POINTS: tuple[str, ...] = ()
+"""Contested points that a zone turns on."""
+
+
+class ZoneOf(Arguments):
+    """Whose zone: a unit's, or that of a whole side."""
+
+    unit: Annotated[str | None, Names(("unit",))] = Field(None, description="A unit's id")
+    side: Annotated[str | None, Names(("side",))] = Field(None, description="A side: all its units together")
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> Self:
+        if (self.unit is None) == (self.side is None):
+            raise ValueError("whose zone? Give a unit or a side, one of them")
+        return self
+
+
+class TracePath(Arguments):
+    """From where to where, and for whom."""
+
+    start: Place = Field(alias="from", description="A hex label or a unit's id")
+    target: Place = Field(alias="to", description="A hex label or a unit's id")
+    traced_for: Literal["leader", "support_weapon", "routed"] = Field(
+        alias="for", description="Who goes: a leader, a support weapon or routed units"
+    )
+    side: Annotated[str | None, Names(("side",))] = Field(
+        None, description="Whose; needed where neither end is a unit"
+    )
+
+
+def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
+    whose = {"unit": of.unit} if of.unit is not None else {"side": of.side}
+    function = "fire_zone" if of.unit is not None else "side_zone"
+    [argument] = whose
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.{function}(:position, :{argument}, :conditions, :policy)", **whose
+    )
+    reasons = asked.rows(
+        f"select * from {asked.ruleset}.{function}_reasons(:position, :{argument}, :conditions, :policy)",
+        **whose,
+    )
+    answer: dict[str, Any] = {"hexes": sorted({row.label for row in rows if row.arm != "weapon"})}
+    if any(row.arm == "weapon" for row in rows):
+        answer["weapon"] = sorted({row.label for row in rows if row.arm == "weapon"})
+    if of.side is not None:
+        answer["by"] = {
+            code: sorted({row.label for row in rows if row.by == code})
+            for code in sorted({row.by for row in rows})
+        }
+    return Finding(
+        answer,
+        [step_of(row) for row in reasons],
+        [row.point for row in reasons if row.point],
+        [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
+    )
+
+
+def _trace_path(asked: Asked, path: TracePath) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.trace_path("
+        ":position, :start, :target, :traced_for, :side, :conditions, :policy)",
+        start=path.start,
+        target=path.target,
+        traced_for=path.traced_for,
+        side=path.side,
+    )
+    verdict = rows[-1]
+    return Finding(
+        {"open": verdict.effect == "open", "path": list(verdict.path or ()), "why": verdict.note},
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+    )
+
+
+KINDS = [
+    QuestionKind(
+        name="fire_zone",
+        title="Fire zone",
+        arguments=ZoneOf,
+        rulesets=("css", "ccp"),
+        rule=_fire_zone,
+        answers={
+            "hexes": "labels of all hexes in it; ccp: those that the unit may fire at",
+            "weapon": "ccp: hexes that the unit's weapon may fire at, where it has one",
+            "by": "of a side: the hexes of each of its units",
+        },
+        points=POINTS,
+        example="fire_zone: {unit: C/1/9}",
+        draws="hexes",
+    ),
+    QuestionKind(
+        name="trace_path",
+        title="A way out of enemy zones",
+        arguments=TracePath,
+        rulesets=("css",),
+        rule=_trace_path,
+        answers={
+            "open": "whether there is a way",
+            "path": "a shortest way, both ends included; empty where there is none",
+            "why": "what decides it, in a few words",
+        },
+        points=POINTS,
+        example="trace_path: {from: C/1/9, to: D/1/9, for: support_weapon}",
+        draws="path",
+    ),
+]
