@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import threading
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from sqlalchemy.engine import URL
-from waitress.server import create_server
+from playwright.sync_api import Page, expect
 
-from app.web import create_app
-from db.database import make_engine
-from db.settings import Settings
+from tests.browsing import PHONE, serious_findings
 
-CHROMIUM = os.environ.get("SIGHTLINE_CHROMIUM") or shutil.which("chromium") or ""
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGES = [
     "/",
     "/rules",
@@ -36,49 +19,6 @@ PAGES = [
     "/rules/search?q=line+of+sight",
     "/api/docs/swagger",
 ]
-PHONE = {"width": 390, "height": 844}
-
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium; ./sightline test installs it")
-
-
-@pytest.fixture(scope="module")
-def site(worker_url: URL) -> Iterator[str]:
-    engine = make_engine(worker_url)
-    server = create_server(
-        create_app(Settings(log_level="error"), engine), host="127.0.0.1", port=0, threads=4
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(timeout=5)
-    engine.dispose()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as player:
-        chromium = player.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Browser, site: str) -> Iterator[Page]:
-    """A page that fails the test if anything on it goes wrong."""
-    context = browser.new_context(base_url=site)
-    context.set_default_timeout(15_000)
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on(
-        "request",
-        lambda asked: wrong.append(asked.url) if not asked.url.startswith((site, "data:")) else None,
-    )
-    yield page
-    context.close()
-    assert wrong == [], "errors of scripts or of the content security policy, or requests to elsewhere"
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -128,6 +68,12 @@ def test_the_api_is_described_from_bundled_files(page: Page) -> None:
 
 @pytest.mark.parametrize("address", PAGES[:-1])
 def test_a_phone_needs_no_sideways_scrolling(page: Page, address: str) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     page.goto(address)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("address", PAGES[:-1])
+def test_nobody_is_kept_out(page: Page, address: str) -> None:
+    page.goto(address)
+    assert serious_findings(page) == []
