@@ -76,16 +76,12 @@ comment on function css._fan_of(bigint, text, integer, jsonb, jsonb) is
 
 create or replace function css._weight(kind text, met1 integer, met2 integer)
 returns integer
-language plpgsql immutable parallel safe
-as $$
-begin
-  return case
-    when css._stops(kind, met1, met2) or css._untold(met1, met2) then 2
-    when css._thins(met1, met2) or css._may_thin(met1, met2) then 1
-    else 0
-  end;
-end
-$$;
+language sql immutable parallel safe
+return case
+  when css._stops(kind, met1, met2) or css._untold(met1, met2) then 2
+  when css._thins(met1, met2) or css._may_thin(met1, met2) then 1
+  else 0
+end;
 
 comment on function css._weight(text, integer, integer) is
 'How much a hex on the way hides: 2 is not seen through, nor are two of weight 1 (7.1.1 c).';
@@ -101,7 +97,6 @@ returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
-set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 #variable_conflict use_column
@@ -114,7 +109,8 @@ declare
   grounds integer[];
   heights integer[];
   sides integer[] := array_fill(0, array[35 * 35]);
-  steep boolean := false;
+  steep integer[];
+  literal boolean;
   corner text;
   cliffs_seen_over boolean;
 begin
@@ -125,6 +121,7 @@ begin
   end if;
   corner := view.readings ->> 'css-62';
   cliffs_seen_over := view.readings ->> 'css-44' <> 'b';
+  literal := view.readings ->> 'css-43' = 'a';
   select
     array_agg(terrain.code order by terrain.code),
     array_agg(terrain.sight order by terrain.code)
@@ -151,16 +148,30 @@ begin
       hex.r,
       hex.level,
       array_position(terrains, css._ground(hex.terrain, hex.features)) as ground
-    from generate_series(-8, 8) as across (dq)
-    cross join generate_series(-8, 8) as down (dr)
-    left join public.hex on hex.map_id = view.map_id and hex.q = view.q + across.dq and hex.r = view.r + down.dr
-    order by across.dq, down.dr
+    from generate_series(view.q - 8, view.q + 8) as across (q)
+    cross join generate_series(view.r - 8, view.r + 8) as down (r)
+    left join (
+      select
+        hex.q,
+        hex.r,
+        hex.level,
+        hex.terrain,
+        hex.features
+      from public.hex
+      where hex.map_id = view.map_id
+        and hex.q = any(array(select generate_series(view.q - 8, view.q + 8)))
+        and hex.r between view.r - 8 and view.r + 8
+      offset 0
+    ) as hex on hex.q = across.q and hex.r = down.r
+    order by across.q, down.r
   ) as spot;
   -- the blocking hexsides around: 1 any but a cliff, 2 a cliff, 4 a steep slope
   for side in
     select
       35 * (hexside.x - 2 * view.q) + hexside.y - 2 * view.r + 613 as n,
-      case hexside.kind when 'cliff' then 2 when 'steep_slope' then 5 else 1 end as bits
+      case hexside.kind when 'cliff' then 2 when 'steep_slope' then 5 else 1 end as bits,
+      hexside.x,
+      hexside.y
     from public.hexside
     where hexside.map_id = view.map_id
       and hexside.x between 2 * view.q - 17 and 2 * view.q + 17
@@ -168,7 +179,16 @@ begin
       and hexside.kind || '' in ('slope', 'steep_slope', 'ridge', 'cliff')
   loop
     sides[side.n] := sides[side.n] | side.bits;
-    steep := steep or side.bits = 5;
+    if side.bits = 5 then
+      steep := steep || (
+        select
+          array[
+            17 * (beside.q1 - view.q) + beside.r1 - view.r + 145,
+            17 * (beside.q2 - view.q) + beside.r2 - view.r + 145
+          ]
+        from lattice.side_hexes(side.x, side.y) as beside
+      );
+    end if;
   end loop;
   return query
   select
@@ -185,7 +205,8 @@ begin
       case when target.level < view.level then target.dr else 0 end as low_r,
       -- 6.2.2: an end that looks down a steep slope of its own hex
       case
-        when steep then (
+        -- only beside a steep slope
+        when 145 = any(steep) or target.spot = any(steep) then (
           select max(greatest(levels[17 * trace.q1 + trace.r1 + 145], levels[17 * trace.q2 + trace.r2 + 145]))
           from lattice.trace
           where trace.dq = target.dq
@@ -207,6 +228,7 @@ begin
         wanted.q - view.q as dq,
         wanted.r - view.r as dr,
         lattice.distance(view.q, view.r, wanted.q, wanted.r) as away,
+        17 * (wanted.q - view.q) + wanted.r - view.r + 145 as spot,
         levels[17 * (wanted.q - view.q) + wanted.r - view.r + 145] as level
       from unnest(view.tqs, view.trs) as wanted (q, r)
       offset 0
@@ -227,55 +249,70 @@ begin
             when cell.bits & 1 <> 0 and css._side_stops(false, cell.way, cell.of_cave, false) then 2
             when cell.bits & 2 <> 0
               and css._side_stops(true, cell.way, cell.of_cave, line.above is not null and cliffs_seen_over) then 2
-            when cell.kind in ('hex', 'spine', 'touch') then css._weight(
-              cell.kind,
-              css._met(
-                nullif(cell.level1, -99), line.high, line.low,
-                lattice.distance(cell.q1, cell.r1, line.low_q, line.low_r) = 1,
-                terrains[cell.ground1], printed[cell.ground1],
-                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.barraged), false),
-                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.burning), false),
-                coalesce(css._spot(view.q + cell.q1, view.r + cell.r1) = any(view.burnt), false),
-                line.above, view.readings
-              ),
-              case
-                when cell.kind = 'spine' then css._met(
-                  nullif(cell.level2, -99), line.high, line.low,
-                  lattice.distance(cell.q2, cell.r2, line.low_q, line.low_r) = 1,
-                  terrains[cell.ground2], printed[cell.ground2],
-                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.barraged), false),
-                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.burning), false),
-                  coalesce(css._spot(view.q + cell.q2, view.r + cell.r2) = any(view.burnt), false),
-                  line.above, view.readings
-                )
-              end
-            )
+            when cell.kind in ('hex', 'spine', 'touch') then css._weight(cell.kind, cell.met1, cell.met2)
             else 0
           end as weight
         from (
           select
-            trace.kind,
-            trace.q1::integer as q1,
-            trace.r1::integer as r1,
-            trace.q2::integer as q2,
-            trace.r2::integer as r2,
-            case when trace.kind in ('hex', 'touch') then 0 else sides[35 * trace.x + trace.y + 613] end as bits,
-            css._way(trace.kind, trace.crossed, trace.of_start or trace.of_target, corner) as way,
-            view.in_cave and trace.of_start as of_cave,
-            levels[17 * trace.q1 + trace.r1 + 145] as level1,
-            levels[17 * trace.q2 + trace.r2 + 145] as level2,
-            grounds[17 * trace.q1 + trace.r1 + 145] as ground1,
-            grounds[17 * trace.q2 + trace.r2 + 145] as ground2
-          from lattice.trace
-          where trace.dq = line.dq
-            and trace.dr = line.dr
-            and case
-              when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-              when trace.kind = 'touch' then corner = 'b'
-              when sides[35 * trace.x + trace.y + 613] <> 0 then true
-              else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-            end
-          order by trace.n
+            ground.kind,
+            ground.bits,
+            ground.way,
+            ground.of_cave,
+            css._met(
+              ground.level1, line.high, line.low,
+              lattice.distance(ground.q1, ground.r1, line.low_q, line.low_r) = 1,
+              ground.terrain1, ground.sight1, ground.cover1, ground.barrage1, ground.burns1, literal
+            ) as met1,
+            case
+              when ground.kind = 'spine' then css._met(
+                ground.level2, line.high, line.low,
+                lattice.distance(ground.q2, ground.r2, line.low_q, line.low_r) = 1,
+                ground.terrain2, ground.sight2, ground.cover2, ground.barrage2, ground.burns2, literal
+              )
+            end as met2
+          from (
+            select
+              spot.*,
+              css._sight(spot.printed1, spot.terrain1, spot.burns1, spot.burnt1, view.readings) as sight1,
+              css._cover(spot.level1, spot.terrain1, spot.burns1, spot.burnt1, line.above, view.readings) as cover1,
+              css._sight(spot.printed2, spot.terrain2, spot.burns2, spot.burnt2, view.readings) as sight2,
+              css._cover(spot.level2, spot.terrain2, spot.burns2, spot.burnt2, line.above, view.readings) as cover2
+            from (
+              select
+                trace.kind,
+                trace.q1::integer as q1,
+                trace.r1::integer as r1,
+                trace.q2::integer as q2,
+                trace.r2::integer as r2,
+                case when trace.kind in ('hex', 'touch') then 0 else sides[35 * trace.x + trace.y + 613] end as bits,
+                css._way(trace.kind, trace.crossed, trace.of_start or trace.of_target, corner) as way,
+                view.in_cave and trace.of_start as of_cave,
+                nullif(levels[17 * trace.q1 + trace.r1 + 145], -99) as level1,
+                terrains[grounds[17 * trace.q1 + trace.r1 + 145]] as terrain1,
+                printed[grounds[17 * trace.q1 + trace.r1 + 145]] as printed1,
+                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.barraged), false) as barrage1,
+                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burning), false) as burns1,
+                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burnt), false) as burnt1,
+                nullif(levels[17 * trace.q2 + trace.r2 + 145], -99) as level2,
+                terrains[grounds[17 * trace.q2 + trace.r2 + 145]] as terrain2,
+                printed[grounds[17 * trace.q2 + trace.r2 + 145]] as printed2,
+                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.barraged), false) as barrage2,
+                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.burning), false) as burns2,
+                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.burnt), false) as burnt2
+                from lattice.trace
+                where trace.dq = line.dq
+                  and trace.dr = line.dr
+                  and case
+                    when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+                    when trace.kind = 'touch' then corner = 'b'
+                    when sides[35 * trace.x + trace.y + 613] <> 0 then true
+                    else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+                  end
+                order by trace.n
+              offset 0
+            ) as spot
+            offset 0
+          ) as ground
           offset 0
         ) as cell
         offset 0

@@ -36,51 +36,6 @@ end;
 comment on function css._visibility(jsonb, boolean) is
 'How far is seen (7.1.2, 17.0); an illuminated hex is seen as by day (8.7.3).';
 
-create or replace function css._downhill(board bigint, aq integer, ar integer, tq integer, tr integer)
-returns integer
-language plpgsql stable parallel safe
-as $$
-declare
-  side record;
-  above integer;
-begin
-  for side in
-    select
-      trace.q1,
-      trace.r1,
-      trace.q2,
-      trace.r2
-    from lattice.trace
-    inner join public.hexside
-      on hexside.map_id = board
-        and hexside.x = 2 * aq + trace.x
-        and hexside.y = 2 * ar + trace.y
-        and hexside.kind = 'steep_slope'
-    where trace.dq = tq - aq
-      and trace.dr = tr - ar
-      and trace.crossed
-      and (trace.of_start or trace.of_target)
-  loop
-    above := greatest(above, (
-      select upper.level
-      from public.hex as upper, public.hex as lower
-      where upper.map_id = board
-        and lower.map_id = board
-        and (
-          (upper.q, upper.r, lower.q, lower.r) = (aq + side.q1, ar + side.r1, aq + side.q2, ar + side.r2)
-          or (upper.q, upper.r, lower.q, lower.r) = (aq + side.q2, ar + side.r2, aq + side.q1, ar + side.r1)
-        )
-        and upper.level > lower.level
-        and (upper.q, upper.r) in ((aq, ar), (tq, tr))
-    ));
-  end loop;
-  return above;
-end
-$$;
-
-comment on function css._downhill(bigint, integer, integer, integer, integer) is
-'The level of an end whose line crosses a steep slope of its own hex, which it stands above (6.2.2).';
-
 create or replace function css._stands_above(level1 integer, level2 integer, end1 boolean, end2 boolean)
 returns boolean
 language sql immutable parallel safe
@@ -88,6 +43,38 @@ return level1 <> -99 and level2 <> -99 and ((level1 > level2 and end1) or (level
 
 comment on function css._stands_above(integer, integer, boolean, boolean) is
 'Of the two hexes of a steep slope, whether the higher is an end of the line (6.2.2); -99 is off the map.';
+
+create or replace function css._downhill(board bigint, aq integer, ar integer, tq integer, tr integer)
+returns integer
+language plpgsql stable parallel safe
+as $$
+begin
+  return (
+    select max(greatest(one.level, two.level))
+    from lattice.trace
+    inner join public.hexside
+      on hexside.map_id = board
+        and hexside.x = 2 * aq + trace.x
+        and hexside.y = 2 * ar + trace.y
+        and hexside.kind = 'steep_slope'
+    inner join public.hex as one
+      on one.map_id = board and one.q = aq + trace.q1 and one.r = ar + trace.r1
+    inner join public.hex as two
+      on two.map_id = board and two.q = aq + trace.q2 and two.r = ar + trace.r2
+    where trace.dq = tq - aq
+      and trace.dr = tr - ar
+      and trace.crossed
+      and (trace.of_start or trace.of_target)
+      and css._stands_above(
+        one.level, two.level,
+        (one.q, one.r) in ((aq, ar), (tq, tr)), (two.q, two.r) in ((aq, ar), (tq, tr))
+      )
+  );
+end
+$$;
+
+comment on function css._downhill(bigint, integer, integer, integer, integer) is
+'The level of an end whose line crosses a steep slope of its own hex, which it stands above (6.2.2).';
 
 create or replace function css._spot(q integer, r integer)
 returns bigint
@@ -125,16 +112,111 @@ return case when 'cave' = any(features) then 'rocky' else terrain end;
 comment on function css._ground(text, text[]) is
 'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
 
+create or replace function css._sight(printed text, terrain text, burns boolean, burnt boolean, readings jsonb)
+returns text
+language sql immutable parallel safe
+return case
+  -- 8.8.1: a fire blocks, and leaves clear ground behind
+  when burns then 'blocks'
+  when burnt then 'open'
+  when terrain = 'rice_paddy' and readings ->> 'css-12' = 'a' then 'open'
+  when terrain = 'sugar_cane' and printed is null and readings ->> 'css-54' = 'b' then 'blocks_at_second'
+  else printed
+end;
+
+comment on function css._sight(text, text, boolean, boolean, jsonb) is
+'What the ground of a hex does to sight now: as printed, unless it burns, is burnt, or is read otherwise.';
+
+create or replace function css._cover(
+  level integer, terrain text, burns boolean, burnt boolean, above integer, readings jsonb
+)
+returns text
+language sql immutable parallel safe
+return case
+  when above is null or burns or burnt or terrain not in ('brush', 'rocky', 'sugar_cane') then null
+  when readings ->> 'css-44' = 'b' then 'counts'
+  when readings ->> 'css-44' = 'c' and level <= above then 'overlooked'
+  else 'low'
+end;
+
+comment on function css._cover(integer, text, boolean, boolean, integer, jsonb) is
+'Low cover before an end that looks down a steep slope (6.2.2), as css-44 is read; null is no such cover.';
+
+-- Inlined into the queries that judge: its arguments are columns, so that nothing is worked out twice.
 create or replace function css._met(
   level integer,
   high integer,
   low integer,
   beside_low boolean,
   terrain text,
-  printed text,
+  sight text,
+  cover text,
   barrage boolean,
   burns boolean,
-  burnt boolean,
+  literal boolean
+)
+returns integer
+language sql immutable parallel safe
+return case when level is not null then
+-- 8.7.2
+case when barrage then 1 else 0 end
++ case
+  -- 7.1.2: higher than both ends
+  when level > high then 2
+  when level = high
+    then
+      -- 7.1.2 a: as high as the higher end
+      case when high = low or cover = 'overlooked' then 0 else 4 end
+      + case
+        when cover in ('low', 'overlooked') then 2048
+        -- 7.1.1 a: blocking terrain at the level of the higher end; below it, 7.1.2 e
+        when sight = 'blocks' then 32
+        when high <> low then 0
+        -- 7.1.1 c: one is seen through, the second is not
+        when sight = 'blocks_at_second' then 128
+        -- what it does to sight is not printed
+        when sight is null and not barrage then 256
+        else 0
+      end
+      -- what css-12 and css-54 turn on
+      + case
+        when high <> low then 0
+        when terrain = 'rice_paddy' then 512
+        when terrain = 'sugar_cane' then 8192
+        else 0
+      end
+  else
+    -- the opening words of 7.1.2 taken literally (css-43)
+    case
+      when level <= low then 0
+      when literal and cover is distinct from 'overlooked' then 4096 + 16
+      else 4096
+    end
+    + case when sight in ('blocks', 'blocks_at_second') then 1024 else 0 end
+end
+-- 7.1.2 b: beside the lower end and higher than it
++ case when high <> low and level > low and beside_low and cover is distinct from 'overlooked' then 8 else 0 end
++ case when burns then 64 else 0 end
++ case when cover is not null then 16384 else 0 end
+end;
+
+comment on function css._met(
+  integer, integer, integer, boolean, text, text, text, boolean, boolean, boolean
+) is
+'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
+
+create or replace function css._met_at(
+  q integer,
+  r integer,
+  level integer,
+  high integer,
+  low integer,
+  lower integer[],
+  terrain text,
+  printed text,
+  barraged bigint[],
+  burning bigint[],
+  burnt bigint[],
   above integer,
   readings jsonb
 )
@@ -142,86 +224,22 @@ returns integer
 language plpgsql immutable parallel safe
 as $$
 declare
-  same boolean := high = low;
-  sight text := printed;
-  met integer := 0;
-  low_cover boolean := false;
-  overlooked boolean := false;
+  burns boolean := coalesce(css._spot(q, r) = any(burning), false);
+  is_burnt boolean := coalesce(css._spot(q, r) = any(burnt), false);
+  sight text := css._sight(printed, terrain, burns, is_burnt, readings);
+  cover text := css._cover(level, terrain, burns, is_burnt, above, readings);
 begin
-  if level is null then
-    return null;
-  end if;
-  -- 8.8.1: a fire blocks, and leaves clear ground behind
-  if burns then
-    sight := 'blocks';
-    met := 64;
-  elsif burnt then
-    sight := 'open';
-  elsif terrain = 'rice_paddy' and readings ->> 'css-12' = 'a' then
-    sight := 'open';
-  elsif terrain = 'sugar_cane' and sight is null and readings ->> 'css-54' = 'b' then
-    sight := 'blocks_at_second';
-  end if;
-  -- 6.2.2: low cover before an end that looks down a steep slope (css-44)
-  if above is not null and not burns and not burnt and terrain in ('brush', 'rocky', 'sugar_cane') then
-    low_cover := readings ->> 'css-44' <> 'b';
-    overlooked := readings ->> 'css-44' = 'c' and level <= above;
-    met := met + 16384;
-  end if;
-  -- 8.7.2
-  if barrage then
-    met := met + 1;
-  end if;
-  if level > high then
-    -- 7.1.2: higher than both ends
-    met := met + 2;
-  elsif level = high then
-    -- 7.1.2 a: as high as the higher end
-    if not same and not overlooked then
-      met := met + 4;
-    end if;
-    if low_cover then
-      met := met + 2048;
-    -- 7.1.1 a: blocking terrain at the level of the higher end; below it, 7.1.2 e
-    elsif sight = 'blocks' then
-      met := met + 32;
-    -- 7.1.1 c: one is seen through, the second is not
-    elsif same and sight = 'blocks_at_second' then
-      met := met + 128;
-    -- what it does to sight is not printed
-    elsif same and sight is null and not barrage then
-      met := met + 256;
-    end if;
-    -- what css-12 and css-54 turn on
-    if same and terrain = 'rice_paddy' then
-      met := met + 512;
-    elsif same and terrain = 'sugar_cane' then
-      met := met + 8192;
-    end if;
-  else
-    -- the opening words of 7.1.2 taken literally (css-43)
-    if level > low then
-      met := met + 4096;
-      if readings ->> 'css-43' = 'a' and not overlooked then
-        met := met + 16;
-      end if;
-    end if;
-    if sight in ('blocks', 'blocks_at_second') then
-      met := met + 1024;
-    end if;
-  end if;
-  -- 7.1.2 b: beside the lower end and higher than it
-  if not same and level > low and beside_low and not overlooked then
-    met := met + 8;
-  end if;
-  return met;
+  return css._met(
+    level, high, low, lattice.distance(q, r, lower[1], lower[2]) = 1, terrain, sight, cover,
+    coalesce(css._spot(q, r) = any(barraged), false), burns, readings ->> 'css-43' = 'a'
+  );
 end
 $$;
 
-comment on function css._met(
-  integer, integer, integer, boolean, text, text, boolean, boolean, boolean, integer, jsonb
+comment on function css._met_at(
+  integer, integer, integer, integer, integer, integer[], text, text, bigint[], bigint[], bigint[], integer, jsonb
 ) is
-'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
+'css._met for a hex of one line, from the markers around and the readings in force.';
 
 create or replace function css._stops(kind text, met1 integer, met2 integer)
 returns boolean
@@ -310,142 +328,151 @@ return coalesce(
 comment on function css._thins(integer, integer) is
 'Whether a cell on the way, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
 
-create or replace function css._say(met integer, stops boolean, untold boolean, readings jsonb)
+create or replace view css.saying as
+select
+  saying.n,
+  saying.rule,
+  saying.clause,
+  saying.effect,
+  saying.point,
+  saying.note
+from (
+  values
+  -- of a hex that stops the line
+  (1, '8.7.2', null, 'blocks', null, '%1$s lies under a barrage, which no line passes'),
+  (2, '8.8.1', null, 'blocks', null, '%1$s burns'),
+  (3, '7.1.1', 'a', 'blocks', null, '%1$s is %2$s at the level of the higher end'),
+  (4, '7.1.2', null, 'blocks', null, '%1$s is higher than both ends'),
+  (5, '7.1.2', 'a', 'blocks', null, '%1$s is as high as the higher end'),
+  (6, '7.1.2', 'b', 'blocks', null, '%1$s is higher than the lower end beside it: a blind spot'),
+  (7, '7.1.2', null, 'blocks', 'css-43', '%1$s is higher than the lower end'),
+  -- of one that does not
+  (8, '7.1.1', 'a', 'passes', null, '%1$s is %2$s on lower ground'),
+  (9, '7.1.2', 'e', 'passes', null, '%1$s is %2$s on lower ground'),
+  (10, '6.2.2', null, 'passes', 'css-44', '%1$s is seen over from above a steep slope'),
+  (11, '7.1.2', null, 'passes', 'css-43', '%1$s rises above the lower end, but not beside it nor to the higher'),
+  (12, '6.2.1', null, 'passes', 'css-12', 'a rice paddy is open'),
+  (13, '6.2.1', null, 'unknown', 'css-54', 'what %2$s does to sight is not printed'),
+  -- of a hex or a spine as a whole
+  (14, '7.1.1', null, 'blocks', null, 'the line leaves the map'),
+  (15, '7.1.1', 'c', 'passes', null, '%1$s, the first brush or rice paddy, is seen through'),
+  (16, '7.1.1', 'c', 'blocks', null, '%1$s, the second brush or rice paddy, is not seen through'),
+  (17, '7.1.1', 'c', 'passes', 'css-54', 'at worst a brush that is seen through'),
+  (18, '7.1.1', 'b', 'passes', null, 'one side of the spine is clear'),
+  -- of a line that grazes
+  (19, '7.1.1', 'b', 'graze', null, 'the line runs along this side'),
+  (20, '7.1.1', null, 'graze', 'css-62', 'the line meets this hex in a corner point only'),
+  (21, '6.2.2', null, 'graze', 'css-62', 'the line meets this side at its end')
+) as saying (n, rule, clause, effect, point, note);
+
+comment on view css.saying is
+'All that a line of sight says of a hex: rule, clause, effect, contested point and words, by number.';
+comment on column css.saying.n is 'Number, as css._say gives it';
+comment on column css.saying.rule is 'The rule that speaks';
+comment on column css.saying.clause is 'Its lettered item';
+comment on column css.saying.effect is 'blocks, passes, graze or unknown';
+comment on column css.saying.point is 'The contested point it always turns on';
+comment on column css.saying.note is 'What is said: 1 stands for the place, 2 for its terrain';
+
+-- Told once, when a plan is made: for these arguments, what it returns stands in the plan as a constant.
+create or replace function css._sayings(what text)
 returns text[]
-language sql immutable parallel safe
-return case
-  when stops then array_remove(array[
-    case when met & 1 <> 0 then 'barrage' end,
-    case when met & 96 = 96 then 'burns' when met & 32 <> 0 then 'screens' end,
-    case when met & 2 <> 0 then 'towers' end,
-    case when met & 4 <> 0 then 'rises' end,
-    case when met & 8 <> 0 then 'hides' end,
-    case when met & 16 <> 0 then 'stands' end
-  ], null)
-  else array_remove(array[
-    case when met & 1024 <> 0 then 'below' end,
-    case when met & 2048 <> 0 then 'downhill' end,
-    case when met & 4096 <> 0 and readings ->> 'css-43' = 'b' then 'between' end,
-    case when met & 512 <> 0 and readings ->> 'css-12' = 'a' then 'paddy_open' end,
-    case when met & 256 <> 0 and untold then 'unprinted' end
-  ], null)
-end;
-
-comment on function css._say(integer, boolean, boolean, jsonb) is
-'What is said of the bits of css._met: every reason where the line is stopped, every excuse where it is not.';
-
-create or replace function css._sight_rule(code text, same boolean, covered boolean)
-returns text[]
-language sql immutable parallel safe
-return case code
-  when 'barrage' then array['8.7.2', null, null]
-  when 'burns' then array['8.8.1', null, case when covered then 'css-44' end]
-  when 'screens' then array['7.1.1', 'a', case when covered then 'css-44' end]
-  when 'towers' then array['7.1.2', null, case when covered then 'css-44' end]
-  when 'rises' then array['7.1.2', 'a', case when covered then 'css-44' end]
-  when 'hides' then array['7.1.2', 'b', case when covered then 'css-44' end]
-  when 'stands' then array['7.1.2', null, 'css-43']
-  when 'below' then case when same then array['7.1.1', 'a', null] else array['7.1.2', 'e', null] end
-  when 'downhill' then array['6.2.2', null, 'css-44']
-  when 'between' then array['7.1.2', null, 'css-43']
-  when 'paddy_open' then array['6.2.1', null, 'css-12']
-  when 'unprinted' then array['6.2.1', null, 'css-54']
-end;
-
-comment on function css._sight_rule(text, boolean, boolean) is
-'The rule, its clause and the contested point behind something said by css._say.';
-
-create or replace function css._sight_note(code text, effect text, place text, terrain text)
-returns text
 language plpgsql immutable parallel safe
 as $$
 begin
-  return case code
-    when 'barrage' then format('%s lies under a barrage, which no line passes', place)
-    when 'towers' then format('%s is higher than both ends', place)
-    when 'screens' then format('%s is %s at the level of the higher end', place, replace(terrain, '_', ' '))
-    when 'burns' then format('%s burns', place)
-    when 'rises' then format('%s is as high as the higher end', place)
-    when 'hides' then format('%s is higher than the lower end beside it: a blind spot', place)
-    when 'stands' then format('%s is higher than the lower end', place)
-    when 'between' then format('%s rises above the lower end, but not beside it nor to the higher', place)
-    when 'first' then format('%s, the first brush or rice paddy, is seen through', place)
-    when 'second' then format('%s, the second brush or rice paddy, is not seen through', place)
-    when 'one_side' then 'one side of the spine is clear'
-    when 'off_map' then 'the line leaves the map'
-    when 'unprinted' then format('what %s does to sight is not printed', replace(terrain, '_', ' '))
-    when 'spine' then 'the line runs along this side'
-    when 'touch' then 'the line meets this hex in a corner point only'
-    when 'end' then 'the line meets this side at its end'
-    when 'below' then format('%s is %s on lower ground', place, replace(terrain, '_', ' '))
-    when 'downhill' then format('%s is seen over from above a steep slope', place)
-    when 'paddy_open' then 'a rice paddy is open'
-    else format(
-      case when effect = 'blocks' then 'a %s in the way' else 'a %s that does not hide what lies beyond' end,
-      replace(code, '_', ' ')
-    )
-  end;
+  return (select array_agg(to_jsonb(saying) ->> what order by saying.n) from css.saying);
 end
 $$;
 
-comment on function css._sight_note(text, text, text, text) is
-'What a row of css.los says in words.';
+comment on function css._sayings(text) is
+'A column of css.saying as a list, to be looked up by number.';
 
-create or replace function css.los(
-  position_id bigint,
-  "from" text,
-  "to" text,
-  conditions jsonb default null,
-  policy jsonb default null
+drop type if exists css.sight cascade;
+create type css.sight as (
+  rule text, clause text, at text, effect text, note text, point text, range integer
+);
+
+comment on type css.sight is
+'A row of css.los.';
+
+create or replace function css._tell(saying integer, at text, terrain text, point text, range integer)
+returns css.sight
+language plpgsql immutable parallel safe
+as $$
+begin
+  return row(
+    (css._sayings('rule'))[saying],
+    (css._sayings('clause'))[saying],
+    at,
+    (css._sayings('effect'))[saying],
+    format((css._sayings('note'))[saying], at, replace(terrain, '_', ' ')),
+    coalesce((css._sayings('point'))[saying], point),
+    range
+  )::css.sight;
+end
+$$;
+
+comment on function css._tell(integer, text, text, text, integer) is
+'A saying about a place as a row of css.los; a contested point that it always turns on goes before the given one.';
+
+create or replace function css._say(met integer, stops boolean, untold boolean, same boolean, readings jsonb)
+returns integer[]
+language sql immutable parallel safe
+return case
+  when stops then array_remove(array[
+    case when met & 1 <> 0 then 1 end,
+    case when met & 96 = 96 then 2 when met & 32 <> 0 then 3 end,
+    case when met & 2 <> 0 then 4 end,
+    case when met & 4 <> 0 then 5 end,
+    case when met & 8 <> 0 then 6 end,
+    case when met & 16 <> 0 then 7 end
+  ], null)
+  else array_remove(array[
+    case when met & 1024 <> 0 then case when same then 8 else 9 end end,
+    case when met & 2048 <> 0 then 10 end,
+    case when met & 4096 <> 0 and readings ->> 'css-43' = 'b' then 11 end,
+    case when met & 512 <> 0 and readings ->> 'css-12' = 'a' then 12 end,
+    case when met & 256 <> 0 and untold then 13 end
+  ], null)
+end;
+
+comment on function css._say(integer, boolean, boolean, boolean, jsonb) is
+'What is said of the bits of css._met, by number: every reason where the line is stopped, every excuse where it is not.';
+
+drop type if exists css.sighting cascade;
+create type css.sighting as (
+  map_id bigint,
+  conditions jsonb,
+  readings jsonb,
+  aq integer,
+  ar integer,
+  alevel integer,
+  a_in_cave boolean,
+  tq integer,
+  tr integer,
+  tlevel integer,
+  t_in_cave boolean,
+  zone jsonb,
+  marked boolean
+);
+
+comment on type css.sighting is
+'The two ends of a line of sight (a, the viewer, and t, the target), and what holds on its map.';
+
+create or replace function css._sighting(
+  position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, range integer)
-language plpgsql stable rows 8
+returns css.sighting
+language plpgsql stable
 set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   view record;
-  away integer;
-  reach integer;
-  above integer;
-  shut_in boolean;
-  stopped boolean := false;
-  unknown boolean := false;
-  seen integer := 0;
-  possible integer := 0;
-  maybe text;
-  cell record;
-  readings jsonb;
-  barraged bigint[];
-  bombarded bigint[];
-  burning bigint[];
-  burnt bigint[];
-  lit bigint[];
-  high integer;
-  low integer;
-  lower integer[];
-  looked_down boolean := false;
-  met integer;
-  met1 integer;
-  met2 integer;
-  stops boolean;
-  untold boolean;
-  code text;
-  cited text[];
-  features text[];
-  feature text;
-  way text;
-  of_cave boolean;
-  over_cliff boolean;
-  spot text;
-  corner_point text;
 begin
   select
     position.map_id,
-    coalesce(los.conditions, position.conditions) as conditions,
-    coalesce(los.policy, position.policy) as policy,
+    coalesce(_sighting.conditions, position.conditions) as conditions,
+    ruleset.presets || coalesce(_sighting.policy, position.policy) as readings,
     viewer.q as aq,
     viewer.r as ar,
     viewer.level::integer as alevel,
@@ -455,17 +482,17 @@ begin
     target.level::integer as tlevel,
     false as t_in_cave,
     null::jsonb as zone,
-    ruleset.presets,
     exists (
-      select from public.unit where unit.position_id = los.position_id and unit.code in (los."from", los."to")
+      select from public.unit
+      where unit.position_id = _sighting.position_id and unit.code in (_sighting."from", _sighting."to")
     ) as names_units,
-    exists (select from public.marker where marker.position_id = los.position_id) as marked
+    exists (select from public.marker where marker.position_id = _sighting.position_id) as marked
   into view
   from public.position
   inner join public.ruleset on ruleset.code = 'css'
-  left join public.hex as viewer on viewer.map_id = position.map_id and viewer.label = los."from"
-  left join public.hex as target on target.map_id = position.map_id and target.label = los."to"
-  where position.id = los.position_id;
+  left join public.hex as viewer on viewer.map_id = position.map_id and viewer.label = _sighting."from"
+  left join public.hex as target on target.map_id = position.map_id and target.label = _sighting."to"
+  where position.id = _sighting.position_id;
   -- units are asked for less often than hexes, and found before a hex of the same name
   if view.names_units then
     select
@@ -480,8 +507,8 @@ begin
       observed.attributes -> 'zone'
     into
       view.aq, view.ar, view.alevel, view.a_in_cave, view.tq, view.tr, view.tlevel, view.t_in_cave, view.zone
-    from positions.place(los.position_id, los."from") as observer
-    cross join positions.place(los.position_id, los."to") as observed
+    from positions.place(_sighting.position_id, _sighting."from") as observer
+    cross join positions.place(_sighting.position_id, _sighting."to") as observed
     left join public.hex as viewer
       on viewer.map_id = view.map_id and viewer.q = observer.q and viewer.r = observer.r
     left join public.hex as target
@@ -491,317 +518,344 @@ begin
     -- 22.3.1: a naval zone is seen at its beach hex
     select place.q, place.r, hex.level
     into view.tq, view.tr, view.tlevel
-    from positions.place(los.position_id, view.zone ->> 'beach') as place
+    from positions.place(_sighting.position_id, view.zone ->> 'beach') as place
     inner join public.hex on hex.map_id = view.map_id and hex.q = place.q and hex.r = place.r;
   end if;
   if view.aq is null or view.tq is null then
-    raise exception 'no line of sight from % to %: one of them is not on the map', los."from", los."to"
+    raise exception 'no line of sight from % to %: one of them is not on the map', _sighting."from", _sighting."to"
       using errcode = 'no_data_found';
   end if;
-  readings := view.presets || view.policy;
+  return row(
+    view.map_id, view.conditions, view.readings, view.aq, view.ar, view.alevel, view.a_in_cave,
+    view.tq, view.tr, view.tlevel, view.t_in_cave, view.zone, view.marked
+  )::css.sighting;
+end
+$$;
+
+comment on function css._sighting(bigint, text, text, jsonb, jsonb) is
+'The ends of a line of sight by the names asked, with the conditions and readings in force.';
+
+create or replace function css._los(
+  position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
+)
+returns setof css.sight
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  view css.sighting := css._sighting(_los.position_id, _los."from", _los."to", _los.conditions, _los.policy);
+  away integer := lattice.distance(view.aq, view.ar, view.tq, view.tr);
+  high integer := greatest(view.alevel, view.tlevel);
+  low integer := least(view.alevel, view.tlevel);
+  lower integer[] := case
+    when view.tlevel < view.alevel then array[view.tq, view.tr] else array[view.aq, view.ar]
+  end;
+  barraged bigint[];
+  bombarded bigint[];
+  burning bigint[];
+  burnt bigint[];
+  lit bigint[];
+  reach integer;
+  shut_in boolean;
+  cell record;
+  told integer;
+  spot text;
+  way text;
+  of_cave boolean;
+  over_cliff boolean;
+  blocks boolean;
+  above integer;
+  looked_down boolean := false;
+  met1 integer;
+  met2 integer;
+  stops boolean;
+  untold boolean;
+  saying integer;
+  seen integer := 0;
+  possible integer := 0;
+  maybe text;
+  stopped boolean := false;
+  unknown boolean := false;
+begin
   if view.marked then
-    select * into barraged, bombarded, burning, burnt, lit from css._marked(los.position_id);
+    select * into barraged, bombarded, burning, burnt, lit from css._marked(_los.position_id);
   end if;
-  away := lattice.distance(view.aq, view.ar, view.tq, view.tr);
-  reach := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
-  high := greatest(view.alevel, view.tlevel);
-  low := least(view.alevel, view.tlevel);
-  lower := case when view.tlevel < view.alevel then array[view.tq, view.tr] else array[view.aq, view.ar] end;
 
   -- what the whole line is subject to
-  point := null;
-  clause := null;
-  range := away;
-  at := los."to";
-  effect := 'passes';
+  reach := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
   if away = 0 and view.a_in_cave <> view.t_in_cave then
-    rule := '6.3';
-    note := 'the same hex is always seen';
-    return next;
+    return next row('6.3', null, _los."to", 'passes', 'the same hex is always seen', null, away)::css.sight;
   elsif away = 1 then
-    rule := '7.1.2';
-    note := 'an adjacent hex is always seen';
-    return next;
+    return next row('7.1.2', null, _los."to", 'passes', 'an adjacent hex is always seen', null, away)::css.sight;
   elsif away > reach or (away > 1 and (reach < 8 or view.conditions ->> 'time' = 'night')) then
     stopped := away > reach;
-    rule := case
-      when view.conditions ->> 'time' is distinct from 'night' then '7.1.2'
-      when reach > 1 then '8.7.3'
-      else '17.0'
-    end;
-    effect := case when stopped then 'blocks' else 'passes' end;
-    note := case when reach = 1 then 'one hex can be seen now' else format('%s hexes can be seen now', reach) end;
-    return next;
+    return next row(
+      case
+        when view.conditions ->> 'time' is distinct from 'night' then '7.1.2'
+        when reach > 1 then '8.7.3'
+        else '17.0'
+      end,
+      null,
+      _los."to",
+      case when stopped then 'blocks' else 'passes' end,
+      case when reach = 1 then 'one hex can be seen now' else format('%s hexes can be seen now', reach) end,
+      null,
+      away
+    )::css.sight;
   end if;
   if away > 1 and css._spot(view.aq, view.ar) = any(barraged) then
     -- css-11: out of a barrage
-    shut_in := readings ->> 'css-11' = 'a'
-      or (readings ->> 'css-11' = 'c' and coalesce(css._spot(view.aq, view.ar) = any(bombarded), false));
+    shut_in := view.readings ->> 'css-11' = 'a'
+      or (view.readings ->> 'css-11' = 'c' and coalesce(css._spot(view.aq, view.ar) = any(bombarded), false));
     stopped := stopped or shut_in;
-    rule := case when shut_in then '7.1.2' else '8.7.2' end;
-    at := los."from";
-    effect := case when shut_in then 'blocks' else 'passes' end;
-    note := case
-      when shut_in then 'under a barrage or bombardment only adjacent hexes are seen'
-      else 'out of a barrage sight is normal'
-    end;
-    point := 'css-11';
-    return next;
+    return next row(
+      case when shut_in then '7.1.2' else '8.7.2' end,
+      null,
+      _los."from",
+      case when shut_in then 'blocks' else 'passes' end,
+      case
+        when shut_in then 'under a barrage or bombardment only adjacent hexes are seen'
+        else 'out of a barrage sight is normal'
+      end,
+      'css-11',
+      away
+    )::css.sight;
   end if;
 
-  -- what it meets on its way
+  -- what it meets on its way; a side with two features comes twice
   for cell in
     select
+      trace.n,
       trace.kind,
       trace.crossed,
       trace.of_start,
       trace.of_target,
-      trace.x + 2 * view.aq as x,
-      trace.y + 2 * view.ar as y,
       view.aq + trace.q1 as q1,
       view.ar + trace.r1 as r1,
       view.aq + trace.q2 as q2,
       view.ar + trace.r2 as r2,
+      hexside.kind as feature,
       one.label as label1,
       one.level as level1,
       ground.code as terrain1,
-      ground.sight as sight1,
-      null::text as label2,
-      null::integer as level2,
-      null::text as terrain2,
-      null::text as sight2
+      ground.sight as printed1,
+      two.label as label2,
+      two.level as level2,
+      css._ground(two.terrain, two.features) as terrain2
     from lattice.trace
     -- a key that is null is looked up nowhere
+    left join public.hexside
+      on hexside.map_id = view.map_id
+        and hexside.x = case when trace.kind in ('side', 'spine', 'end') then 2 * view.aq + trace.x end
+        and hexside.y = 2 * view.ar + trace.y
+        and hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')
     left join public.hex as one
       on one.map_id = view.map_id
-        and one.q = case when trace.kind in ('hex', 'spine', 'touch') then view.aq + trace.q1 end
+        and one.q = case
+          when hexside.kind is not null or trace.kind <> 'side' and (trace.kind <> 'end' or trace.crossed)
+            then view.aq + trace.q1
+        end
         and one.r = view.ar + trace.r1
     left join public.terrain as ground
-      on ground.ruleset = 'css' and ground.code = css._ground(one.terrain, one.features)
+      on ground.ruleset = 'css'
+        and ground.code = case
+          when trace.kind in ('hex', 'spine', 'touch') then css._ground(one.terrain, one.features)
+        end
+    left join public.hex as two
+      on two.map_id = view.map_id
+        and two.q = case when trace.kind in ('spine', 'side', 'end') then view.aq + trace.q2 end
+        and two.r = view.ar + trace.r2
     where trace.dq = view.tq - view.aq
       and trace.dr = view.tr - view.ar
-      and (
-        trace.kind in ('hex', 'spine', 'touch')
-        or (trace.kind = 'end' and trace.crossed)
-        -- a look-up for each: `exists` would first read the hexsides of the whole map
-        or (
-          select true
-          from public.hexside
-          where hexside.map_id = view.map_id
-            and hexside.x = 2 * view.aq + trace.x
-            and hexside.y = 2 * view.ar + trace.y
-          limit 1
-        )
-      )
+      -- a side without a feature says nothing, nor does low open ground
+      and case trace.kind
+        when 'hex'
+          then view.marked or one.level is null or one.level > low or ground.sight is distinct from 'open'
+        when 'side' then hexside.kind is not null
+        when 'end' then hexside.kind is not null or trace.crossed
+        else true
+      end
     order by trace.n
   loop
-    features := '{}';
-    if cell.kind in ('side', 'spine', 'end') then
-      features := array(
-        select hexside.kind
-        from public.hexside
-        where hexside.map_id = view.map_id
-          and hexside.x = cell.x
-          and hexside.y = cell.y
-          and hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')
+    spot := case
+      when cell.kind = 'hex' then cell.label1
+      else positions.side_label(cell.label1, cell.label2)
+    end;
+    if cell.kind in ('spine', 'touch', 'end') and told is distinct from cell.n then
+      return next css._tell(
+        case cell.kind when 'spine' then 19 when 'touch' then 20 else 21 end, spot, null, null, away
       );
-    end if;
-    if features = '{}' and (cell.kind = 'side' or (cell.kind = 'end' and not cell.crossed)) then
-      continue;
-    end if;
-    if cell.kind = 'spine' then
-      select
-        hex.label,
-        hex.level,
-        terrain.code,
-        terrain.sight
-      into cell.label2, cell.level2, cell.terrain2, cell.sight2
-      from public.hex
-      inner join public.terrain
-        on terrain.ruleset = 'css' and terrain.code = css._ground(hex.terrain, hex.features)
-      where hex.map_id = view.map_id
-        and hex.q = cell.q2
-        and hex.r = cell.r2;
     end if;
     -- 6.2.2: whether an end looks down matters to low cover and cliffs only
     if not looked_down
       and (
-        'cliff' = any(features)
+        cell.feature = 'cliff'
         or cell.terrain1 in ('brush', 'rocky', 'sugar_cane')
-        or cell.terrain2 in ('brush', 'rocky', 'sugar_cane')
+        or (cell.kind = 'spine' and cell.terrain2 in ('brush', 'rocky', 'sugar_cane'))
       ) then
       above := css._downhill(view.map_id, view.aq, view.ar, view.tq, view.tr);
       looked_down := true;
     end if;
-    if cell.kind in ('side', 'end') then
-      cell.label1 := (
-        select hex.label from public.hex where hex.map_id = view.map_id and hex.q = cell.q1 and hex.r = cell.r1
+    if cell.feature is not null then
+      way := css._way(
+        cell.kind, cell.crossed, cell.of_start or cell.of_target, view.readings ->> 'css-62'
       );
-      cell.label2 := (
-        select hex.label from public.hex where hex.map_id = view.map_id and hex.q = cell.q2 and hex.r = cell.r2
-      );
-    end if;
-    spot := case when cell.kind = 'hex' then cell.label1 else positions.side_label(cell.label1, cell.label2) end;
-    corner_point := case when cell.kind = 'touch' or cell.kind = 'end' then 'css-62' end;
-    foreach feature in array features loop
-      if cell.kind = 'end' then
-        rule := '6.2.2';
-        clause := null;
-        at := spot;
-        effect := 'graze';
-        note := css._sight_note(cell.kind, effect, spot, null);
-        point := corner_point;
-        return next;
-      end if;
-      way := css._way(cell.kind, cell.crossed, cell.of_start or cell.of_target, readings ->> 'css-62');
       of_cave := (view.a_in_cave and cell.of_start) or (view.t_in_cave and cell.of_target);
-      over_cliff := feature = 'cliff' and way = 'across' and above is not null and readings ->> 'css-44' <> 'b';
-      effect := case
-        when css._side_stops(feature = 'cliff', way, of_cave, over_cliff) then 'blocks'
-        else 'passes'
-      end;
-      rule := case
-        when way = 'along' then '7.1.2'
-        when of_cave and way <> 'aside' and feature <> 'cliff' then '6.3'
-        when high = low or over_cliff then '6.2.2'
-        else '7.1.2'
-      end;
-      clause := case when way = 'along' then 'd' when rule = '7.1.2' then 'c' end;
-      at := spot;
-      note := css._sight_note(feature, effect, spot, null);
-      point := case
-        when feature = 'cliff' and way = 'across' and above is not null then 'css-44'
-        else corner_point
-      end;
-      stopped := stopped or effect = 'blocks';
-      return next;
-    end loop;
-    if cell.kind in ('spine', 'touch') or (cell.kind = 'end' and features = '{}') then
-      rule := case when cell.kind = 'end' then '6.2.2' else '7.1.1' end;
-      clause := case when cell.kind = 'spine' then 'b' end;
-      at := spot;
-      effect := 'graze';
-      note := css._sight_note(cell.kind, effect, spot, null);
-      point := corner_point;
-      return next;
+      over_cliff := cell.feature = 'cliff'
+        and way = 'across'
+        and above is not null
+        and view.readings ->> 'css-44' <> 'b';
+      blocks := css._side_stops(cell.feature = 'cliff', way, of_cave, over_cliff);
+      stopped := stopped or blocks;
+      -- 6.3: out of a cave over any side but a cliff
+      of_cave := of_cave and way <> 'aside' and cell.feature <> 'cliff';
+      return next row(
+        case
+          when way = 'along' then '7.1.2'
+          when of_cave then '6.3'
+          when high = low or over_cliff then '6.2.2'
+          else '7.1.2'
+        end,
+        case when way = 'along' then 'd' when not (of_cave or high = low or over_cliff) then 'c' end,
+        spot,
+        case when blocks then 'blocks' else 'passes' end,
+        format(
+          case when blocks then 'a %s in the way' else 'a %s that does not hide what lies beyond' end,
+          replace(cell.feature, '_', ' ')
+        ),
+        case
+          when cell.feature = 'cliff' and way = 'across' and above is not null then 'css-44'
+          when cell.kind = 'end' then 'css-62'
+        end,
+        away
+      )::css.sight;
     end if;
-    if cell.kind in ('side', 'end') then
-      continue;
-    end if;
+    continue when cell.kind in ('side', 'end') or told = cell.n;
+    told := cell.n;
     met1 := case
-      when cell.kind <> 'touch' or readings ->> 'css-62' = 'b' then css._met(
-        cell.level1, high, low, lattice.distance(cell.q1, cell.r1, lower[1], lower[2]) = 1, cell.terrain1, cell.sight1,
-        coalesce(css._spot(cell.q1, cell.r1) = any(barraged), false),
-        coalesce(css._spot(cell.q1, cell.r1) = any(burning), false),
-        coalesce(css._spot(cell.q1, cell.r1) = any(burnt), false), above, readings
-      )
+      when cell.kind <> 'touch' or view.readings ->> 'css-62' = 'b'
+        then css._met_at(
+          cell.q1, cell.r1, cell.level1, high, low, lower, cell.terrain1, cell.printed1,
+          barraged, burning, burnt, above, view.readings
+        )
     end;
     met2 := case
-      when cell.kind = 'spine' then css._met(
-        cell.level2, high, low, lattice.distance(cell.q2, cell.r2, lower[1], lower[2]) = 1, cell.terrain2, cell.sight2,
-        coalesce(css._spot(cell.q2, cell.r2) = any(barraged), false),
-        coalesce(css._spot(cell.q2, cell.r2) = any(burning), false),
-        coalesce(css._spot(cell.q2, cell.r2) = any(burnt), false), above, readings
-      )
+      when cell.kind = 'spine'
+        then css._met_at(
+          cell.q2, cell.r2, cell.level2, high, low, lower, cell.terrain2,
+          (select terrain.sight from public.terrain where terrain.ruleset = 'css' and terrain.code = cell.terrain2),
+          barraged, burning, burnt, above, view.readings
+        )
     end;
-    if met1 = 0 and coalesce(met2, 0) = 0 then
-      continue;
-    end if;
     stops := css._stops(cell.kind, met1, met2);
     untold := css._untold(met1, met2);
-    if stops then
-      stopped := true;
-      if met1 is null and met2 is null then
-        rule := '7.1.1';
-        clause := null;
-        at := null;
-        effect := 'blocks';
-        note := 'the line leaves the map';
-        point := null;
-        return next;
+    saying := case
+      when stops then case when met1 is null and met2 is null then 14 end
+      when css._thins(met1, met2) then case when seen > 0 then 16 else 15 end
+      when css._may_thin(met1, met2) then 17
+      when not untold and (coalesce(met1, 0) | coalesce(met2, 0)) & 447 <> 0 then 18
+    end;
+    if saying is not null then
+      if saying in (15, 16) then
+        seen := seen + 1;
+      elsif saying = 17 then
+        possible := possible + 1;
+        maybe := spot;
       end if;
-    elsif css._thins(met1, met2) then
-      seen := seen + 1;
-      stopped := stopped or seen > 1;
-      rule := '7.1.1';
-      clause := 'c';
-      at := spot;
-      effect := case when seen > 1 then 'blocks' else 'passes' end;
-      note := css._sight_note(case when seen > 1 then 'second' else 'first' end, effect, spot, null);
-      point := coalesce(css._point_of(met1, met2), corner_point);
-      return next;
-    elsif css._may_thin(met1, met2) then
-      possible := possible + 1;
-      rule := '7.1.1';
-      clause := 'c';
-      at := spot;
-      effect := 'passes';
-      note := 'at worst a brush that is seen through';
-      point := 'css-54';
-      maybe := spot;
-      return next;
-    elsif not untold and (coalesce(met1, 0) | coalesce(met2, 0)) & 447 <> 0 then
-      rule := '7.1.1';
-      clause := 'b';
-      at := spot;
-      effect := 'passes';
-      note := 'one side of the spine is clear';
-      point := css._point_of(met1, met2);
-      return next;
+      return next css._tell(
+        saying,
+        spot,
+        null,
+        coalesce(css._point_of(met1, met2), case when cell.kind = 'touch' then 'css-62' end),
+        away
+      );
     end if;
-    for side in 1..2 loop
-      met := case side when 1 then met1 else met2 end;
-      if met <> 0 then
-        at := case side when 1 then cell.label1 else cell.label2 end;
-        foreach code in array css._say(met, stops, untold, readings) loop
-          cited := css._sight_rule(code, high = low, met & 16384 <> 0);
-          rule := cited[1];
-          clause := cited[2];
-          point := coalesce(cited[3], corner_point);
-          effect := case when stops then 'blocks' when code = 'unprinted' then 'unknown' else 'passes' end;
-          note := css._sight_note(
-            code, effect, at, case side when 1 then cell.terrain1 else cell.terrain2 end
-          );
-          unknown := unknown or effect = 'unknown';
-          return next;
-        end loop;
-      end if;
-    end loop;
+    stopped := stopped or stops or seen > 1;
+    unknown := unknown or untold;
+    if met1 <> 0 then
+      foreach saying in array css._say(met1, stops, untold, high = low, view.readings) loop
+        return next css._tell(
+          saying,
+          cell.label1,
+          cell.terrain1,
+          case
+            when saying between 2 and 6 and met1 & 16384 <> 0 then 'css-44'
+            when cell.kind = 'touch' then 'css-62'
+          end,
+          away
+        );
+      end loop;
+    end if;
+    if met2 <> 0 then
+      foreach saying in array css._say(met2, stops, untold, high = low, view.readings) loop
+        return next css._tell(
+          saying, cell.label2, cell.terrain2,
+          case when saying between 2 and 6 and met2 & 16384 <> 0 then 'css-44' end, away
+        );
+      end loop;
+    end if;
   end loop;
-
   if seen < 2 and seen + possible > 1 then
     unknown := true;
-    rule := '6.2.1';
-    clause := null;
-    at := maybe;
-    effect := 'unknown';
-    note := css._sight_note('unprinted', effect, at, 'sugar_cane');
-    point := 'css-54';
-    return next;
+    return next css._tell(13, maybe, 'sugar_cane', null, away);
   end if;
-  clause := null;
-  point := null;
-  effect := null;
+
+  -- what it comes to
   if view.zone is not null then
-    rule := '22.3.1';
-    at := view.zone ->> 'beach';
-    effect := case view.zone ->> 'run' when 'final_run_in' then '+1' when 'approach' then '+3' else 'out of range' end;
-    note := 'a naval zone is seen, and its range counted, at the beach hex';
-    return next;
-    range := case view.zone ->> 'run' when 'final_run_in' then away + 1 when 'approach' then away + 3 end;
+    return next row(
+      '22.3.1',
+      null,
+      view.zone ->> 'beach',
+      case view.zone ->> 'run' when 'final_run_in' then '+1' when 'approach' then '+3' else 'out of range' end,
+      'a naval zone is seen, and its range counted, at the beach hex',
+      null,
+      away
+    )::css.sight;
+    away := case view.zone ->> 'run' when 'final_run_in' then away + 1 when 'approach' then away + 3 end;
   elsif away = 0 and view.a_in_cave <> view.t_in_cave then
-    range := 1;
+    away := 1;
   end if;
-  rule := '7.1.1';
-  at := los."to";
-  effect := case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end;
-  note := case
-    when stopped then 'the line of sight is blocked'
-    when unknown then 'the rulebook does not print what would decide it'
-    else 'nothing stops the line of sight'
-  end;
-  return next;
+  return next row(
+    '7.1.1',
+    null,
+    _los."to",
+    case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end,
+    case
+      when stopped then 'the line of sight is blocked'
+      when unknown then 'the rulebook does not print what would decide it'
+      else 'nothing stops the line of sight'
+    end,
+    null,
+    away
+  )::css.sight;
 end
+$$;
+
+comment on function css._los(bigint, text, text, jsonb, jsonb) is
+'The rows of css.los.';
+
+create or replace function css.los(
+  position_id bigint,
+  "from" text,
+  "to" text,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text, range integer)
+language sql stable rows 8
+as $$
+  select
+    told.rule,
+    told.clause,
+    told.at,
+    told.effect,
+    told.note,
+    told.point,
+    told.range
+  from css._los(los.position_id, los."from", los."to", los.conditions, los.policy) as told
 $$;
 
 comment on function css.los(bigint, text, text, jsonb, jsonb) is
