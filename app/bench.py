@@ -230,16 +230,19 @@ def read_traces(connection: Connection, radius: int) -> dict[tuple[int, int], li
     return traces
 
 
-def median(question: Callable[[], object], times: int) -> float:
-    """Milliseconds, the median of some runs after a warm-up."""
-    for _ in range(min(8, times)):
-        question()
-    spans = []
-    for _ in range(times):
-        started = time.perf_counter()
-        question()
-        spans.append(time.perf_counter() - started)
-    return 1000 * statistics.median(spans)
+def medians(times: int, **questions: Callable[[], object]) -> dict[str, float]:
+    """Milliseconds of each question, the median of some runs after a warm-up.
+
+    They take turns: what slows the machine for a while slows them all, and leaves their ratios alone.
+    """
+    spans: dict[str, list[float]] = {name: [] for name in questions}
+    for turn in range(times + min(8, times)):
+        for name, question in questions.items():
+            started = time.perf_counter()
+            question()
+            if turn >= min(8, times):
+                spans[name].append(time.perf_counter() - started)
+    return {name: 1000 * statistics.median(taken) for name, taken in spans.items()}
 
 
 def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
@@ -287,7 +290,6 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
         return {Axial(row.q, row.r) for row in fetch(query, viewer)}
 
     say(f"{name}: {len(labels):,} hexes")
-    nothing = median(lambda: connection.execute(one).all(), times * 4)
     python = PythonRival(ground, read_traces(connection, RADIUS))
     shapes = ShapelyRival(ground)
     for viewer in viewers[:6]:
@@ -303,12 +305,21 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
 
     for viewer in viewers:
         ask(viewshed, viewer)
-    line = median(ask_los, times * 2)
-    live = median(lambda: ask(fan, pick()), times)
     # like SELECT 1 and the line, to the fetched rows; the live fan, like its rivals, to a set of hexes
-    kept = median(lambda: fetch(viewshed, pick()), times * 2)
-    in_python = median(lambda: python.fan(pick(), RADIUS), max(8, times // 4))
-    in_shapely = median(lambda: shapes.fan(pick(), RADIUS), max(5, times // 5))
+    quick = medians(
+        times * 2,
+        nothing=lambda: connection.execute(one).all(),
+        line=ask_los,
+        kept=lambda: fetch(viewshed, pick()),
+    )
+    nothing, line, kept = quick["nothing"], quick["line"], quick["kept"]
+    slow = medians(
+        max(8, times // 4),
+        live=lambda: ask(fan, pick()),
+        in_python=lambda: python.fan(pick(), RADIUS),
+        in_shapely=lambda: shapes.fan(pick(), RADIUS),
+    )
+    live, in_python, in_shapely = slow["live"], slow["in_python"], slow["in_shapely"]
     return [
         Measure(f"{name}: SELECT 1", nothing),
         _ratio(f"{name}: one line of sight", line, "SELECT 1", line / nothing, "≤ 3", line / nothing <= 3),
