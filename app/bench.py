@@ -200,7 +200,8 @@ def _side(x: int, y: int) -> LineString:
 
 def read_ground(connection: Connection, map_id: int) -> Ground:
     rows = connection.execute(
-        sa.text("select q, r, level, terrain from hex where map_id = :id"), {"id": map_id}
+        sa.text("select q, r, level, css._ground(terrain, features) from hex where map_id = :id"),
+        {"id": map_id},
     ).all()
     sight = connection.execute(sa.text("select code, sight from terrain where ruleset = 'css'")).all()
     features: dict[tuple[int, int], list[str]] = {}
@@ -245,16 +246,20 @@ def medians(times: int, **questions: Callable[[], object]) -> dict[str, float]:
     return {name: 1000 * statistics.median(taken) for name, taken in spans.items()}
 
 
-def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
-    """Sight on one css map: a line, a fan, a cached fan, and the rivals' fans."""
-    row = connection.execute(
+def _map_id(connection: Connection, name: str) -> int:
+    found: int | None = connection.scalar(
         sa.text("select id from map where name = :name and ruleset = 'css'"), {"name": name}
-    ).one_or_none()
-    if row is None:
+    )
+    if found is None:
         raise BenchError(
             f"There is no css map {name!r}.", "Load the demo (`sightline demo load`) or name another."
         )
-    map_id: int = row.id
+    return found
+
+
+def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Sight on one css map: a line, a fan, a cached fan, and the rivals' fans."""
+    map_id = _map_id(connection, name)
     ground = read_ground(connection, map_id)
     labels = {
         Axial(q, r): label
@@ -341,6 +346,70 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
             "≥ 10",
             in_shapely / live >= 10,
         ),
+    ]
+
+
+def measure_zones(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """The fire zones of a side of 200 units, among 60 enemies, on one css map: cached, live and in plain Python."""
+    map_id = _map_id(connection, name)
+    python = PythonRival(read_ground(connection, map_id), read_traces(connection, RADIUS))
+    # css-54 b: sugar cane is brush, so that nothing is left open
+    python.ground.sight["sugar_cane"] = "blocks_at_second"
+    position = connection.scalar(
+        sa.text(
+            "insert into position (map_id, ruleset, policy) values (:id, 'css', '{\"css-54\": \"b\"}') returning id"
+        ),
+        {"id": map_id},
+    )
+    places = random.Random(43).sample(sorted(python.ground.level), k=260)
+    ours = {place: 1 + n % RADIUS for n, place in enumerate(places[:200])}
+    enemies = set(places[200:])
+    connection.execute(
+        sa.text(
+            "insert into unit (position_id, map_id, q, r, code, side, kind, attributes) values (:position, :map, :q, :r,"
+            " :code, :side, 'infantry', jsonb_build_object('fire', jsonb_build_object("
+            "'value', 4, 'type', 'small_arms', 'range', cast(:range as integer))))"
+        ),
+        [
+            {
+                "position": position,
+                "map": map_id,
+                "q": place.q,
+                "r": place.r,
+                "code": f"unit {n}",
+                "side": "us" if place in ours else "japan",
+                "range": ours.get(place, 1),
+            }
+            for n, place in enumerate(places)
+        ],
+    )
+    connection.execute(sa.text("analyze unit"))
+
+    def ask(policy: str | None) -> set[tuple[int, int]]:
+        zone = sa.text(
+            "select distinct q, r from css.side_zone(:position, 'us', null, cast(:policy as jsonb))"
+        )
+        rows = connection.execute(zone, {"position": position, "policy": policy})
+        return {(q, r) for q, r in rows}
+
+    def in_python() -> set[tuple[int, int]]:
+        return {
+            (target.q, target.r)
+            for place, reach in ours.items()
+            for target in python.fan(place, 1 if enemies & set(map(place.beside, range(1, 7))) else reach)
+        }
+
+    # a reading that is chosen in so many words is not the position's own: nothing comes from the cache
+    chosen = '{"css-54": "b", "css-12": "b"}'
+    if not ask(None) == ask(chosen) == in_python():
+        raise BenchError(f"the zones on {name} differ: cached, live and in plain Python.")
+    say(f"{name}: the zones of {len(ours)} units")
+    spans = medians(max(3, times // 15), kept=lambda: ask(None), live=lambda: ask(chosen), plain=in_python)
+    kept, live, plain = spans["kept"], spans["live"], spans["plain"]
+    return [
+        Measure(f"{name}: zones of 200 units, cached", kept),
+        _ratio(f"{name}: the same, live", live, "cached zones", live / kept),
+        _ratio(f"{name}: the same in plain Python", plain, "cached zones", plain / kept, "> 1", plain > kept),
     ]
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.engine import Connection
 
+from app.output import to_json
 from app.questions import forms, kinds_of
-from app.rulings import Ruling, rule_case, save
+from app.rulings import Ruling, contested_points, rule_case, save
 from db import SightlineError
 from importers.cases import CaseDraft, read_case
 from importers.documents import MAX_BYTES, Problems
@@ -58,10 +59,30 @@ def case_files(names: Iterable[str]) -> Iterator[str]:
         yield from map(str, found)
 
 
-def rule_text(connection: Connection, text: str | bytes, name: str) -> tuple[CaseDraft, list[Ruling]]:
-    """Read a case and rule on its questions; nothing stays in the database."""
+def rule_text(
+    connection: Connection, text: str | bytes, name: str, policy: Mapping[str, str] | None = None
+) -> tuple[CaseDraft, list[Ruling]]:
+    """Read a case and rule on its questions; nothing stays in the database.
+
+    `policy` chooses readings of contested points, whatever the case says of them itself;
+    what it says of other games does not matter.
+    """
     case = read_case(text, name, forms(), connection)
+    known = contested_points(case.position.ruleset)
+    if policy := {point: letter for point, letter in (policy or {}).items() if point in known}:
+        case = read_case(to_json(_reread(case.document, policy)), name, forms(), connection)
     return case, rule_case(connection, case, kinds_of(case.position.ruleset))
+
+
+def _reread(document: Mapping[str, Any], policy: Mapping[str, str]) -> dict[str, Any]:
+    """A case in which some contested points are read so, by every question."""
+    asks = [
+        ask | {"policy": {point: letter for point, letter in own.items() if point not in policy}}
+        if (own := ask.get("policy"))
+        else ask
+        for ask in document["ask"]
+    ]
+    return {**document, "policy": {**(document.get("policy") or {}), **policy}, "ask": asks}
 
 
 def rule_file(connection: Connection, name: str, *, keep: bool = False) -> RuledCase:

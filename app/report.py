@@ -68,19 +68,23 @@ def place_of(name: Any, position: PositionDraft) -> Axial | None:
     return place if place in position.board.hexes else None
 
 
-def marked(ruling: Ruling, position: PositionDraft, connection: Connection) -> dict[Axial, str]:
-    """What the drawing marks: the question's ends, its line, what stops it, what it found."""
-    kind = kinds_of(ruling.ruleset)[ruling.kind]
-    arguments = ruling.question[ruling.kind]
-    ends = [
+def ends(ruling: Ruling, position: PositionDraft) -> list[Axial]:
+    """The hexes that a question names, in its order."""
+    return [
         place
-        for value in arguments.values()
+        for value in ruling.question[ruling.kind].values()
         for name in (value if isinstance(value, list) else [value])
         if (place := place_of(name, position)) is not None
     ]
+
+
+def marked(ruling: Ruling, position: PositionDraft, connection: Connection) -> dict[Axial, str]:
+    """What the drawing marks: the question's ends, its line, what stops it, what it found."""
+    kind = kinds_of(ruling.ruleset)[ruling.kind]
+    asked_of = ends(ruling, position)
     marks: dict[Axial, str] = {}
-    if kind.draws == "line" and len(ends) == 2:
-        marks |= dict.fromkeys(line_hexes(connection, ends[0], ends[1]), "line")
+    if kind.draws == "line" and len(asked_of) == 2:
+        marks |= dict.fromkeys(line_hexes(connection, asked_of[0], asked_of[1]), "line")
     if kind.draws in ("hexes", "path"):
         for found in ruling.answer.values():
             if isinstance(found, list | dict):
@@ -88,7 +92,7 @@ def marked(ruling: Ruling, position: PositionDraft, connection: Connection) -> d
                 marks |= {place: "answer" for place in places if place is not None}
     for label in ruling.answer.get("blocked_by", ()):
         marks |= dict.fromkeys(_hexes_of(label, position), "blocks")
-    return marks | dict.fromkeys(ends, "end")
+    return marks | dict.fromkeys(asked_of, "end")
 
 
 def _hexes_of(label: str, position: PositionDraft) -> list[Axial]:
@@ -103,7 +107,7 @@ def _hexes_of(label: str, position: PositionDraft) -> list[Axial]:
 def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
     """The map, or the part of it that the marks and counters stand in, with a legend."""
     board = position.board
-    shown = _window(position, marks)
+    shown = window(position, marks)
     short = abbreviations(position.ruleset)
     levels = {board.hexes[place].level for place in shown}
     counters = _counters(position)
@@ -132,23 +136,39 @@ def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
     return drawn
 
 
-def _window(position: PositionDraft, marks: Mapping[Axial, str]) -> set[Axial]:
+def window(
+    position: PositionDraft, marks: Mapping[Axial, str], widest: int = WIDEST, highest: int = HIGHEST
+) -> set[Axial]:
+    """The hexes to draw: a whole small map, else the rectangle around the marks, or around the units."""
     hexes = position.board.hexes
-    if _fits(hexes):
+    if len(_lines(hexes, 0)) <= widest and len(_lines(hexes, 1)) <= highest:
         return set(hexes)
-    spoken = set(marks) or {place for _, place in position.units.values() if place is not None}
-    near = {place for place in hexes if any(place.distance(other) <= AROUND for other in spoken)}
-    near = near or set(hexes)
-    left, top = min(q for q, _ in near), min(2 * r + q for q, r in near)
-    return {
-        place for place in near if place.q - left < WIDEST and (2 * place.r + place.q - top) // 2 < HIGHEST
-    }
+    spoken = set(marks) or {place for _, place in position.units.values() if place is not None} or set(hexes)
+    ends = [place for place, mark in marks.items() if mark == "end"]
+    columns, rows = _kept(spoken, ends, 0, widest), _kept(spoken, ends, 1, highest)
+    return {place for place in hexes if _line(place, 0) in columns and _line(place, 1) in rows}
 
 
-def _fits(hexes: Collection[Axial]) -> bool:
-    columns = [q for q, _ in hexes]
-    rows = [(2 * r + q) // 2 for q, r in hexes]
-    return max(columns) - min(columns) < WIDEST and max(rows) - min(rows) < HIGHEST
+def _line(place: Axial, axis: int) -> int:
+    """The column (axis 0) or row (1) of a hex on the sheet."""
+    return place.q if axis == 0 else (2 * place.r + place.q) // 2
+
+
+def _lines(places: Collection[Axial], axis: int) -> range:
+    """The columns or rows from the first to the last of some hexes."""
+    lines = [_line(place, axis) for place in places]
+    return range(min(lines), max(lines) + 1)
+
+
+def _kept(spoken: Collection[Axial], ends: Collection[Axial], axis: int, most: int) -> range:
+    """The columns or rows around some hexes; of too many, those about the middle of the question's ends."""
+    lines = _lines(spoken, axis)
+    lines = range(lines.start - AROUND, lines.stop + AROUND)
+    if len(lines) <= most:
+        return lines
+    asked = _lines(ends, axis) if ends else lines[:most]
+    first = max(lines.start, min(sum(asked) // len(asked) - most // 2, lines.stop - most))
+    return range(first, first + most)
 
 
 def _counters(position: PositionDraft) -> dict[Axial, str]:
@@ -225,17 +245,26 @@ def _listed(what: str, items: list[str]) -> Iterable[str]:
 
 def asked(ruling: Ruling) -> str:
     """The question in a line."""
-    arguments = ruling.question[ruling.kind]
-    told = ", ".join(f"{name} {_words(value)}" for name, value in arguments.items())
+    told = ", ".join(arguments_in_words(ruling.question[ruling.kind]))
     return f"{ruling.kind} {told}".strip()
 
 
 def verdict(ruling: Ruling) -> str:
     """The answer in a line."""
-    return "; ".join(_said(key, value) for key, value in ruling.answer.items())
+    return answer_in_words(ruling.answer)
 
 
-def _said(key: str, value: Any) -> str:
+def arguments_in_words(arguments: Mapping[str, Any]) -> list[str]:
+    """What a question was asked of, an argument each."""
+    return [f"{name} {in_words(value)}" for name, value in arguments.items()]
+
+
+def answer_in_words(answer: Mapping[str, Any], longest: int | None = None) -> str:
+    """An answer in a line; what has more members than `longest` is counted, not listed."""
+    return "; ".join(_said(key, value, longest) for key, value in answer.items())
+
+
+def _said(key: str, value: Any, longest: int | None) -> str:
     words = key.replace("_", " ")
     if value is True:
         return words
@@ -243,14 +272,17 @@ def _said(key: str, value: Any) -> str:
         return f"not {words}"
     if value is None:
         return f"{words}: not known"
-    return f"{words} {_words(value)}"
+    if longest is not None and isinstance(value, list | dict) and len(value) > longest:
+        return f"{words}: {len(value)} in all"
+    return f"{words} {in_words(value)}"
 
 
-def _words(value: Any) -> str:
+def in_words(value: Any) -> str:
+    """A value of a question or an answer, as text."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(item)}" for name, item in value.items()) or "none"
+        return ", ".join(f"{name} {in_words(item)}" for name, item in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(_words(item) for item in value) or "none"
+        return ", ".join(in_words(item) for item in value) or "none"
     return str(value)
 
 

@@ -8,8 +8,10 @@ points, it is ruled again under their other readings, to tell whether one would 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import functools
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -243,12 +245,12 @@ def _as_number(value: str | int | Decimal) -> Decimal | None:
         return None
 
 
-def _exact(value: Any) -> Any:
+def exact(value: Any) -> Any:
     """Plain JSON values: whole Decimals as integers, others as numbers."""
     if isinstance(value, dict):
-        return {key: _exact(item) for key, item in value.items()}
+        return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_exact(item) for item in value]
+        return [exact(item) for item in value]
     return plain(value) if isinstance(value, Decimal) else value
 
 
@@ -268,8 +270,8 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         for letter in contested_points(asked.ruleset)[point].readings:
             if letter != used and not decides:
                 other = dataclasses.replace(asked, policy=asked.policy | {point: letter})
-                decides = canonical(_exact(kind.rule(other, arguments).answer)) != canonical(
-                    _exact(finding.answer)
+                decides = canonical(exact(kind.rule(other, arguments).answer)) != canonical(
+                    exact(finding.answer)
                 )
         contested.append({"point": point, "reading": used, "decides": decides})
     return Ruling(
@@ -354,12 +356,12 @@ def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question) ->
         "case_id": case.case,
         "title": case.title,
         # with this question alone, so that it can be asked again as it was
-        "document": _exact(case.document | {"ask": [case.document["ask"][number]]}),
+        "document": exact(case.document | {"ask": [case.document["ask"][number]]}),
         "position_digest": digest,
-        "question": _exact(ruling.question),
-        "answer": _exact(ruling.full_answer),
-        "steps": _exact([step.as_dict() for step in ruling.steps]),
-        "contested": _exact(ruling.contested),
+        "question": exact(ruling.question),
+        "answer": exact(ruling.full_answer),
+        "steps": exact([step.as_dict() for step in ruling.steps]),
+        "contested": exact(ruling.contested),
         "policy": policy | ruling.policy,
     }
 
@@ -374,6 +376,10 @@ class Wanted:
     """A rule number that was applied."""
     text: str | None = None
     """Words in the title or the id of the case, or in a note of its proof."""
+    since: datetime.date | None = None
+    """First asked on this day (UTC) or later."""
+    until: datetime.date | None = None
+    """First asked on this day or earlier."""
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         found: list[sa.ColumnElement[bool]] = []
@@ -389,11 +395,18 @@ class Wanted:
             )
             words = sa.func.concat_ws(" ", SavedRuling.title, SavedRuling.case_id, notes)
             found.append(words.icontains(self.text, autoescape=True))
+        day = sa.func.timezone("UTC", SavedRuling.created_at).cast(sa.Date)
+        if self.since is not None:
+            found.append(day >= self.since)
+        if self.until is not None:
+            found.append(day <= self.until)
         return found
 
 
 def saved_ruling(connection: Connection, id: str) -> sa.RowMapping | None:
-    """A kept ruling by its id."""
+    """A kept ruling by its id; None where there is none, or the text is no id at all."""
+    if not re.fullmatch("[0-9a-f]{20}", id):
+        return None
     query = sa.select(*SavedRuling.__table__.columns).where(SavedRuling.id == id)
     return connection.execute(query).mappings().one_or_none()
 

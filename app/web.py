@@ -7,6 +7,9 @@ page module has a Blueprint `pages` and, for the bar on every page, may have a l
 
 from __future__ import annotations
 
+import datetime
+import gzip
+import hashlib
 import importlib
 import json
 import logging
@@ -31,7 +34,7 @@ import app.pages
 from app.output import to_json
 from db import SightlineError, __version__
 from db.database import server_facts
-from db.settings import Settings
+from db.settings import LOOPBACK, Settings
 
 log = logging.getLogger("sightline")
 
@@ -46,6 +49,17 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+COMPRESSED = (
+    "application/geo+json",
+    "application/json",
+    "application/problem+json",
+    "application/vnd.mapbox-vector-tile",
+    "application/yaml",
+    "image/svg+xml",
+)
+"""What is compressed beside text of any kind."""
+SMALL = 1000
+"""Bytes; below, compression gains nothing."""
 API_PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -72,6 +86,12 @@ class Problem(BaseModel):
     remedy: str | None = Field(None, description="What to do about it")
     instance: str | None = Field(None, description="Id of the request, as in the logs")
     problems: list[dict[str, Any]] | None = Field(None, description="Each mistake with its place")
+
+
+class UnknownNameError(SightlineError):
+    """A request for a host that this server is not."""
+
+    status = 421
 
 
 class JsonNumbers(flask.json.provider.DefaultJSONProvider):
@@ -166,6 +186,37 @@ def engine() -> Engine:
     return found
 
 
+def day(text: str | None) -> datetime.date | None:
+    """A day as an address or a form gives it."""
+    if not text:
+        return None
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError as error:
+        raise SightlineError(f"{text[:40]!r} is not a day.", "Write it as 2024-12-31.") from error
+
+
+def known_version(version: str) -> None:
+    """Answer 304 at once where the asker has this version already; else the answer will carry it.
+
+    For what costs more to make than to tell its version: call it before the work.
+    """
+    g.version = version
+    if request.method in ("GET", "HEAD") and request.if_none_match.contains_weak(version):
+        unchanged = Response(status=304)
+        unchanged.cache_control.no_cache = True
+        unchanged.set_etag(version, weak=True)
+        flask.abort(unchanged)
+
+
+def require_same_origin() -> None:
+    """Refuse a form that another site's page sends: a browser tells whose page it was."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    ours = site in ("same-origin", "none") if site else origin in (None, request.host_url.rstrip("/"))
+    if not ours:
+        flask.abort(403, "This form was sent by a page of another site.")
+
+
 def _close_connection(_: BaseException | None) -> None:
     connection = g.pop("connection", None)
     if connection is not None:
@@ -188,9 +239,53 @@ def _begin() -> None:
     given = request.headers.get("X-Request-ID", "")
     g.request_id = given if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given) else secrets.token_hex(8)
     g.started = time.perf_counter()
+    _refuse_other_names()
+
+
+def _refuse_other_names() -> None:
+    """Answer only to names that are ours: else a page elsewhere, whose name was bent to loopback, could read us."""
+    settings: Settings = flask.current_app.config["SETTINGS"]
+    host = request.host.lower()
+    asked = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if asked not in (*LOOPBACK, *settings.host_names):
+        raise UnknownNameError(
+            f"This server is not called {asked[:80]!r}.",
+            "Ask for localhost or 127.0.0.1; a name that a reverse proxy passes on belongs into the setting `names`.",
+        )
+
+
+def _validate(response: Response) -> None:
+    """Let what the API reads be kept by whoever asks, who then asks only whether it has changed."""
+    if request.method not in ("GET", "HEAD") or not request.path.startswith("/api/"):
+        return
+    if response.status_code != 200 or response.is_streamed:
+        return
+    response.cache_control.no_cache = True
+    version = g.get("version") or hashlib.sha256(response.get_data()).hexdigest()[:32]
+    # weak: the same answer may come compressed or not
+    response.set_etag(version, weak=True)
+    response.make_conditional(request)
+
+
+def _compress(response: Response) -> None:
+    """Compress text for whoever asks for it."""
+    if response.status_code != 200 or response.is_streamed or response.direct_passthrough:
+        return
+    kind = response.mimetype or ""
+    if not kind.startswith("text/") and kind not in COMPRESSED:
+        return
+    response.vary.add("Accept-Encoding")
+    if response.content_encoding or request.accept_encodings["gzip"] <= 0:
+        return
+    body = response.get_data()
+    if len(body) >= SMALL:
+        response.set_data(gzip.compress(body, compresslevel=5, mtime=0))
+        response.content_encoding = "gzip"
 
 
 def _finish(response: Response) -> Response:
+    _validate(response)
+    _compress(response)
     response.headers["X-Request-ID"] = g.get("request_id", "-")
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -68,6 +68,10 @@ class CssUnit(Unit):
     target: Literal["soft", "hard", "tank"] | None = None
     in_cave: bool = False
     command_range: Whole | None = None
+    sustained_fire: bool = False
+    """A Support Weapon's ability (8.6.1)."""
+    alert: Annotated[int, Field(ge=0, le=9, strict=True)] | None = None
+    """A Support Weapon's ability: the roll, or less, on which it is alert (12.5)."""
     zone: NavalZone | None = None
 
     @model_validator(mode="after")
@@ -76,6 +80,8 @@ class CssUnit(Unit):
             raise ValueError("only Japanese units may be inside a cave (6.3)")
         if self.zone is not None and self.at is not None:
             raise ValueError("a unit is in a hex or in a naval zone, not both (22.0)")
+        if (self.sustained_fire or self.alert is not None) and self.kind != "support_weapon":
+            raise ValueError("sustained_fire and alert are abilities of a support weapon (8.6.1, 12.5)")
         return self
 
 
@@ -215,6 +221,8 @@ class MarkerKind(NamedTuple):
     """Whether it looks in a direction."""
     company: bool = False
     """Whether it belongs to a company; such a marker may be displaced (bob 63.2)."""
+    in_cave: bool = False
+    """Whether it may lie inside a cave, which is a place of its own (css 6.3)."""
 
 
 def _plain(words: str) -> dict[str, MarkerKind]:
@@ -223,10 +231,12 @@ def _plain(words: str) -> dict[str, MarkerKind]:
 
 MARKERS: dict[str, dict[str, MarkerKind]] = {
     "css": {
-        "dg": MarkerKind(value=(1, 4)),
+        "dg": MarkerKind(value=(1, 4), in_cave=True),
+        "pinned": MarkerKind(in_cave=True),
+        "suppressed": MarkerKind(in_cave=True),
         "ridge": MarkerKind(facing=True),
         **_plain(
-            "pinned suppressed smoke_barrage light_barrage medium_barrage heavy_barrage bombardment on_fire"
+            "smoke_barrage light_barrage medium_barrage heavy_barrage bombardment on_fire"
             " fire_cleared illumination concentrated_fire no_opportunity_fire sustained_fire foxhole trench"
             " pillbox bunker booby_trap mines prepared_assault banzai_charge gyokusai drunk hungover"
         ),
@@ -247,11 +257,25 @@ MARKERS: dict[str, dict[str, MarkerKind]] = {
 }
 
 
+class Stacked(Form):
+    """What a css hex has been disorganized for before: how many over the limit, and mixed formations (6.1)."""
+
+    over: Whole = 0
+    mixed: bool = False
+
+
 class CssConditions(Form):
-    """Weather (4.0) and time of day (17.0)."""
+    """Weather (4.0), time of day (17.0), the Interdiction box (16.0), stacks that have paid, the activation (6.1)."""
 
     weather: Literal["clear", "rain", "hot", "tropical_storm"] = "clear"
     time: Literal["day", "night"] = "day"
+    night: Literal[1, 2] | None = None
+    """Which of the two night turns."""
+    interdiction: Annotated[int, Field(ge=0, le=3, strict=True)] = 0
+    """Air Support markers in the Interdiction box."""
+    activation: Literal["division", "formation", "direct_command", "amphibious"] | None = None
+    """Which kind of chit is in play."""
+    stacked: dict[Label, Stacked] = {}
 
 
 class CcpConditions(Form):

@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
-from db.labels import nearest
-from db.maps import Crest, Hex, Hexside, Map, MapFeature, Path, TerrainArea
+from db.labels import STEPS, Scheme, nearest
+from db.maps import Crest, Hex, Hexside, Map, MapFeature, MapFeatureHex, Path, TerrainArea
 from db.positions import Marker, Position, Unit
+from db.rulesets.tables import HexsideKind, PathKind, Terrain
 
 
 class NotThereError(SightlineError):
     """A map or position of that name is not in the database."""
+
+    status = 404
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +73,30 @@ class MapFacts:
     crs: str | None
     control_points: list[dict[str, Any]]
     created_at: datetime.datetime
+
+
+class OnHex(NamedTuple):
+    """Something that lies in a hex or on its side: what, by which rule, and where or how."""
+
+    title: str
+    rule: str | None
+    told: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class HexFacts:
+    """A hex with all that is printed in it and on its sides."""
+
+    label: str
+    name: str | None
+    terrain: OnHex
+    level: int
+    features: tuple[str, ...]
+    hexsides: list[OnHex]
+    paths: list[OnHex]
+    areas: list[OnHex]
+    crests: list[int]
+    places: list[OnHex]
 
 
 def maps(connection: Connection) -> list[MapEntry]:
@@ -147,6 +174,80 @@ def map_facts(connection: Connection, name: str) -> MapFacts:
         control_points=found.control_points,
         created_at=found.created_at,
     )
+
+
+def hex_facts(connection: Connection, map: str, q: int, r: int) -> HexFacts | None:
+    """One hex of a map; None where it has none there."""
+    found = connection.execute(
+        sa.select(
+            Hex.map_id, Hex.label, Hex.name, Hex.level, Hex.features, Hex.geom, Map.scheme,
+            Terrain.title, Terrain.rule,
+        )
+        .join(Map, Map.id == Hex.map_id)
+        .join(Terrain, (Terrain.ruleset == Hex.ruleset) & (Terrain.code == Hex.terrain))
+        .where(Map.name == map, Hex.q == q, Hex.r == r)
+    ).one_or_none()  # fmt: skip
+    if found is None:
+        return None
+    scheme = Scheme.model_validate(found.scheme)
+
+    def kinds(kind: Any, on: Any, code: Any, *told: Any) -> list[Any]:
+        """Rows of a table of the map with the title and rule of their kind."""
+        return list(
+            connection.execute(
+                sa.select(kind.title, kind.rule, *told)
+                .select_from(on.__table__.join(
+                    kind.__table__, (kind.ruleset == on.ruleset) & (kind.code == code)
+                ))
+                .where(on.map_id == found.map_id, _touches(on, q, r, found.geom))
+            )
+        )  # fmt: skip
+
+    return HexFacts(
+        label=found.label,
+        name=found.name,
+        terrain=OnHex(found.title, found.rule),
+        level=found.level,
+        features=tuple(found.features),
+        hexsides=sorted(
+            OnHex(title, rule, scheme.side_label(x, y))
+            for title, rule, x, y in kinds(HexsideKind, Hexside, Hexside.kind, Hexside.x, Hexside.y)
+        ),
+        paths=[
+            OnHex(title, rule, name or "")
+            for title, rule, name in kinds(PathKind, Path, Path.kind, Path.name)
+        ],
+        areas=[
+            OnHex(title, rule, f"drawing {n}")
+            for title, rule, n in kinds(Terrain, TerrainArea, TerrainArea.terrain, TerrainArea.n)
+        ],
+        crests=sorted(
+            connection.scalars(
+                sa.select(Crest.level)
+                .distinct()
+                .where(Crest.map_id == found.map_id, _touches(Crest, q, r, found.geom))
+            )
+        ),
+        places=[
+            OnHex(f"{kind} {code}", None, "" if role == "at" else f"{role} fire")
+            for kind, code, role in connection.execute(
+                sa.select(MapFeature.kind, MapFeature.code, MapFeatureHex.role)
+                .join(MapFeatureHex, MapFeatureHex.feature == MapFeature.id)
+                .where(MapFeatureHex.map_id == found.map_id, MapFeatureHex.q == q, MapFeatureHex.r == r)
+                .order_by(MapFeature.kind, MapFeature.code)
+            )
+        ],
+    )
+
+
+def _touches(table: Any, q: int, r: int, geom: Any) -> sa.ColumnElement[bool]:
+    """Whether something of a map lies in a hex: a side by its cell, anything drawn by its geometry."""
+    if table is Hexside:
+        sides = [(2 * q + dq, 2 * r + dr) for dq, dr in STEPS]
+        return sa.tuple_(Hexside.x, Hexside.y).in_(sides)
+    if table is Path:
+        return sa.func.st_intersects(Path.geom, sa.func.lattice.center(q, r))
+    return sa.func.st_intersects(table.geom, geom)
 
 
 def no_map(connection: Connection, name: str) -> NotThereError:

@@ -355,6 +355,16 @@ def numbers(connection: Connection, ruleset: str) -> set[str]:
     return set(connection.scalars(sa.select(Rule.number).where(Rule.ruleset == ruleset)))
 
 
+def digests(connection: Connection, ruleset: str, wanted: Iterable[str]) -> dict[str, RuleDigest]:
+    """The rules of a game that have one of these numbers, each with its digest, in the order of the rulebook."""
+    query = (
+        sa.select(Rule.number, Rule.title, Rule.digest)
+        .where(Rule.ruleset == ruleset, Rule.number.in_(set(wanted)))
+        .order_by(Rule.path, Rule.number)
+    )
+    return {row["number"]: RuleDigest(**row) for row in connection.execute(query).mappings()}
+
+
 def find_rule(connection: Connection, ruleset: str, number: str, edition: str | None = None) -> int:
     """The row of the rule that a number names, however it is written."""
     game_title(connection, ruleset)

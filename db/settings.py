@@ -35,6 +35,11 @@ class Settings(BaseModel):
     )
     host: str = Field("127.0.0.1", description="Loopback address the web server listens on.")
     port: int = Field(8765, ge=1, le=65535, description="Port the web server listens on.")
+    names: str = Field(
+        "",
+        description="Names, separated by commas, under which the web server may be asked besides loopback:"
+        " those that a reverse proxy passes on.",
+    )
     threads: int = Field(8, ge=1, le=64, description="Threads of the web server.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="How much is logged to standard error."
@@ -52,6 +57,10 @@ class Settings(BaseModel):
                 f"and keep one of {', '.join(LOOPBACK)} here"
             )
         return host
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        return tuple(name.strip().lower() for name in self.names.split(",") if name.strip())
 
     @property
     def data_home(self) -> Path:

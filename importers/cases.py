@@ -28,14 +28,14 @@ from importers.documents import Node, Problems, read_document
 from importers.forms import fill
 from importers.map_draft import Line, MapDraft
 from importers.map_reading import NAME, is_name, read_hex, read_map
-from importers.maps import load_draft, store_map
+from importers.maps import open_map, store_map
 
 CASE_KEYS = (
     "case", "title", "ruleset", "cites", "policy", "conditions", "map", "units", "markers", "ask",
 )  # fmt: skip
 POSITION_KEYS = ("name", "title", "ruleset", "policy", "conditions", "map", "units", "markers", "note")
 ASK_KEYS = ("id", "expect", "policy", "conditions")
-MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced")
+MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _saved_board(
     names = list(connection.scalars(sa.select(Map.name).where(Map.ruleset == ruleset)))
     if node.word(problems, f"{ruleset} map", names) is None:
         return None
-    return load_draft(connection, name)
+    return open_map(connection, name)
 
 
 def _read_conditions(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:
@@ -328,6 +328,12 @@ def _read_marker(node: Node, position: PositionDraft, problems: Problems) -> Non
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
+    if "in_cave" in keys and not says.in_cave:
+        problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
+    elif "in_cave" in keys and keys["in_cave"].flag(problems):
+        attributes["in_cave"] = True
+        if not _has_cave(position, place):
+            problems.add(keys["in_cave"], f"there is no cave in {keys['at'].text}")
     position.markers.append(MarkerDraft(kind, place, value, facing, attributes))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from db.labels import Axial, Scheme
+from db.labels import Axial, Scheme, side_hexes
 from db.rulesets import FOLDER, RulesetFile, TerrainFile, read_form
 
 GRID = 1024
@@ -87,7 +88,7 @@ class MapDraft:
     title: str = ""
     meters_per_hex: int | None = None
     note: str = ""
-    hexes: dict[Axial, HexDraft] = dataclasses.field(default_factory=dict)
+    hexes: MutableMapping[Axial, HexDraft] = dataclasses.field(default_factory=dict)
     hexsides: set[tuple[int, int, str]] = dataclasses.field(default_factory=set)
     """(x, y, kind), (x, y) the sum of the side's two hexes."""
     paths: list[PathDraft] = dataclasses.field(default_factory=list)
@@ -100,6 +101,54 @@ class MapDraft:
     """How far, in lattice units, a point of the artwork moved at most when it was snapped."""
     notices: list[str] = dataclasses.field(default_factory=list, compare=False)
     """What was assumed because the file does not say it."""
+
+    def part(self, places: Iterable[Axial]) -> MapDraft:
+        """Some hexes of the map with what lies on them; artwork as far as it may reach into them."""
+        kept = {place: self.hexes[place] for place in places}
+        box = _box([corner for place in kept for corner in place.corners])
+        return dataclasses.replace(
+            self,
+            hexes=kept,
+            hexsides={side for side in self.hexsides if not kept.keys().isdisjoint(side_hexes(*side[:2]))},
+            paths=[run for path in self.paths for run in _runs(path, kept)],
+            areas=[area for area in self.areas if _meets(area.rings[0], box)],
+            crests=[crest for crest in self.crests if _meets(crest.line, box)],
+            features={
+                code: feature._replace(
+                    at=feature.at & kept.keys(),
+                    intense=feature.intense & kept.keys(),
+                    steady=feature.steady & kept.keys(),
+                )
+                for code, feature in self.features.items()
+                if not feature.at or not kept.keys().isdisjoint(feature.at)
+            },
+            georeference=None,
+        )
+
+
+def _runs(path: PathDraft, kept: Collection[Axial]) -> Iterator[PathDraft]:
+    """The stretches of a path within some hexes."""
+    run: list[Axial] = []
+    for place in (*path.hexes, None):
+        if place is not None and place in kept:
+            run.append(place)
+            continue
+        if len(run) > 1:
+            yield path._replace(hexes=tuple(run))
+        run = []
+
+
+def _box(points: Collection[Point]) -> tuple[int, int, int, int]:
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _meets(line: Line, box: tuple[int, int, int, int]) -> bool:
+    """Whether drawn artwork comes near a box in lattice units."""
+    left, top, right, bottom = _box(line)
+    return (
+        left <= box[2] * GRID and right >= box[0] * GRID and top <= box[3] * GRID and bottom >= box[1] * GRID
+    )
 
 
 class Vocabulary(NamedTuple):
@@ -122,6 +171,8 @@ class Vocabulary(NamedTuple):
 LEVELS = {"ccp": (0, 4), "bob": (-1, 3)}
 FEATURES = {
     "css": ("cave",),
+    # under a bridge
+    "ccp": ("gully", "stream", "swamp", "water_barrier"),
     "fpb": ("village", "airstrip", "coast"),
     "bob": ("ridge",),
     "ddp": ("landing_beach",),

@@ -11,8 +11,8 @@ import json
 import secrets
 import tempfile
 import zipfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import UserDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -61,6 +61,7 @@ __all__ = [
     "export_map",
     "import_map",
     "load_draft",
+    "open_map",
     "read_hex",
     "read_map",
     "read_map_file",
@@ -231,6 +232,16 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
 
 def load_draft(connection: Connection, map: int | str) -> MapDraft:
     """A stored map, by id or name, as a draft."""
+    stored = open_map(connection, map)
+    draft = MapDraft(**{field: getattr(stored, field) for field in ABOUT})
+    for part in PARTS:
+        setattr(draft, part, getattr(stored, part))
+    draft.hexes = dict(stored.hexes)
+    return draft
+
+
+def open_map(connection: Connection, map: int | str) -> StoredMap:
+    """A stored map, by id or name, of which nothing is loaded before it is wanted."""
     row = connection.execute(
         sa.text(
             "select id, name, title, ruleset, scheme, meters_per_hex, note, srid,"
@@ -240,19 +251,78 @@ def load_draft(connection: Connection, map: int | str) -> MapDraft:
     ).one_or_none()
     if row is None:
         raise no_map(connection, str(map))
-    draft = MapDraft(
-        row.ruleset,
-        Scheme.model_validate(row.scheme),
-        row.name,
-        row.title,
-        row.meters_per_hex,
-        row.note,
-    )
-    draft.georeference = _georeference(row.srid, row.points, draft.scheme)
-    _load_ground(connection, row.id, draft)
-    _load_artwork(connection, row.id, draft)
-    _load_features(connection, row.id, draft)
-    return draft
+    return StoredMap(connection, row)
+
+
+class StoredMap(MapDraft):
+    """A map in the database as a draft: each part of it is loaded when it is first looked at.
+
+    A question on a large map looks at a few hexes only, and so does not wait for the rest.
+    Good as long as its connection is.
+    """
+
+    def __init__(self, connection: Connection, row: sa.Row[Any]) -> None:
+        self._connection, self._id = connection, row.id
+        self.ruleset = row.ruleset
+        self.scheme = Scheme.model_validate(row.scheme)
+        self.name = row.name
+        self.title = row.title
+        self.meters_per_hex = row.meters_per_hex
+        self.note = row.note
+        self.georeference = _georeference(row.srid, row.points, self.scheme)
+        self.moved = Fraction(0)
+        self.notices = []
+
+    def __getattr__(self, part: str) -> Any:
+        if part not in PARTS:
+            raise AttributeError(part)
+        loaded = PARTS[part](self._connection, self._id)
+        setattr(self, part, loaded)
+        return loaded
+
+
+class StoredHexes(UserDict[Axial, HexDraft]):
+    """The hexes of a stored map: looked up one by one, until somebody goes through them all."""
+
+    def __init__(self, connection: Connection, map_id: int) -> None:
+        super().__init__()
+        self._connection, self._id = connection, map_id
+        self._whole = False
+
+    def __contains__(self, place: object) -> bool:
+        return place in self.data or (isinstance(place, Axial) and self._load(place))
+
+    def __missing__(self, place: Axial) -> HexDraft:
+        if not self._load(place):
+            raise KeyError(place)
+        return self.data[place]
+
+    def __iter__(self) -> Iterator[Axial]:
+        self._load()
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        self._load()
+        return len(self.data)
+
+    def _load(self, place: Axial | None = None) -> bool:
+        """Load one hex, or all; whether there is anything that was not there."""
+        if self._whole:
+            return False
+        one = "" if place is None else "and q = :q and r = :r"
+        rows = self._connection.execute(
+            sa.text(
+                f"select q, r, terrain, level, features, name from hex where map_id = :map {one} order by q, r"
+            ),
+            {"map": self._id} | ({} if place is None else place._asdict()),
+        )
+        found = {Axial(q, r): HexDraft(terrain, level, tuple(features), name)
+                 for q, r, terrain, level, features, name in rows}  # fmt: skip
+        if place is None:
+            self.data, self._whole = found, True
+        else:
+            self.data |= found
+        return bool(found)
 
 
 def delete_map(connection: Connection, name: str, *, with_positions: bool = False) -> None:
@@ -423,53 +493,70 @@ def _georeference(srid: int | None, text: str, scheme: Scheme) -> Georeference |
     )
 
 
-def _load_ground(connection: Connection, map_id: int, draft: MapDraft) -> None:
-    def rows(query: str) -> Iterable[Any]:
-        return connection.execute(sa.text(query), {"map": map_id})
-
-    for q, r, terrain, level, features, name in rows(
-        "select q, r, terrain, level, features, name from hex where map_id = :map order by q, r"
-    ):
-        draft.hexes[Axial(q, r)] = HexDraft(terrain, level, tuple(features), name)
-    draft.hexsides = {
-        (x, y, kind) for x, y, kind in rows("select x, y, kind from hexside where map_id = :map")
-    }
-    draft.paths = [
-        PathDraft(kind, tuple(map(Axial, qs, rs)), name)
-        for kind, name, qs, rs in rows("select kind, name, qs, rs from path where map_id = :map order by id")
-    ]
+def _hexsides(connection: Connection, map_id: int) -> set[tuple[int, int, str]]:
+    rows = _rows(connection, map_id, "select x, y, kind from hexside where map_id = :map")
+    return {(x, y, kind) for x, y, kind in rows}
 
 
-def _load_artwork(connection: Connection, map_id: int, draft: MapDraft) -> None:
-    def rows(table: str, column: str) -> Iterable[tuple[Any, Any]]:
-        query = f"select {column}, st_asbinary(geom) from {table} where map_id = :map order by n"
-        for value, geometry in connection.execute(sa.text(query), {"map": map_id}):
-            yield value, shapely.from_wkb(bytes(geometry))
+def _paths(connection: Connection, map_id: int) -> list[PathDraft]:
+    rows = _rows(connection, map_id, "select kind, name, qs, rs from path where map_id = :map order by id")
+    return [PathDraft(kind, tuple(map(Axial, qs, rs)), name) for kind, name, qs, rs in rows]
 
-    draft.areas = [
+
+def _areas(connection: Connection, map_id: int) -> list[AreaDraft]:
+    return [
         AreaDraft(terrain, tuple(_grid(ring.coords)[:-1] for ring in (polygon.exterior, *polygon.interiors)))
-        for terrain, polygon in rows("terrain_area", "terrain")
+        for terrain, polygon in _drawn(connection, map_id, "terrain_area", "terrain")
     ]
-    draft.crests = [CrestDraft(level, _grid(line.coords)) for level, line in rows("crest", "level")]
+
+
+def _crests(connection: Connection, map_id: int) -> list[CrestDraft]:
+    return [
+        CrestDraft(level, _grid(line.coords)) for level, line in _drawn(connection, map_id, "crest", "level")
+    ]
+
+
+def _rows(connection: Connection, map_id: int, query: str) -> Iterable[Any]:
+    return connection.execute(sa.text(query), {"map": map_id})
+
+
+def _drawn(connection: Connection, map_id: int, table: str, column: str) -> Iterable[tuple[Any, Any]]:
+    query = f"select {column}, st_asbinary(geom) from {table} where map_id = :map order by n"
+    for value, geometry in _rows(connection, map_id, query):
+        yield value, shapely.from_wkb(bytes(geometry))
 
 
 def _grid(points: Iterable[tuple[float, float]]) -> Line:
     return tuple((int(x * GRID), int(y * GRID)) for x, y in points)
 
 
-def _load_features(connection: Connection, map_id: int, draft: MapDraft) -> None:
+def _features(connection: Connection, map_id: int) -> dict[str, FeatureDraft]:
     hexes: dict[str, dict[str, set[Axial]]] = defaultdict(lambda: defaultdict(set))
-    for code, role, q, r in connection.execute(
-        sa.text(
-            "select feature.code, place.role, place.q, place.r from map_feature as feature"
-            " join map_feature_hex as place on place.feature = feature.id where feature.map_id = :map"
-        ),
-        {"map": map_id},
+    for code, role, q, r in _rows(
+        connection,
+        map_id,
+        "select feature.code, place.role, place.q, place.r from map_feature as feature"
+        " join map_feature_hex as place on place.feature = feature.id where feature.map_id = :map",
     ):
         hexes[code][role].add(Axial(q, r))
-    for code, kind, attributes in connection.execute(
-        sa.text("select code, kind, attributes from map_feature where map_id = :map order by id"),
-        {"map": map_id},
-    ):
+    rows = _rows(
+        connection, map_id, "select code, kind, attributes from map_feature where map_id = :map order by id"
+    )
+    features: dict[str, FeatureDraft] = {}
+    for code, kind, attributes in rows:
         at, intense, steady = (frozenset(hexes[code][role]) for role in ("at", "intense", "steady"))
-        draft.features[code] = FeatureDraft(kind, at, intense, steady, attributes)
+        features[code] = FeatureDraft(kind, at, intense, steady, attributes)
+    return features
+
+
+ABOUT = ("ruleset", "scheme", "name", "title", "meters_per_hex", "note", "georeference")
+"""What a stored map's own row tells."""
+PARTS: dict[str, Callable[[Connection, int], Any]] = {
+    "hexes": StoredHexes,
+    "hexsides": _hexsides,
+    "paths": _paths,
+    "areas": _areas,
+    "crests": _crests,
+    "features": _features,
+}
+"""What is loaded of it when it is looked at."""

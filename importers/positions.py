@@ -21,11 +21,11 @@ from db.maps import Hex, Map
 from db.positions import Marker, Position, Unit
 from importers.cases import read_position, store_position
 from importers.documents import Node, read_document
-from importers.map_writing import flow
+from importers.map_writing import flow, yaml_text
 from importers.maps import delete_map
 
 Tree = dict[str, Any]
-ROWS = ("units", "markers")
+ROWS = ("units", "markers", "ask")
 """Sections that are written one entry to a line."""
 
 
@@ -118,10 +118,17 @@ def position_tree(connection: Connection, name: str) -> Tree:
 
 def write_position(connection: Connection, name: str) -> str:
     """A saved position as YAML that `import_position` reads."""
+    return written(position_tree(connection, name))
+
+
+def written(tree: Tree) -> str:
+    """A position or a case as YAML: units, markers, questions and what is on the map one entry to a line."""
     lines: list[str] = []
-    for key, value in position_tree(connection, name).items():
+    for key, value in tree.items():
         if key in ROWS and value:
             lines += [f"{key}:", *(f"  - {flow(entry)}" for entry in value)]
+        elif key == "map" and isinstance(value, dict):
+            lines += ["map:", *(f"  {line}" for line in yaml_text(value).rstrip("\n").split("\n"))]
         else:
             lines.append(f"{key}: {flow(value)}")
     return "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,10 @@ def demo_url(databases: Any) -> URL:
     return url
 
 
-@pytest.fixture(scope="session")
-def site(demo_url: URL) -> Iterator[str]:
-    """The address of a server on it."""
-    engine = make_engine(demo_url)
+@contextmanager
+def served(url: URL) -> Iterator[str]:
+    """The address of a server on a database."""
+    engine = make_engine(url)
     server = create_server(
         create_app(Settings(log_level="error"), engine), host="127.0.0.1", port=0, threads=4
     )
@@ -58,6 +59,13 @@ def site(demo_url: URL) -> Iterator[str]:
     server.close()
     thread.join(timeout=5)
     engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def site(demo_url: URL) -> Iterator[str]:
+    """The address of a server on it."""
+    with served(demo_url) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

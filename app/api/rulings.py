@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from typing import Annotated, Any
 
 import flask
@@ -13,13 +12,21 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from app.api import PREFIX, problems
 from app.cases import rule_text
+from app.kept import kept, kept_summary
 from app.questions import implemented_points, kinds
-from app.rulings import QuestionKind, Wanted, contested_points, save, saved_ruling, saved_rulings
+from app.rulings import (
+    QuestionKind,
+    Wanted,
+    contested_points,
+    save,
+    saved_ruling,
+    saved_rulings,
+)
 from app.web import database, engine
 from db.rulesets import CODES
 from importers.cases import ASK_KEYS, CASE_KEYS
 
-api = APIBlueprint("rulings", __name__, url_prefix=PREFIX)
+api = APIBlueprint("rulings_api", __name__, url_prefix=PREFIX)
 RULINGS = Tag(name="Rulings", description="Questions about positions, answered with every rule applied")
 REFERENCE = Tag(name="Reference", description="What can be asked, and where rulebooks contradict themselves")
 
@@ -166,6 +173,8 @@ class RulingsQuery(BaseModel):
     kind: Word | None = Field(None, description="Kind of question, such as los")
     rule: Word | None = Field(None, description="A rule number that was applied, such as 7.1.1")
     text: Words | None = Field(None, description="In the title or id of the case, or in a note of the proof")
+    since: datetime.date | None = Field(None, description="First asked on this day (UTC) or later")
+    until: datetime.date | None = Field(None, description="First asked on this day or earlier")
     page: int = Field(1, ge=1, le=1_000_000)
     per_page: int = Field(20, ge=1, le=100)
 
@@ -262,50 +271,18 @@ def rule() -> Response:
 @api.get("/rulings/<id>", tags=[RULINGS], responses={"200": KeptRuling, **problems(404)})
 def ruling(path: RulingPath) -> Response:
     """A kept ruling, as it was ruled."""
-    known = re.fullmatch("[0-9a-f]{20}", path.id)
-    row = saved_ruling(database(), path.id) if known else None
+    row = saved_ruling(database(), path.id)
     if row is None:
         abort(404, f"There is no ruling {path.id[:40]!r}.")
-    told = {
-        "case": row["case_id"],
-        "title": row["title"],
-        "kind": row["kind"],
-        "ruleset": row["ruleset"],
-        "question": row["question"],
-        "answer": row["answer"],
-        "steps": row["steps"],
-        "contested": row["contested"],
-        "policy": row["policy"],
-        "ruling": row["id"],
-        "ruleset_version": row["ruleset_version"],
-        "position_digest": row["position_digest"],
-        "created_at": row["created_at"].isoformat(),
-        "document": row["document"],
-    }
-    if "needs" in row["answer"]:
-        told["needs"] = row["answer"]["needs"]
-    return flask.jsonify(told)
+    return flask.jsonify(kept(row))
 
 
 @api.get("/rulings", tags=[RULINGS], responses={"200": KeptRulings, **problems(422)})
 def rulings(query: RulingsQuery) -> Response:
-    """Kept rulings by ruleset, kind, rule applied or text, the latest first."""
-    wanted = Wanted(query.ruleset, query.kind, query.rule, query.text)
+    """Kept rulings by ruleset, kind, rule applied, text or day, the latest first."""
+    wanted = Wanted(query.ruleset, query.kind, query.rule, query.text, query.since, query.until)
     total, rows = saved_rulings(database(), wanted, query.page, query.per_page)
-    found = [
-        {
-            "ruling": row["id"],
-            "ruleset": row["ruleset"],
-            "kind": row["kind"],
-            "case": row["case_id"],
-            "title": row["title"],
-            "question": row["question"],
-            "answer": row["answer"],
-            "rules": list(dict.fromkeys(step["rule"] for step in row["steps"])),
-            "created_at": row["created_at"].isoformat(),
-        }
-        for row in rows
-    ]
+    found = [kept_summary(row) for row in rows]
     return flask.jsonify({"rulings": found, "total": total, "page": query.page, "per_page": query.per_page})
 
 

@@ -6,31 +6,22 @@ its arguments need is given in their order, what they may have as options.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import types
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import click
-import sqlalchemy as sa
-from pydantic.fields import FieldInfo
 from rich.text import Text
 from sqlalchemy.engine import Connection
 
+from app.arguments import Argument, arguments, needs_units
+from app.boards import Answer, open_board
 from app.database import asking
-from app.output import out, print_json, print_table, to_json
-from app.questions import forms, kinds, kinds_of
+from app.output import out, print_json, print_table
+from app.questions import kinds
 from app.report import asked, draw, marked, verdict
-from app.rulings import QuestionKind, Ruling, contested_points, rule_case
-from db import SightlineError
-from db.inventory import map_facts, no_board
-from db.maps import Map
-from db.positions import Position
-from importers.cases import CaseDraft, Names, read_case
-from importers.documents import Problem, Problems, read_document, resolved
-from importers.positions import position_tree
+from app.rulings import QuestionKind, Ruling, contested_points
+from importers.documents import Problems, read_document, resolved
 
 WIDTH = 22
 """Columns of the keys of an answer in a help text."""
@@ -88,6 +79,8 @@ COMMON: tuple[click.Parameter, ...] = (
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
 )  # fmt: skip
 
+OPTIONS = {"policy": "--policy ", "conditions": "--condition "}
+"""Where a mistake is that stands beside the question."""
 _WHERE = {"MAP": "on a saved map or position", "POSITION": "in a saved position"}
 
 
@@ -104,55 +97,43 @@ def command_of(kind: QuestionKind) -> click.Command:
 
 
 def _parameters(kind: QuestionKind) -> Iterator[click.Parameter]:
-    fields = kind.arguments.model_fields
-    listed = [name for name, field in fields.items() if field.is_required() and _form(field.annotation)[1]]
-    for name, field in fields.items():
-        form, many = _form(field.annotation)
-        if field.is_required() and name not in listed[1:]:
-            word = _word(name, field).upper() + ("…" if many else "")
-            yield click.Argument([name], metavar=word, type=form, nargs=-1 if many else 1)
+    taken = arguments(kind)
+    listed = [argument for argument in taken if argument.required and argument.many]
+    for argument in taken:
+        if argument.required and argument not in listed[1:]:
+            word = argument.word.upper() + ("…" if argument.many else "")
+            nargs = -1 if argument.many else 1
+            yield click.Argument([argument.name], metavar=word, type=_type(argument), nargs=nargs)
         else:
-            yield _option(name, field, form, many)
+            yield _option(argument)
 
 
-def _option(name: str, field: FieldInfo, form: click.ParamType[Any], many: bool) -> click.Option:
-    word = _word(name, field).replace("_", "-")
-    text = field.description or f"The {word} of the question."
-    if form is click.BOOL:
-        switch = f"--{word}/--no-{word}" if field.default is True else f"--{word}"
-        return click.Option([switch, name], is_flag=True, default=None, help=text)
+def _option(argument: Argument) -> click.Option:
+    word = argument.word.replace("_", "-")
+    text = argument.description or f"The {word} of the question."
+    if argument.form == "flag":
+        switch = f"--{word}/--no-{word}" if argument.default is True else f"--{word}"
+        return click.Option([switch, argument.name], is_flag=True, default=None, help=text)
     return click.Option(
-        [f"--{word}", name], type=form, multiple=many, required=field.is_required(), help=text
+        [f"--{word}", argument.name],
+        type=_type(argument),
+        multiple=argument.many,
+        required=argument.required,
+        help=text,
     )
 
 
-def _form(annotation: Any) -> tuple[click.ParamType[Any], bool]:
-    """How the command line takes a field, and whether it takes several values."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _form(inner[0])
-    if origin in (Union, types.UnionType):
-        some = [one for one in inner if one is not type(None)]
-        return _form(some[0]) if len(some) == 1 else (Written(), False)
-    if origin is Literal and all(isinstance(word, str) for word in inner):
-        return click.Choice(inner), False
-    if origin in (list, tuple, set, frozenset):
-        return _form(inner[0])[0], True
-    plain: dict[Any, click.ParamType[Any]] = {str: click.STRING, int: click.INT, bool: click.BOOL}
-    return plain.get(annotation, Written()), False
-
-
-def _word(name: str, field: FieldInfo) -> str:
-    return field.alias or name
+def _type(argument: Argument) -> click.ParamType[Any]:
+    """How the command line takes a value."""
+    if argument.form == "choice":
+        return click.Choice(argument.choices)
+    plain: dict[str, click.ParamType[Any]] = {"text": click.STRING, "whole": click.INT, "flag": click.BOOL}
+    return plain.get(argument.form, Written())
 
 
 def _board_word(kind: QuestionKind) -> str:
     """A question about a unit needs a position; any other is content with a map."""
-    for field in kind.arguments.model_fields.values():
-        names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
-        if field.is_required() and names is not None and "unit" in names.what and "hex" not in names.what:
-            return "POSITION"
-    return "MAP"
+    return "POSITION" if needs_units(kind) else "MAP"
 
 
 def _help(kind: QuestionKind) -> str:
@@ -176,15 +157,14 @@ def _examples(kind: QuestionKind, board: str) -> Iterable[str]:
     shown = read_document(kind.example, kind.name).plain()[kind.name] if kind.example else {}
     words = ["sightline", kind.name.replace("_", "-"), board]
     options: list[str] = []
-    for name, field in kind.arguments.model_fields.items():
-        word = _word(name, field)
-        value = shown.get(word, word.upper() if field.is_required() else None)
+    for argument in arguments(kind):
+        value = shown.get(argument.word, argument.word.upper() if argument.required else None)
         listed = value if isinstance(value, list) else [value]
         values = [DEMO.get(str(one), str(one)) for one in listed if one is not None]
-        if field.is_required():
+        if argument.required:
             words += [f"'{one}'" if " " in one else one for one in values]
         else:
-            options += [f"--{word.replace('_', '-')} {one}" for one in values]
+            options += [f"--{argument.word.replace('_', '-')} {one}" for one in values]
     yield " ".join([*words, *options])
     yield " ".join([*words, "--json"])
 
@@ -199,51 +179,26 @@ def _answer(
     **given: Any,
 ) -> None:
     with asking() as connection:
-        place, tree = _board(connection, board)
-        if place == "map" and _board_word(kind) == "POSITION":
-            raise _no_units(connection, board)
+        on = open_board(connection, board)
         question: dict[str, Any] = {kind.name: _arguments(kind, given)}
         if policy:
             question["policy"] = dict(policy)
         if condition:
             question["conditions"] = _nested(condition)
-        case = _read(connection, tree | {"case": board, "ask": [question]}, kind, board)
-        [ruling] = rule_case(connection, case, kinds_of(case.position.ruleset))
-        ruling.case = None
+        answer = on.ask(connection, question, words=OPTIONS)
         if as_json:
-            print_json({place: board} | ruling.as_dict())
+            print_json({on.kind: board} | answer.ruling.as_dict())
         else:
-            _tell(ruling)
+            _tell(answer.ruling)
             if draw:
-                _draw(ruling, case, connection)
-
-
-def _board(connection: Connection, name: str) -> tuple[str, dict[str, Any]]:
-    """What a name stands for, a position or a map, and the case it makes, without its question."""
-    if connection.scalar(sa.select(sa.exists().where(Position.name == name))):
-        tree = position_tree(connection, name)
-        del tree["name"]
-        return "position", tree
-    ruleset = connection.scalar(sa.select(Map.ruleset).where(Map.name == name))
-    if ruleset is None:
-        raise no_board(connection, name)
-    return "map", {"ruleset": ruleset, "map": name}
-
-
-def _no_units(connection: Connection, board: str) -> SightlineError:
-    """A map is asked about a unit: the positions on it are meant."""
-    standing = map_facts(connection, board).positions
-    return SightlineError(
-        f"{board} is a map, and units stand in positions only.",
-        f"Positions on it: {', '.join(standing)}." if standing else "There is no position on it yet.",
-    )
+                _draw(answer, connection)
 
 
 def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by the names that case files use."""
-    fields = kind.arguments.model_fields
+    words = {argument.name: argument.word for argument in arguments(kind)}
     return {
-        _word(name, fields[name]): list(value) if isinstance(value, tuple) else value
+        words[name]: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
         if value is not None and value != ()
     }
@@ -261,33 +216,6 @@ def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
                 raise click.UsageError(f"--condition {name}: {key} has a value of its own already.")
         inner[last] = resolved(value)
     return tree
-
-
-def _read(connection: Connection, tree: dict[str, Any], kind: QuestionKind, board: str) -> CaseDraft:
-    with _in_words_of_the_command(kind, board):
-        return read_case(to_json(tree), f"{board}.json", forms(), connection)
-
-
-@contextmanager
-def _in_words_of_the_command(kind: QuestionKind, board: str) -> Iterator[None]:
-    """A mistake is told by the argument it is in, not by its line in a file that nobody wrote."""
-    try:
-        yield
-    except Problems as problems:
-        told = Problems()
-        for problem in problems.found:
-            told.found.append(_by_argument(problem, kind, board))
-        told.raise_if_any()
-
-
-def _by_argument(problem: Problem, kind: QuestionKind, board: str) -> Problem:
-    asked, _, place = problem.place.partition("ask/1")
-    if asked:
-        return dataclasses.replace(problem, file=board, line=None)
-    first, _, rest = place.strip("/").partition("/")
-    option = {"policy": "--policy ", "conditions": "--condition "}.get(first, "")
-    where = rest if first == kind.name else f"{option}{rest}"
-    return dataclasses.replace(problem, file=f"{kind.name} on {board}", line=None, place=where.strip())
 
 
 def _tell(ruling: Ruling) -> None:
@@ -315,8 +243,9 @@ def _tell(ruling: Ruling) -> None:
         out.print(Text.assemble(("needs ", "yellow"), f"{need.what} (rule {need.rule})"))
 
 
-def _draw(ruling: Ruling, case: CaseDraft, connection: Connection) -> None:
-    out.print(draw(case.position, marked(ruling, case.position, connection)), no_wrap=True)
+def _draw(answer: Answer, connection: Connection) -> None:
+    position = answer.case.position
+    out.print(draw(position, marked(answer.ruling, position, connection)), no_wrap=True)
 
 
 COMMANDS = [command_of(kind) for kind in kinds()]

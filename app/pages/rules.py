@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable, Iterator
 
@@ -11,8 +10,8 @@ from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.questions import implemented_points
-from app.web import database
-from db import SightlineError, reference
+from app.web import database, day
+from db import reference
 from db.reference import Passage, RuleAnswer, TermEntry, Tree, TreeRule
 from db.rulesets import CODES
 from db.terms import TermFinder
@@ -78,7 +77,7 @@ def terms(ruleset: str) -> str:
 def rule(ruleset: str, number: str) -> str | AnyResponse:
     """A rule, at its permanent address; other spellings of its number lead there."""
     edition = request.args.get("edition") or None
-    as_of = _day(request.args.get("as_of"))
+    as_of = day(request.args.get("as_of"))
     answer = reference.rule(database(), ruleset, number, edition, as_of)
     if number != answer.number and not (edition and answer.printed and answer.printed.number == number):
         address = url_for(
@@ -89,15 +88,6 @@ def rule(ruleset: str, number: str) -> str | AnyResponse:
     return render_template(
         "rules/rule.html", answer=answer, digest=explained(answer, known), known=known, as_of=as_of
     )
-
-
-def _day(text: str | None) -> datetime.date | None:
-    if not text:
-        return None
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError as error:
-        raise SightlineError(f"{text!r} is not a day.", "Write it as 2024-12-31.") from error
 
 
 @pages.after_request

@@ -16,7 +16,9 @@ from importers.cases import Names
 
 MOVED = ("css", "ccp")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
-POINTS: tuple[str, ...] = ()
+POINTS: tuple[str, ...] = (
+    "ccp-5", "ccp-7", "ccp-11", "ccp-15", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-30", "ccp-33", "ccp-34",
+)  # fmt: skip
 """Contested points that a move turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
 
@@ -32,14 +34,23 @@ class Moved(Arguments):
     """Who moves, and how: what `move` and `reach` have in common."""
 
     unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
-    manner: Annotated[Literal["move", "advance"] | None, Only("ccp")] = Field(
-        None, alias="as", description="ccp: move (the default) or advance"
+    manner: Literal["move", "advance"] | None = Field(
+        None, alias="as", description="move (the default) or advance; css: the advance after an assault"
     )
     together: Annotated[list[str] | None, Names(("unit",))] = Field(
         None, alias="with", description="Ids of units that move along"
     )
     points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
         None, description="Movement points it has, where not those of its counter"
+    )
+    posture: Annotated[Literal["deployed", "column"] | None, Only("css")] = Field(
+        None, description="css: it changes to this posture first (6.0)"
+    )
+    off_road: Annotated[bool | None, Only("css")] = Field(
+        None, description="css: it declines every road and trail, and pays for the terrain (6.2.1)"
+    )
+    night_shift: Annotated[bool | None, Only("css")] = Field(
+        None, description="css: Japanese artillery that shifts in the second night turn (27.0)"
     )
 
 
@@ -48,6 +59,18 @@ class MoveAlong(Moved):
 
     path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=200)] = Field(
         description="Labels of the hexes entered, in order; the one it stands in may come first"
+    )
+    hits: Annotated[dict[str, Annotated[int, Field(ge=1, le=9)]] | None, Only("css")] = Field(
+        None, description="css: DG that opportunity fire scored on it, by the hex it was fired at in"
+    )
+    exit: Annotated[bool | None, Only("ccp")] = Field(
+        None, description="ccp: from the last hex it leaves the map (14.2)"
+    )
+    hidden_wire: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
+        None, description="ccp: hexes where wire is revealed as it enters them (A43.3, A43.7)"
+    )
+    hidden_mines: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
+        None, description="ccp: hexes where mines are revealed as it enters them (A43.2, A43.3)"
     )
 
 
@@ -107,6 +130,7 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
     )
     verdict = rows[-1]
     legal = VERDICTS[verdict.effect]
+    disorder = {row.at: points(row.halves) for row in rows if row.effect in ("places dg", "removes dg")}
     return Finding(
         {
             "legal": legal,
@@ -118,7 +142,8 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
                 {"by": row.by, "at": row.at} for row in rows if row.effect == "opportunity fire"
             ],
             "rolls": [{"at": row.at, "rule": row.rule} for row in rows if row.effect == "roll"],
-        },
+        }
+        | ({"dg": disorder} if disorder else {}),
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
         needed(rows, legal),
@@ -160,7 +185,8 @@ def _stack(asked: Asked, at: StackAt) -> Finding:
         {"legal": legal, **verdict.facts},
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
-        needed(rows, legal),
+        # who may stand together can be told where what it does to them cannot
+        needed(rows, None),
     )
 
 
@@ -179,6 +205,7 @@ KINDS = [
             "why": "what decides it, in a few words",
             "opportunity_fire": "who may fire at it, and where it stands then",
             "rolls": "dice to be rolled on the way, each where and by which rule",
+            "dg": "css: the Disorganization of every hex whose marker the move changes",
         },
         points=POINTS,
         example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+import sqlalchemy as sa
 from pydantic import Field, model_validator
 
 from app.questions.geometry import Place
-from app.questions.movement import step_of
+from app.questions.movement import needed, step_of
 from app.rulings import Arguments, Asked, Finding, Need, QuestionKind
 from importers.cases import Names
 
-POINTS: tuple[str, ...] = ()
-"""Contested points that a zone turns on."""
+POINTS: tuple[str, ...] = (
+    "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62",
+    "ccp-7", "ccp-29", "ccp-33", "ccp-34",
+)  # fmt: skip
+"""Contested points that a zone turns on: sight, and what an indirect unit in Column has."""
+NAVAL = ("final_run_in", "approach")
+"""Naval zones of css that can be fired into, each told by its beach hex (22.3.1)."""
+TRACED = {"open": True, "closed": False, "unknown": None}
 
 
 class ZoneOf(Arguments):
@@ -33,12 +40,16 @@ class TracePath(Arguments):
 
     start: Place = Field(alias="from", description="A hex label or a unit's id")
     target: Place = Field(alias="to", description="A hex label or a unit's id")
-    traced_for: Literal["leader", "support_weapon", "routed"] = Field(
-        alias="for", description="Who goes: a leader, a support weapon or routed units"
+    traced_for: Literal["leader", "support_weapon", "tank_support_weapon", "routed"] = Field(
+        alias="for", description="Who goes: a leader, a support weapon, a tank among them, or a routed unit"
     )
     side: Annotated[str | None, Names(("side",))] = Field(
         None, description="Whose; needed where neither end is a unit"
     )
+
+
+def _labels(rows: list[sa.Row[Any]], *arms: str) -> list[str]:
+    return sorted({row.label for row in rows if row.arm in arms})
 
 
 def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
@@ -52,12 +63,15 @@ def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
         f"select * from {asked.ruleset}.{function}_reasons(:position, :{argument}, :conditions, :policy)",
         **whose,
     )
-    answer: dict[str, Any] = {"hexes": sorted({row.label for row in rows if row.arm != "weapon"})}
-    if any(row.arm == "weapon" for row in rows):
-        answer["weapon"] = sorted({row.label for row in rows if row.arm == "weapon"})
+    answer: dict[str, Any] = {"hexes": _labels(rows, "unit")}
+    if asked.ruleset == "ccp":
+        answer["weapon"] = _labels(rows, "weapon")
+        answer["hindered"] = sorted({row.at for row in reasons if row.effect == "hindered"})
+    if asked.ruleset == "css":
+        answer["naval"] = {run: _labels(rows, run) for run in NAVAL}
     if of.side is not None:
         answer["by"] = {
-            code: sorted({row.label for row in rows if row.by == code})
+            code: _labels([row for row in rows if row.by == code], "unit", "weapon")
             for code in sorted({row.by for row in rows})
         }
     return Finding(
@@ -78,10 +92,12 @@ def _trace_path(asked: Asked, path: TracePath) -> Finding:
         side=path.side,
     )
     verdict = rows[-1]
+    is_open = TRACED[verdict.effect]
     return Finding(
-        {"open": verdict.effect == "open", "path": list(verdict.path or ()), "why": verdict.note},
+        {"open": is_open, "path": list(verdict.path), "why": verdict.note},
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
+        needed(rows, is_open),
     )
 
 
@@ -94,7 +110,9 @@ KINDS = [
         rule=_fire_zone,
         answers={
             "hexes": "labels of all hexes in it; ccp: those that the unit may fire at",
-            "weapon": "ccp: hexes that the unit's weapon may fire at, where it has one",
+            "weapon": "ccp: hexes that the unit's weapon may fire at",
+            "hindered": "ccp: hexes where Hindrance leaves it no FP, unless in a Fire Group or by an action",
+            "naval": "css: naval zones in it (`final_run_in`, `approach`), each by its beach hex",
             "by": "of a side: the hexes of each of its units",
         },
         points=POINTS,
@@ -108,7 +126,7 @@ KINDS = [
         rulesets=("css",),
         rule=_trace_path,
         answers={
-            "open": "whether there is a way",
+            "open": "true, false, or null where a counter or the rulebook does not tell what would decide it",
             "path": "a shortest way, both ends included; empty where there is none",
             "why": "what decides it, in a few words",
         },

@@ -1,0 +1,185 @@
+// What a click, a key or a drag on the map does.
+import { LatLngBounds } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Picker } from "./panel.js";
+
+const ARROWS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+const FAR = 5; // hexes, with Shift
+const READABLE = 18; // zoom at which labels and counters can be read
+
+export class Desk {
+  constructor(map, ground, counters, overlay, panel) {
+    Object.assign(this, { map, ground, counters, overlay, panel });
+    this.element = map.getContainer();
+    this.cursor = null;
+  }
+
+  listen() {
+    this.map.on("click", ({ latlng }) => {
+      const hex = this.ground.at(latlng.lng, latlng.lat);
+      if (hex) this.choose(hex.label);
+    });
+    this.counters.onPick = (label, unit) => this.choose(label, unit);
+    this.counters.onDrop = (unit, to, from) => this.drop(unit, to, from);
+    this.panel.onShown = (all) => this.show(all);
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    document.querySelector("[data-find]")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.find(event.target.elements.look.value.trim());
+    });
+  }
+
+  // A hex is chosen: looked at, or given to the tool.
+  choose(label, unit) {
+    this.put(this.ground.hexes.get(label));
+    const { form } = this.panel;
+    if (!form) return this.look(label);
+    const picker = new Picker(form);
+    const wrong = picker.pick(label, unit, this.counters.topUnit(label));
+    if (wrong) return this.panel.say(wrong);
+    if (!picker.missing) return this.panel.go(this.panel.addressOf(form));
+    return this.hint(picker);
+  }
+
+  look(label) {
+    const address = new URL(location.href);
+    address.searchParams.set("look", label);
+    return this.panel.go(address);
+  }
+
+  find(label) {
+    const hex = this.ground.hexes.get(label) ?? this.ground.hexes.get(label.toUpperCase());
+    if (hex) {
+      this.put(hex);
+      this.map.setView([hex.y, hex.x], Math.max(this.map.getZoom(), READABLE));
+    }
+    return this.look(hex?.label ?? label);
+  }
+
+  drop(unit, to, from) {
+    const form = this.panel.panel.querySelector("[data-change=move]");
+    if (!form || !to || to === from) {
+      this.counters.lay(this.panel.editing);
+      return;
+    }
+    form.elements["if.who"].value = unit;
+    form.elements["if.at"].value = to;
+    this.panel.go(this.panel.addressOf(form, form.querySelector("[value=move]")));
+  }
+
+  // The panel was shown anew: so is the map.
+  show(all) {
+    if (all) this.counters.lay(this.panel.editing);
+    const { draws, form } = this.panel;
+    this.overlay.show(draws);
+    this.counters.point(draws?.units ?? []);
+    const looked = this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
+    if (looked) this.overlay.ring(looked, this.overlay.looks.inks.end);
+    const find = document.querySelector("[data-find]");
+    if (find) find.elements.look.value = looked ?? "";
+    if (form) this.hint(new Picker(form), draws);
+    this.element.classList.toggle("picking", form !== null);
+    document.title = [this.panel.panel.querySelector(".verdict")?.textContent.trim(), document.querySelector("h1").textContent, "Sightline"].filter(Boolean).join(" · ");
+  }
+
+  hint(picker, draws) {
+    const place = picker.form.querySelector("[data-hint]");
+    const missing = picker.missing;
+    const text = missing
+      ? `${missing.dataset.names ? "Choose on the map" : "Choose"}: ${picker.labelOf(missing)}`
+      : "";
+    place.textContent = text;
+    if (!draws) {
+      this.overlay.show(null);
+      this.overlay.choose(picker.chosen.map((name) => this.hexOf(name)).filter(Boolean));
+      if (text) this.panel.say(text);
+    }
+  }
+
+  hexOf(name) {
+    if (this.ground.hexes.has(name)) return name;
+    return [...this.counters.inHex].find(([, here]) => here.units.some((unit) => unit.name === name))?.[0];
+  }
+
+  // Bring what the address speaks of into sight.
+  frame() {
+    const { draws } = this.panel;
+    const looked = this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
+    const labels = draws ? [...draws.ends, ...draws.path, ...Object.keys(draws.hexes)] : looked ? [looked] : [...this.counters.inHex.keys()];
+    const points = labels.map((label) => this.ground.point(label)).filter(Boolean);
+    if (!points.length) return;
+    const bounds = new LatLngBounds(points.map(([x, y]) => [y, x])).pad(0.25);
+    this.map.fitBounds(bounds, { padding: [30, 30], maxZoom: READABLE + 4, animate: false });
+  }
+
+  put(hex) {
+    this.cursor = hex;
+    this.overlay.moveCursor(hex);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    const act = this.actionOf(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  actionOf(event) {
+    const { key } = event;
+    if (key in ARROWS) return () => this.walk(...ARROWS[key], event.shiftKey ? FAR : 1);
+    const plain = {
+      Enter: () => this.cursor && this.choose(this.cursor.label, this.counters.topUnit(this.cursor.label)),
+      " ": () => this.cursor && this.choose(this.cursor.label),
+      Escape: () => this.escape(),
+      Backspace: () => this.takeBack(),
+      "+": () => this.map.zoomIn(),
+      "=": () => this.map.zoomIn(),
+      "-": () => this.map.zoomOut(),
+      0: () => this.map.fitBounds(this.map.options.maxBounds.pad(-0.22)),
+      "/": () => document.getElementById("look").focus(),
+    };
+    if (Object.hasOwn(plain, key)) return plain[key];
+    const link = /^[a-z1-9]$/i.test(key) && this.panel.panel.querySelector(`[data-key="${key.toLowerCase()}"]`);
+    return link ? () => this.panel.go(link.href) : null;
+  }
+
+  walk(dx, dy, hexes) {
+    if (!this.cursor) {
+      const { lat, lng } = this.map.getCenter();
+      this.put(this.ground.at(lng, lat) ?? this.ground.hexes.values().next().value);
+    } else {
+      let next = this.cursor;
+      for (let n = 0; n < hexes; n++) {
+        const [q, r] = this.ground.lattice.toward([next.q, next.r], dx, dy);
+        next = this.ground.byPlace.get(`${q},${r}`) ?? next;
+      }
+      this.put(next);
+    }
+    const { label, terrain, level, features, name, x, y } = this.cursor;
+    this.map.panInside([y, x], { padding: [60, 60], animate: false });
+    const kind = this.overlay.looks.legend.terrain[terrain]?.title ?? terrain;
+    this.panel.say([label, name, `${kind}, level ${level}`, ...features, ...this.counters.words(label)].filter(Boolean).join("; "));
+  }
+
+  escape() {
+    const { form } = this.panel;
+    const picker = form && new Picker(form);
+    const chosen = picker?.fields.some((field) => field.value);
+    const address = new URL(location.href);
+    if (chosen) {
+      [...form.querySelectorAll("[data-names]")].forEach((field) => address.searchParams.delete(field.name));
+    } else {
+      address.searchParams.delete(form ? "tool" : "look");
+    }
+    this.put(null);
+    this.panel.go(address);
+  }
+
+  takeBack() {
+    const { form } = this.panel;
+    if (!form || !new Picker(form).takeBack()) return;
+    const picker = new Picker(form);
+    if (picker.missing) this.hint(picker);
+    else this.panel.go(this.panel.addressOf(form));
+  }
+}

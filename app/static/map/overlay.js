@@ -1,0 +1,111 @@
+// What a ruling shows on the map: found hexes with their costs, a line, a way, what stops it.
+import { LayerGroup, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Tiles } from "./ground.js";
+
+const at = ([x, y]) => [y, x];
+
+export class Overlay {
+  constructor(map, ground, looks) {
+    this.map = map;
+    this.ground = ground;
+    this.looks = looks;
+    map.createPane("found").style.zIndex = 350;
+    map.createPane("lines").style.zIndex = 650;
+    map.createPane("cursor").style.zIndex = 640;
+    map.getPane("lines").style.pointerEvents = map.getPane("cursor").style.pointerEvents = "none";
+    this.svg = new SVG({ pane: "lines", padding: 0.5 });
+    this.found = new Tiles((...tile) => this.paintFound(...tile), { pane: "found" }).addTo(map);
+    this.lines = new LayerGroup().addTo(map);
+    this.cursor = null;
+    this.draws = null;
+  }
+
+  show(draws) {
+    this.draws = draws;
+    this.most = draws ? Math.max(0, ...Object.values(draws.hexes).filter((cost) => typeof cost === "number")) : 0;
+    this.found.redraw();
+    this.lines.clearLayers();
+    if (!draws) return;
+    const { inks } = this.looks;
+    const stopped = draws.blocked.length > 0;
+    if (draws.line.length === 2) this.line(draws.line, stopped ? inks.blocks : inks.answer, stopped ? "1 7" : null);
+    if (draws.path.length > 1) this.line(draws.path.map((label) => this.ground.point(label)).filter(Boolean), stopped ? inks.blocks : inks.answer);
+    draws.blocked.forEach((label) => this.block(label, inks.blocks));
+    draws.ends.forEach((label) => this.ring(label, inks.end));
+  }
+
+  line(points, color, dash) {
+    const common = { pane: "lines", renderer: this.svg, interactive: false };
+    this.lines.addLayer(new Polyline(points.map(at), { ...common, color: this.looks.inks.halo, weight: 9, opacity: 1 }));
+    this.lines.addLayer(new Polyline(points.map(at), { ...common, color, weight: 4, dashArray: dash }));
+  }
+
+  ring(label, color, weight = 3.5) {
+    const hex = this.ground.hexes.get(label);
+    if (!hex) return;
+    const outline = this.ground.outline(hex, 0.93).map(at);
+    const common = { pane: "lines", renderer: this.svg, interactive: false, fill: false };
+    this.lines.addLayer(new Polygon(outline, { ...common, color: this.looks.inks.halo, weight: weight + 3 }));
+    this.lines.addLayer(new Polygon(outline, { ...common, color, weight }));
+  }
+
+  block(label, color) {
+    const [one, other] = label.split("|").map((name) => this.ground.hexes.get(name));
+    if (one && other) {
+      const side = this.ground.lattice.side([one.q, one.r], [other.q, other.r]);
+      this.lines.addLayer(new Polyline(side.map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 8, lineCap: "butt" }));
+    } else if (one) {
+      this.lines.addLayer(new Polygon(this.ground.outline(one, 0.9).map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 3, fillColor: color, fillOpacity: 0.28 }));
+    }
+  }
+
+  // Hexes in a tint, the dearer the fainter, each with its number.
+  paintFound(context, box, scale, pixels) {
+    if (!this.draws) return;
+    const { inks } = this.looks;
+    for (const hex of this.ground.in(box, "hexes")) {
+      const cost = this.draws.hexes[hex.label];
+      if (cost === undefined) continue;
+      const share = typeof cost === "number" && this.most > 0 ? cost / this.most : 0;
+      context.beginPath();
+      this.ground.outline(hex, 0.97).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
+      context.closePath();
+      context.fillStyle = context.strokeStyle = inks.answer;
+      context.globalAlpha = 0.5 - 0.32 * share;
+      context.fill();
+      context.globalAlpha = 0.8;
+      context.lineWidth = Math.max(0.05, 1 / scale);
+      context.stroke();
+      context.globalAlpha = 1;
+    }
+    if (scale < 11) return;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (const [label, cost] of Object.entries(this.draws.hexes)) {
+      const point = cost !== null && this.ground.point(label);
+      if (!point || point[0] < box[0] - 1 || point[0] > box[2] + 1 || point[1] < box[1] - 1 || point[1] > box[3] + 1) continue;
+      const lower = this.draws.kind === "path" ? -0.5 : 0;
+      pixels(point[0], point[1] + lower, () => {
+        context.font = `700 ${Math.max(10, 0.42 * scale)}px "DejaVu Sans", system-ui, sans-serif`;
+        context.lineWidth = Math.max(3, 0.12 * scale);
+        context.strokeStyle = inks.halo;
+        context.strokeText(String(cost), 0, 0);
+        context.fillStyle = inks.name;
+        context.fillText(String(cost), 0, 0);
+      });
+    }
+  }
+
+  // Hexes that were chosen for a question that is not complete yet.
+  choose(labels) {
+    labels.forEach((label) => this.ring(label, this.looks.inks.answer));
+  }
+
+  moveCursor(hex) {
+    this.cursor?.remove();
+    this.cursor = hex && new Polygon(this.ground.outline(hex, 0.86).map(at), {
+      pane: "cursor", renderer: this.cursorSvg ??= new SVG({ pane: "cursor", padding: 0.5 }), interactive: false,
+      color: this.looks.inks.end, weight: 3, dashArray: "5 5", fillOpacity: 0.08, className: "cursor-hex",
+    }).addTo(this.map);
+  }
+}

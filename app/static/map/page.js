@@ -1,0 +1,69 @@
+// The map page: Leaflet over our own canvas tiles, the panel, and one cursor for mouse and keys.
+import { Control, LatLngBounds, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Counters } from "./counters.js";
+import { Desk } from "./desk.js";
+import { Ground, GroundPainter, PLANE, Tiles } from "./ground.js";
+import { Lattice } from "./lattice.js";
+import { Looks } from "./looks.js";
+import { Overlay } from "./overlay.js";
+import { Panel } from "./panel.js";
+
+const NEAREST = 26; // zoom: a corner radius of 90 pixels
+
+const element = document.getElementById("map");
+const panel = new Panel(document.getElementById("panel"), document.getElementById("counters"), document.getElementById("said"));
+
+element.hidden = false;
+document.querySelector(".map-page").classList.add("with-script");
+panel.say("Loading the map …");
+try {
+  await start();
+  element.dataset.ready = "";
+  panel.say("");
+} catch (error) {
+  element.hidden = true;
+  panel.say(`${error.message} Reload the page to try again.`);
+  throw error;
+}
+
+async function start() {
+  const lattice = new Lattice(element.dataset.orientation === "pointed");
+  const [ground, looks] = await Promise.all([Ground.load(element.dataset.api, lattice), Looks.load(element.dataset.legend)]);
+  const [left, low, right, high] = ground.box;
+  const bounds = new LatLngBounds([low, left], [high, right]);
+  const map = new LeafletMap(element, {
+    crs: PLANE, keyboard: false, attributionControl: false, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
+    maxBounds: bounds.pad(0.4), fadeAnimation: false,
+  });
+  map.fitBounds(bounds, { padding: [8, 8] });
+  map.setMinZoom(map.getZoom() - 2);
+  const painter = new GroundPainter(ground, looks);
+  const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
+  const counters = new Counters(map, ground, panel.counters);
+  const overlay = new Overlay(map, ground, looks);
+  const desk = new Desk(map, ground, counters, overlay, panel);
+  looks.onChange(() => {
+    tiles.redraw();
+    desk.show(true);
+  });
+  addLayerSwitches(map, painter, tiles, counters);
+  desk.listen();
+  desk.show(true);
+  desk.frame();
+}
+
+function addLayerSwitches(map, painter, tiles, counters) {
+  const names = { patterns: "Patterns", sides: "Hexsides", paths: "Ways", artwork: "Artwork and crests", levels: "Levels", labels: "Labels" };
+  const Switch = Layer.extend({
+    initialize(key) { this.key = key; },
+    onAdd() { this.set(true); },
+    onRemove() { this.set(false); },
+    set(shown) {
+      if (painter.shown[this.key] === shown) return;
+      painter.shown[this.key] = shown;
+      tiles.redraw();
+    },
+  });
+  const switches = Object.fromEntries(Object.entries(names).map(([key, name]) => [name, new Switch(key).addTo(map)]));
+  new Control.Layers(null, { ...switches, Units: counters.units, Markers: counters.markers }).addTo(map);
+}

@@ -1,0 +1,152 @@
+// The panel beside the map: what the address says, fetched from the server and put in place.
+export class Panel {
+  constructor(panel, counters, said) {
+    this.panel = panel;
+    this.counters = counters;
+    this.said = said;
+    this.onShown = () => {};
+    this.asking = null;
+    panel.addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-go], a.switch");
+      if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      event.preventDefault();
+      this.go(link.href);
+    });
+    panel.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.go(this.addressOf(event.target, event.submitter));
+    });
+    addEventListener("popstate", () => this.go(location.href, false));
+  }
+
+  get form() {
+    return this.panel.querySelector("form[data-ask]");
+  }
+
+  get draws() {
+    const told = this.panel.querySelector("#ruling")?.dataset.draws;
+    return told ? JSON.parse(told) : null;
+  }
+
+  get editing() {
+    return this.panel.querySelector("[data-whatif]") !== null;
+  }
+
+  say(text) {
+    this.said.textContent = text;
+  }
+
+  addressOf(form, submitter) {
+    const address = new URL(form.action, location.href);
+    const data = new FormData(form, submitter);
+    address.search = new URLSearchParams([...data].filter(([, value]) => value !== ""));
+    return address.href;
+  }
+
+  // Show what an address asks for, and have it in the browser's bar.
+  async go(address, push = true) {
+    const wanted = new URL(address, location.href);
+    const here = new URL(this.shown ?? location.href);
+    const all = !push || wanted.pathname !== here.pathname || wanted.searchParams.get("whatif") !== here.searchParams.get("whatif")
+      || wanted.searchParams.get("edit") !== here.searchParams.get("edit");
+    wanted.searchParams.set("part", all ? "all" : "panel");
+    this.asking?.abort();
+    const asking = (this.asking = new AbortController());
+    this.panel.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(wanted, { signal: asking.signal });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(this.wrong(text));
+      const found = new URL(answer.url);
+      found.searchParams.delete("part");
+      this.put(text, all);
+      if (push && found.href !== location.href && answer.headers.get("X-Kept") !== "no") history.pushState(null, "", found);
+      this.shown = location.href;
+      this.onShown(all);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      this.say(error.message);
+      this.onShown(true);
+    } finally {
+      if (this.asking === asking) this.panel.removeAttribute("aria-busy");
+    }
+  }
+
+  wrong(text) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    return page.querySelector(".lead")?.textContent || "The server does not answer as it should.";
+  }
+
+  put(text, all) {
+    const was = document.activeElement;
+    const inside = this.panel.contains(was);
+    const again = inside && (was.id ? `#${CSS.escape(was.id)}` : was.dataset.key ? `[data-key="${was.dataset.key}"]` : null);
+    if (all) {
+      const open = this.counters.querySelector("details")?.open;
+      const parts = new DOMParser().parseFromString(text, "text/html");
+      this.panel.replaceChildren(...parts.querySelector("[data-part=panel]").childNodes);
+      this.counters.replaceChildren(...parts.querySelector("[data-part=counters]").childNodes);
+      const list = this.counters.querySelector("details");
+      if (list && open) list.open = true;
+    } else {
+      this.panel.innerHTML = text;
+    }
+    if (inside) ((again && this.panel.querySelector(again)) || this.panel.querySelector("#ruling") || this.panel.querySelector("a"))?.focus({ preventScroll: true });
+    const verdict = this.panel.querySelector(".verdict") ?? this.panel.querySelector(".refused");
+    if (verdict) this.say(verdict.textContent.trim());
+  }
+}
+
+// Choosing a question's places on the map, field by field.
+export class Picker {
+  constructor(form) {
+    this.form = form;
+    this.fields = [...form.querySelectorAll("[data-names]")];
+    const required = this.fields.filter((field) => "required" in field.dataset);
+    this.wanted = required.length ? required : this.fields.slice(0, 1);
+  }
+
+  // The field that the next hex goes to: one in focus, the first that is empty, a way that grows;
+  // where all are filled, choosing begins anew.
+  next() {
+    const focused = this.fields.find((field) => field === document.activeElement);
+    const open = focused ?? this.wanted.find((field) => !field.value);
+    if (open) return open;
+    const last = this.wanted.at(-1);
+    if (!last || "many" in last.dataset) return last;
+    this.wanted.forEach((field) => (field.value = ""));
+    return this.wanted[0];
+  }
+
+  // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told.
+  pick(label, unit, topUnit) {
+    const field = this.next();
+    if (!field) return "This tool takes no hex.";
+    const names = field.dataset.names.split(" ");
+    const value = names.includes("unit") ? unit ?? (names.includes("hex") ? label : topUnit) : names.includes("hex") ? label : null;
+    if (!value) return `There is no unit in ${label}.`;
+    if ("many" in field.dataset && field.value) field.value = `${field.value}, ${value}`;
+    else field.value = value;
+    return field.value ? null : `${value} cannot be chosen here.`;
+  }
+
+  takeBack() {
+    const many = this.wanted.findLast?.((field) => "many" in field.dataset && field.value);
+    const field = many ?? this.wanted.filter((one) => one.value).at(-1);
+    if (!field) return false;
+    field.value = many ? field.value.split(",").slice(0, -1).join(",").trim() : "";
+    return true;
+  }
+
+  get missing() {
+    return [...this.form.querySelectorAll("[data-required]")].find((field) => !field.value);
+  }
+
+  get chosen() {
+    return this.wanted.flatMap((field) => field.value.split(",")).map((value) => value.trim()).filter(Boolean);
+  }
+
+  labelOf(field) {
+    return this.form.querySelector(`label[for="${field.id}"]`)?.firstChild?.textContent.trim().toLowerCase() ?? field.name;
+  }
+}

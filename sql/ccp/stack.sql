@@ -1,0 +1,285 @@
+-- needs: ccp/stats.sql
+-- Who stands together in a ccp hex, and what that does to Cover and morale: 15, 3.3.5, T81.3, F100.3, F102.1.2.
+--
+-- In play a hex may hold any number of units; what is above seven soldier figures takes as much
+-- off its Cover. Illegal is only what may never be in one hex, or on one unit.
+
+create or replace function ccp._covers(position_id bigint, q integer, r integer)
+returns table (source text, rule text, cover integer, inside boolean)
+language sql stable rows 3
+as $$
+  select
+    replace(hex.terrain, '_', ' '),
+    effect.rule,
+    effect.halves / 2,
+    false
+  from public.position
+  inner join public.hex on hex.map_id = position.map_id and hex.q = _covers.q and hex.r = _covers.r
+  inner join public.terrain_effect as effect
+    on effect.ruleset = 'ccp'
+      and effect.feature = 'terrain'
+      and effect.code = hex.terrain
+      and effect.aspect = 'cover'
+  where position.id = _covers.position_id
+  union all
+  select
+    fort.kind,
+    fort.rule,
+    fort.cover,
+    fort.kind = 'cave'
+  from public.marker
+  inner join ccp._fortifications() as fort on fort.kind = marker.kind and fort.cover is not null
+  where marker.position_id = _covers.position_id
+    and marker.q = _covers.q
+    and marker.r = _covers.r
+$$;
+
+comment on function ccp._covers(bigint, integer, integer) is
+'Every Cover that a hex offers against ordinary fire, and whether only those inside have it (T81.3.1).';
+
+create or replace function ccp.stack(
+  position_id bigint, hex text, conditions jsonb default null, policy jsonb default null
+)
+returns table (
+  rule text,
+  clause text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer,
+  facts jsonb
+)
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  place record;
+begin
+  select * into place from positions.place(stack.position_id, stack.hex);
+  if place.q is null then
+    raise exception 'no hex or unit % on the map of this position', stack.hex using errcode = 'no_data_found';
+  end if;
+  return query
+  with ground as materialized (
+    select
+      hex.label,
+      hex.terrain
+    from public.position
+    inner join public.hex on hex.map_id = position.map_id and hex.q = place.q and hex.r = place.r
+    where position.id = stack.position_id
+  ),
+  stat as materialized (
+    select
+      stat.*,
+      ccp._figures(stat.kind) as figures,
+      stat.side = 'japan' and coalesce((stat.attributes ->> 'in_cave')::boolean, false) as inside
+    from ccp._stats(stack.position_id, stack.policy) as stat
+    where stat.q = place.q
+      and stat.r = place.r
+      and stat.kind <> 'aircraft'
+  ),
+  marked as materialized (
+    select
+      marker.kind,
+      count(*) as number,
+      max(marker.value) as value
+    from public.marker
+    where marker.position_id = stack.position_id
+      and marker.q = place.q
+      and marker.r = place.r
+    group by marker.kind
+  ),
+  crowd as materialized (
+    select
+      coalesce(sum(stat.figures), 0)::integer as figures,
+      greatest(0, coalesce(sum(stat.figures), 0) - 7)::integer as excess,
+      count(*) as units,
+      string_agg(stat.code, ', ' order by stat.code) as codes
+    from stat
+  ),
+  cover as materialized (
+    select *
+    from ccp._covers(stack.position_id, place.q, place.r)
+  ),
+  shelter as materialized (
+    select
+      max(cover.cover) filter (where not cover.inside) as outside,
+      max(cover.cover) as within
+    from cover
+  ),
+  worth as materialized (
+    select
+      stat.code,
+      stat.kind,
+      stat.attributes,
+      stat.led,
+      stat.untold,
+      stat.broken_leader,
+      case when stat.inside then shelter.within else shelter.outside end - crowd.excess as cover,
+      (stat.attributes ->> 'morale')::integer + stat.led + stat.status - stat.wire::integer
+      + case when stat.inside then shelter.within else shelter.outside end - crowd.excess as morale
+    from stat
+    cross join shelter
+    cross join crowd
+  ),
+  fort as materialized (
+    select
+      sum(marked.number) as number,
+      string_agg(marked.kind, ', ' order by marked.kind) as kinds
+    from marked
+    inner join ccp._fortifications() as fort on fort.kind = marked.kind
+  ),
+  told as (
+    select
+      fact.n,
+      fact.rule,
+      fact.effect,
+      fact.note,
+      fact.point
+    from ground
+    cross join crowd
+    cross join fort
+    cross join shelter
+    cross join lateral (
+      select
+        exists (select from marked where marked.kind = 'blaze') or ground.terrain = 'blaze' as is_so,
+        exists (select from marked where marked.kind = 'smoke') as smoke
+    ) as blaze
+    cross join lateral (
+      values
+      (
+        crowd.units > 0, 1, '15.2.1', crowd.figures::text,
+        format('soldier figures of both sides, inside a cave or not: %s', crowd.codes), null
+      ),
+      (
+        crowd.excess > 0, 2, '15.2.2', (-crowd.excess)::text,
+        format('%s above seven: the Cover of the hex is that much less', crowd.excess), null
+      ),
+      (
+        crowd.excess > 0, 3, '15.2.3', 'not at set-up', 'a hex may be overstacked only once play has begun', null
+      ),
+      (
+        blaze.is_so and (crowd.units > 0 or fort.number > 0 or blaze.smoke), 6, '15.1.5', 'forbids',
+        'where a blaze is no unit, fortification or smoke may be', null
+      ),
+      (
+        fort.number > 1, 6, '15.1.3', 'forbids',
+        format('one fortification a hex; the first placed stays: %s', fort.kinds), null
+      ),
+      (
+        fort.number > 0 and ccp._is_water(ground.terrain), 6, 'F100.3', 'forbids',
+        format('no fortification is in water terrain: %s', fort.kinds), null
+      ),
+      (
+        (blaze.is_so or blaze.smoke) and ccp._is_water(ground.terrain), 6,
+        case ground.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end, 'forbids',
+        'no blaze or smoke is in water terrain', null
+      )
+    ) as fact (holds, n, rule, effect, note, point)
+    where fact.holds
+    union all
+    select
+      4,
+      cover.rule,
+      cover.cover::text,
+      format('Cover: %s%s', cover.source, case when cover.inside then ', for those inside' else '' end),
+      case when count(*) over () > 1 then 'ccp-15' end
+    from cover
+    cross join crowd
+    where crowd.units > 0
+    union all
+    select
+      7,
+      '15.1.1',
+      'forbids',
+      format('%s, a leader, has a weapon that slows movement: %s', worth.code, worth.attributes -> 'weapon' ->> 'name'),
+      null
+    from worth
+    where worth.kind not in ('squad', 'team')
+      and (worth.attributes -> 'weapon' ->> 'movement')::integer < 0
+    union all
+    select
+      8,
+      '15.1.4',
+      marked.value::text,
+      format('of %s smoke markers the one with the largest Hindrance stays', marked.number),
+      null
+    from marked
+    where marked.kind = 'smoke'
+      and marked.number > 1
+    union all
+    select
+      9,
+      '3.1.4',
+      worth.morale::text,
+      format('%s: its morale with command, markers and Cover', worth.code),
+      case when worth.broken_leader is not null then 'ccp-29' end
+    from worth
+    where worth.morale is not null
+    union all
+    select
+      9,
+      '3.3.1.2',
+      'unknown',
+      format('the command number of %s', worth.untold),
+      null
+    from worth
+    where worth.untold is not null
+  )
+  select
+    line.rule,
+    null::text,
+    ground.label,
+    line.effect,
+    line.note,
+    line.point,
+    null::integer,
+    line.facts
+  from ground
+  cross join lateral (
+    select
+      told.n,
+      told.rule,
+      told.effect,
+      told.note,
+      told.point,
+      null::jsonb as facts
+    from told
+    union all
+    select
+      1000,
+      '15.2.1',
+      case when exists (select from told where told.effect = 'forbids') then 'illegal' else 'legal' end,
+      case
+        when exists (select from told where told.effect = 'forbids') then 'not all of this may be in one hex'
+        when crowd.excess > 0 then format('overstacked by %s, at the price of Cover', crowd.excess)
+        else 'within the stacking limit'
+      end,
+      null,
+      jsonb_build_object(
+        'figures', crowd.figures,
+        'limit', 7,
+        'over', crowd.excess,
+        'at_setup', crowd.excess = 0,
+        'cover', shelter.outside - crowd.excess,
+        'morale', coalesce(
+          (
+            select jsonb_object_agg(worth.code, worth.morale)
+            from worth
+            where worth.morale is not null
+              and worth.untold is null
+          ), '{}'
+        ),
+        'smoke', (select marked.value from marked where marked.kind = 'smoke')
+      )
+    from crowd
+    cross join shelter
+  ) as line
+  order by line.n, line.rule, line.note;
+end
+$$;
+
+comment on function ccp.stack(bigint, text, jsonb, jsonb) is
+'Who and what is together in a hex: figures against the limit, Cover, morale; a row a rule, the verdict last.';

@@ -1,0 +1,299 @@
+-- needs: ccp/command.sql, ccp/fan.sql
+-- What a ccp counter is worth where it stands: 3.1, 3.3.1.2, 3.3.1.3, 4.1.2, 4.2.2, 5, 19.1, F107.
+--
+-- Movement, fire and stacking all begin here: who commands in a unit's hex, what veteran and
+-- suppressed markers change, whether wire or a melee is there, and what each arm could fire.
+
+create or replace function ccp._is_water(terrain text)
+returns boolean
+language sql immutable parallel safe
+return terrain in ('stream', 'swamp', 'water_barrier');
+
+comment on function ccp._is_water(text) is
+'Whether a hex of this terrain is water: no weapon fires from it, nothing is built in it (T96, T97, T99).';
+
+create or replace function ccp._figures(kind text)
+returns integer
+language sql immutable parallel safe
+return case kind when 'squad' then 4 when 'team' then 2 when 'aircraft' then 0 else 1 end;
+
+comment on function ccp._figures(text) is
+'Soldier figures on a counter (3, 15.2.1).';
+
+create or replace function ccp._fortifications()
+returns table (kind text, rule text, cover integer, cover_overhead integer)
+language sql immutable parallel safe rows 7
+as $$
+  values
+  ('bunker', 'F101', 6, 7),
+  ('cave', 'F102.2.3', 4, 8),
+  ('foxholes', 'F103', 3, 4),
+  ('mines', 'F104', null, null),
+  ('pillbox', 'F105', 5, 6),
+  ('trench', 'F106.1', 4, 5),
+  ('wire', 'F107', null, null)
+$$;
+
+comment on function ccp._fortifications() is
+'The seven fortifications (F100.1) and the Cover each gives its hex: usually, and against aircraft, mortars and
+artillery; a cave gives its own to those inside alone.';
+
+-- The plan takes longer to make than to run: it is made once a session.
+create or replace function ccp._stats(position_id bigint, policy jsonb)
+returns table (
+  id bigint,
+  code text,
+  side text,
+  kind text,
+  q integer,
+  r integer,
+  label text,
+  terrain text,
+  level integer,
+  attributes jsonb,
+  -- a squad or team, which leaders in its hex improve
+  follows boolean,
+  -- the command number that it has itself; null where it has none or none is told
+  command integer,
+  -- what leaders in its hex add to it
+  led integer,
+  -- the leader in its hex whose command number is not told
+  untold text,
+  -- the broken leader in its hex
+  broken_leader text,
+  -- veteran and suppressed together
+  status integer,
+  wire boolean,
+  melee boolean
+)
+language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with piece as materialized (
+    select
+      unit.id,
+      unit.code,
+      unit.side,
+      unit.kind,
+      unit.q,
+      unit.r,
+      hex.label,
+      hex.terrain,
+      hex.level::integer as level,
+      unit.attributes,
+      unit.kind in ('squad', 'team') as follows,
+      coalesce((unit.attributes ->> 'broken')::boolean, false) as broken,
+      case
+        when unit.kind not in ('leader', 'hero') then null
+        when (unit.attributes ->> 'broken')::boolean and reading.broken_leader = 'a' then 0
+        else (unit.attributes ->> 'command')::integer
+      end as command
+    from public.position
+    inner join public.unit on unit.position_id = position.id
+    inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+    cross join lateral ccp._command_reading(coalesce(_stats.policy, position.policy)) as reading
+    where position.id = _stats.position_id
+  ),
+  lead as materialized (
+    select
+      piece.side,
+      piece.q,
+      piece.r,
+      sum(piece.command)::integer as command,
+      min(piece.code) filter (where piece.command is null) as untold,
+      min(piece.code) filter (where piece.broken) as broken
+    from piece
+    where piece.kind in ('leader', 'hero')
+    group by piece.side, piece.q, piece.r
+  ),
+  marked as materialized (
+    select
+      marker.q,
+      marker.r,
+      bool_or(marker.kind = 'wire') as wire,
+      bool_or(marker.kind = 'melee') as melee
+    from public.marker
+    where marker.position_id = _stats.position_id
+      and marker.kind in ('wire', 'melee')
+    group by marker.q, marker.r
+  ),
+  held as materialized (
+    select
+      piece.q,
+      piece.r,
+      min(piece.side) <> max(piece.side) as by_both
+    from piece
+    where piece.kind <> 'aircraft'
+    group by piece.q, piece.r
+  )
+  select
+    piece.id,
+    piece.code,
+    piece.side,
+    piece.kind,
+    piece.q,
+    piece.r,
+    piece.label,
+    piece.terrain,
+    piece.level,
+    piece.attributes,
+    piece.follows,
+    piece.command,
+    case when piece.follows then coalesce(lead.command, 0) else 0 end,
+    case when piece.follows then lead.untold end,
+    case when piece.follows then lead.broken end,
+    coalesce((piece.attributes ->> 'veteran')::boolean, false)::integer
+    - coalesce((piece.attributes ->> 'suppressed')::boolean, false)::integer,
+    coalesce(marked.wire, false),
+    -- 19.1: units of both sides make a melee hex, whether or not the marker is there
+    coalesce(marked.melee, false) or coalesce(held.by_both, false)
+  from piece
+  left join lead on lead.side = piece.side and lead.q = piece.q and lead.r = piece.r
+  left join marked on marked.q = piece.q and marked.r = piece.r
+  left join held on held.q = piece.q and held.r = piece.r;
+end
+$$;
+
+comment on function ccp._stats(bigint, jsonb) is
+'Every unit on the map with what changes its numbers where it stands: command, status, wire, melee.';
+
+create or replace function ccp._arms(position_id bigint, policy jsonb)
+returns table (
+  unit bigint,
+  by text,
+  side text,
+  q integer,
+  r integer,
+  label text,
+  level integer,
+  arm text,
+  name text,
+  nearest integer,
+  -- how far it fires; null: the counter does not tell
+  farthest integer,
+  fp integer,
+  ordnance boolean,
+  mortar boolean,
+  printed integer,
+  led integer,
+  status integer,
+  wire boolean,
+  -- why it cannot fire at all; null: it can
+  barred_by text,
+  barred text
+)
+language sql stable rows 20
+as $$
+  select
+    stat.id,
+    stat.code,
+    stat.side,
+    stat.q,
+    stat.r,
+    stat.label,
+    stat.level,
+    piece.arm,
+    piece.name,
+    piece.nearest,
+    piece.range + change.led + change.status - change.wire,
+    piece.fp + change.led + change.status - change.wire,
+    piece.ordnance,
+    piece.mortar,
+    piece.range,
+    change.led,
+    change.status,
+    change.wire = 1,
+    bar.rule,
+    bar.note
+  from ccp._stats(_arms.position_id, _arms.policy) as stat
+  cross join lateral (
+    select
+      stat.attributes -> 'weapon' as facts,
+      stat.attributes -> 'weapon' -> 'range' as range,
+      coalesce((stat.attributes -> 'weapon' ->> 'mortar')::boolean, false) as mortar
+  ) as weapon
+  cross join lateral (
+    -- 3.3.4 b: a Sogeki Hei is ordnance
+    select
+      'unit' as arm,
+      stat.code as name,
+      1 as nearest,
+      (stat.attributes ->> 'range')::integer as range,
+      (stat.attributes ->> 'fp')::integer as fp,
+      stat.kind = 'sogeki_hei' as ordnance,
+      false as mortar
+    union all
+    select
+      'weapon',
+      weapon.facts ->> 'name',
+      case when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 0)::integer else 1 end,
+      case
+        when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 1)::integer
+        else (weapon.range #>> '{}')::integer
+      end,
+      (weapon.facts ->> 'fp')::integer,
+      weapon.mortar or coalesce((weapon.facts ->> 'ordnance')::boolean, false),
+      weapon.mortar
+    where jsonb_typeof(weapon.facts) = 'object'
+  ) as piece
+  cross join lateral (
+    select
+      -- 3.3.1.3: leaders never improve ordnance; 4.1.2, 4.2.2 and F107.1 are about the unit alone
+      case when piece.arm = 'weapon' and piece.ordnance then 0 else stat.led end as led,
+      case when piece.arm = 'unit' then stat.status else 0 end as status,
+      case when piece.arm = 'unit' and stat.wire then 1 else 0 end as wire
+  ) as change
+  left join lateral (
+    select
+      reason.rule,
+      reason.note
+    from (
+      values
+      (1, stat.melee, '19.1', 'nobody fires out of a melee hex'),
+      (2, piece.arm = 'weapon' and (stat.attributes ->> 'broken')::boolean, '3.2.3', 'a broken unit fires no weapon'),
+      (
+        3, piece.arm = 'weapon' and (stat.attributes ->> 'suppressed')::boolean, '4.2.2',
+        'a suppressed unit fires no weapon'
+      ),
+      (4, piece.arm = 'weapon' and (weapon.facts ->> 'broken')::boolean, '5.4', 'the weapon is broken'),
+      (
+        5, piece.arm = 'weapon' and ccp._is_water(stat.terrain),
+        case stat.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end,
+        'no weapon fires from water terrain'
+      ),
+      (6, piece.arm = 'weapon' and stat.wire, 'F107.3', 'no weapon fires from a wire hex')
+    ) as reason (n, holds, rule, note)
+    where reason.holds
+    order by reason.n
+    limit 1
+  ) as bar on true
+  where stat.kind <> 'aircraft'
+$$;
+
+comment on function ccp._arms(bigint, jsonb) is
+'Every unit and weapon that could fire: from how near to how far, with what FP, or why it cannot.';
+
+create or replace function ccp._on_map(position_id bigint, unit text)
+returns void
+language plpgsql stable
+as $$
+declare
+  counter record;
+begin
+  select * into counter from positions._counter(_on_map.position_id, _on_map.unit);
+  if counter.id is null then
+    raise exception 'no unit % in this position', _on_map.unit using errcode = 'no_data_found';
+  elsif counter.q is null then
+    raise exception '% is not on the map', _on_map.unit using errcode = 'no_data_found';
+  elsif counter.kind = 'aircraft' then
+    raise exception '% is an aircraft, which is a marker and no unit (8)', _on_map.unit
+      using errcode = 'no_data_found';
+  end if;
+end
+$$;
+
+comment on function ccp._on_map(bigint, text) is
+'Refuses a question about a unit that is not there, is off the map, or flies.';

@@ -1,0 +1,678 @@
+-- needs: css/zones.sql, css/costs.sql, css/command.sql
+-- Traces in css (Guam): of leaders (13.1), Support Weapons (12.1, 12.2, 12.4.1) and routed units (8.5.1).
+--
+-- A trace is as long as it needs to be, over passable hexes and out of enemy Fire Zones, but
+-- for an end that its rule exempts. It is searched in waves over a grid of the whole map, where
+-- a cell holds how it was reached: a direction 1 to 6, 0 not yet, -1 shut. What a counter or the
+-- rulebook does not tell (-2) is first shut and then, if nothing else helps, open: a trace that
+-- is open only then is unknown.
+
+create or replace function css._shut(position_id bigint, side text, conditions jsonb, policy jsonb)
+returns table (q integer, r integer, cause text, rule text, doubtful boolean)
+language sql stable rows 500
+as $$
+  with foe as materialized (
+    select armed.*
+    from public.position
+    cross join lateral css._armed(
+      position.id, null, null, '{}', css._readings(coalesce(_shut.policy, position.policy))
+    ) as armed
+    where position.id = _shut.position_id
+      and armed.side <> _shut.side
+      and armed.q is not null
+  )
+  select
+    zone.q,
+    zone.r,
+    'the Fire Zone of ' || zone.by,
+    '7.2',
+    false
+  from (select distinct foe.side from foe) as enemy
+  cross join lateral css.side_zone(_shut.position_id, enemy.side, _shut.conditions, _shut.policy) as zone
+  where zone.arm = 'unit'
+  union all
+  -- 7.1.2: nothing is seen farther than 8
+  select
+    fan.q,
+    fan.r,
+    'the Fire Zone that ' || foe.code || ' may have',
+    '7.2',
+    true
+  from foe
+  cross join lateral css.fan(_shut.position_id, foe.code, 8, _shut.conditions, _shut.policy) as fan
+  where foe.reach is null
+  union all
+  -- 6.3: who is inside a cave does not hold the hex
+  select
+    foe.q,
+    foe.r,
+    foe.code,
+    '6.0',
+    false
+  from foe
+  where not foe.in_cave and foe.fire_side <> 'marker'
+  union all
+  select
+    marker.q,
+    marker.r,
+    'a fire',
+    '8.8.1',
+    false
+  from public.marker
+  where marker.position_id = _shut.position_id
+    and marker.kind = 'on_fire'
+    and marker.q is not null
+$$;
+
+comment on function css._shut(bigint, text, jsonb, jsonb) is
+'Hexes that a trace of a side cannot go through, and why: zones and units of the enemy, fires.';
+
+create or replace function css._road_sides(map_id bigint)
+returns bigint[]
+language sql stable
+return (
+  select array_agg(distinct css._spot(path.qs[link.n] + path.qs[link.n + 1], path.rs[link.n] + path.rs[link.n + 1]))
+  from public.path
+  cross join lateral generate_series(1, cardinality(path.qs) - 1) as link (n)
+  where path.map_id = _road_sides.map_id
+);
+
+comment on function css._road_sides(bigint) is
+'The hexsides that roads and trails of a map go across; every kind of path is a Road (6.2.1).';
+
+create or replace function css._passages(
+  position_id bigint, mobility text, readings jsonb, roads bigint[], qs integer[], rs integer[]
+)
+returns table (
+  direction integer,
+  q integer,
+  r integer,
+  label text,
+  -- passes, forbids or unknown
+  effect text,
+  rule text,
+  note text,
+  point text
+)
+language sql stable rows 100
+as $$
+  select
+    beside.direction,
+    hex.q,
+    hex.r,
+    hex.label,
+    case
+      when side.note is not null then 'forbids'
+      when road.there or ground.effect = 'cost' then 'passes'
+      else ground.effect
+    end,
+    coalesce(side.rule, ground.rule),
+    coalesce(side.note, ground.note),
+    case when side.note is null and not road.there then ground.point end
+  from public.position
+  cross join unnest(_passages.qs, _passages.rs) as start (q, r)
+  cross join lateral lattice.neighbours(start.q, start.r) as beside
+  inner join public.hex on hex.map_id = position.map_id and hex.q = beside.nq and hex.r = beside.nr
+  cross join lateral (
+    select coalesce(css._spot(start.q + beside.nq, start.r + beside.nr) = any(_passages.roads), false) as there
+  ) as road
+  inner join css._terrain_costs(_passages.mobility, false, _passages.readings) as ground
+    on ground.terrain = case
+      -- 8.8.1: burnt ground is clear
+      when exists (
+        select
+        from public.marker
+        where marker.position_id = _passages.position_id
+          and marker.q = hex.q
+          and marker.r = hex.r
+          and marker.kind = 'fire_cleared'
+      ) then 'clear'
+      else css._ground(hex.terrain, hex.features)
+    end
+  left join lateral (
+    select
+      crossing.rule,
+      crossing.note
+    from public.hexside
+    inner join css._crossings(_passages.mobility, false, false) as crossing
+      on crossing.kind = hexside.kind and crossing.along = road.there
+    where hexside.map_id = position.map_id
+      and hexside.x = start.q + beside.nq
+      and hexside.y = start.r + beside.nr
+      and crossing.effect = 'forbids'
+    order by crossing.kind
+    limit 1
+  ) as side on true
+  where position.id = _passages.position_id
+$$;
+
+comment on function css._passages(bigint, text, jsonb, bigint[], integer[], integer[]) is
+'All steps out of some hexes for a kind of mobility: which pass, which are forbidden, of which nothing is printed.';
+
+create or replace function css._trace_grid(position_id bigint)
+returns table (q0 integer, r0 integer, height integer, cells integer)
+language sql stable rows 1
+as $$
+  select
+    min(hex.q),
+    min(hex.r),
+    max(hex.r) - min(hex.r) + 1,
+    (max(hex.q) - min(hex.q) + 1) * (max(hex.r) - min(hex.r) + 1)
+  from public.position
+  inner join public.hex on hex.map_id = position.map_id
+  where position.id = _trace_grid.position_id
+$$;
+
+comment on function css._trace_grid(bigint) is
+'The grid of a position''s map: hex (q, r) is cell (q - q0) * height + r - r0 + 1.';
+
+create or replace function css._trace(
+  position_id bigint,
+  start_q integer,
+  start_r integer,
+  target_q integer,
+  target_r integer,
+  mobility text,
+  readings jsonb,
+  grid integer[],
+  dare boolean
+)
+returns integer[]
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  size record;
+  target integer;
+  roads bigint[];
+  qs integer[] := array[start_q];
+  rs integer[] := array[start_r];
+  found_directions integer[];
+  came integer[] := grid;
+begin
+  select * into size from css._trace_grid(_trace.position_id);
+  target := (target_q - size.q0) * size.height + target_r - size.r0 + 1;
+  roads := (
+    select css._road_sides(position.map_id) from public.position where position.id = _trace.position_id
+  );
+  while cardinality(qs) > 0 and came[target] <= 0 loop
+    select
+      coalesce(array_agg(wave.q), '{}'),
+      coalesce(array_agg(wave.r), '{}'),
+      array_agg(wave.direction)
+    into qs, rs, found_directions
+    from (
+      -- of several ways into a hex the first direction: always the same answer
+      select distinct on (step.q, step.r)
+        step.q,
+        step.r,
+        step.direction
+      from css._passages(_trace.position_id, _trace.mobility, _trace.readings, roads, qs, rs) as step
+      cross join lateral (
+        select came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] as state
+      ) as cell
+      where (cell.state = 0 or (cell.state = -2 and _trace.dare))
+        and (step.effect = 'passes' or (step.effect = 'unknown' and _trace.dare))
+      order by step.q, step.r, step.direction
+    ) as wave;
+    for n in 1..cardinality(qs) loop
+      came[(qs[n] - size.q0) * size.height + rs[n] - size.r0 + 1] := found_directions[n];
+    end loop;
+  end loop;
+  return came;
+end
+$$;
+
+comment on function css._trace(
+  bigint, integer, integer, integer, integer, text, jsonb, integer[], boolean
+) is
+'How every hex of a map was reached, wave by wave, until the target is or nothing more can be.';
+
+create or replace function css._way_back(
+  position_id bigint, start_q integer, start_r integer, target_q integer, target_r integer, came integer[]
+)
+returns text[]
+language plpgsql stable
+as $$
+declare
+  size record;
+  place record;
+  path text[];
+begin
+  select * into size from css._trace_grid(_way_back.position_id);
+  select target_q as q, target_r as r into place;
+  loop
+    path := (
+      select hex.label
+      from public.position
+      inner join public.hex on hex.map_id = position.map_id
+      where position.id = _way_back.position_id
+        and hex.q = place.q
+        and hex.r = place.r
+    ) || path;
+    exit when place.q = start_q and place.r = start_r;
+    select
+      2 * place.q - step.nq as q,
+      2 * place.r - step.nr as r
+    into place
+    from lattice.neighbours(place.q, place.r) as step
+    where step.direction = came[(place.q - size.q0) * size.height + place.r - size.r0 + 1];
+  end loop;
+  return path;
+end
+$$;
+
+comment on function css._way_back(bigint, integer, integer, integer, integer, integer[]) is
+'The way that a trace took, by label, both ends included.';
+
+create or replace function css._has_hq(position_id bigint, side text, q integer, r integer)
+returns boolean
+language sql stable
+return exists (
+  select
+  from public.unit as head
+  where head.position_id = _has_hq.position_id
+    and head.side = _has_hq.side
+    and head.kind = 'hq'
+    and head.q = _has_hq.q
+    and head.r = _has_hq.r
+);
+
+comment on function css._has_hq(bigint, text, integer, integer) is
+'Whether an HQ of a side stands in a hex.';
+
+create or replace function css._tracer(
+  position_id bigint, "from" text, "to" text, traced_for text, side text
+)
+returns table (
+  owner text,
+  start_q integer,
+  start_r integer,
+  start_label text,
+  target_q integer,
+  target_r integer,
+  target_label text,
+  mobility text,
+  rule text,
+  -- whether that end may be in an enemy zone
+  start_free boolean,
+  target_free boolean,
+  note text
+)
+language plpgsql stable rows 1
+as $$
+#variable_conflict use_column
+declare
+  ends record;
+begin
+  select
+    start.q as start_q,
+    start.r as start_r,
+    target.q as target_q,
+    target.r as target_r,
+    start_hex.label as start_label,
+    target_hex.label as target_label,
+    start.side as start_side,
+    target.side as target_side,
+    mover.kind as mover_kind,
+    goal.kind as goal_kind,
+    start.attributes as facts,
+    target.attributes as goal_facts
+  into ends
+  from public.position
+  left join positions.place(_tracer.position_id, _tracer."from") as start on true
+  left join positions.place(_tracer.position_id, _tracer."to") as target on true
+  left join public.unit as mover on mover.id = start.unit
+  left join public.unit as goal on goal.id = target.unit
+  left join public.hex as start_hex
+    on start_hex.map_id = position.map_id and start_hex.q = start.q and start_hex.r = start.r
+  left join public.hex as target_hex
+    on target_hex.map_id = position.map_id and target_hex.q = target.q and target_hex.r = target.r
+  where position.id = _tracer.position_id;
+  if ends.start_q is null or ends.target_q is null then
+    raise exception 'no trace from % to %: one of them is not on the map', _tracer."from", _tracer."to"
+      using errcode = 'no_data_found';
+  end if;
+  owner := coalesce(ends.start_side, ends.target_side, _tracer.side);
+  if owner is null then
+    raise exception 'whose trace from % to %? Name a unit, or give a side', _tracer."from", _tracer."to"
+      using errcode = 'no_data_found';
+  elsif owner <> coalesce(ends.target_side, owner) or owner <> coalesce(_tracer.side, owner) then
+    raise exception 'no trace from % to %: they are not of one side', _tracer."from", _tracer."to"
+      using errcode = 'no_data_found';
+  end if;
+  start_q := ends.start_q;
+  start_r := ends.start_r;
+  start_label := ends.start_label;
+  target_q := ends.target_q;
+  target_r := ends.target_r;
+  target_label := ends.target_label;
+  mobility := 'leg';
+  if _tracer.traced_for = 'leader' then
+    rule := '13.1';
+    start_free := true;
+    target_free := true;
+    note := 'a Leader goes over hexes that a Leg unit can enter; only the first and the last may be in an enemy zone';
+  elsif _tracer.traced_for = 'routed' then
+    if ends.mover_kind is null then
+      raise exception 'which unit routs? Name it in place of %', _tracer."from" using errcode = 'no_data_found';
+    elsif (ends.facts ->> 'in_cave')::boolean then
+      raise exception '% is inside a cave, where no unit routs (6.3)', _tracer."from" using errcode = 'no_data_found';
+    end if;
+    rule := '8.5.1';
+    start_free := true;
+    target_free := false;
+    mobility := ends.facts ->> 'mobility';
+    note := 'a routed unit goes to an HQ of its Division as its mobility allows; only the hex it flees from may be in an enemy zone';
+  elsif _tracer.traced_for in ('support_weapon', 'tank_support_weapon') then
+    start_free := css._has_hq(_tracer.position_id, owner, ends.target_q, ends.target_r)
+      and ends.mover_kind is distinct from 'hq';
+    target_free := not start_free;
+    if target_free and not css._has_hq(_tracer.position_id, owner, ends.start_q, ends.start_r) then
+      raise exception
+        'a Support Weapon is traced from or to an HQ of its side (12.1, 12.2), and neither % nor % has one',
+        _tracer."from", _tracer."to" using errcode = 'no_data_found';
+    end if;
+    rule := case when start_free then '12.2' else '12.1' end;
+    -- 12.4.1: tanks
+    if _tracer.traced_for = 'tank_support_weapon'
+      or (ends.mover_kind = 'support_weapon' and ends.facts ->> 'target' = 'tank')
+      or (ends.goal_kind = 'support_weapon' and ends.goal_facts ->> 'target' = 'tank') then
+      mobility := 'tracked';
+      rule := '12.4.1';
+    end if;
+    note := format(
+      'a Support Weapon is %s over hexes that a %s unit can enter; only %s may be in an enemy zone',
+      case when start_free then 'taken off' else 'attached' end,
+      initcap(mobility),
+      case when start_free then 'the first' else 'the last' end
+    );
+  else
+    raise exception 'nothing is traced for %: it is leader, support_weapon, tank_support_weapon or routed',
+      _tracer.traced_for using errcode = 'no_data_found';
+  end if;
+  return next;
+end
+$$;
+
+comment on function css._tracer(bigint, text, text, text, text) is
+'Who traces, from where to where, over what, and which end may be in an enemy zone.';
+
+create or replace function css._ties(position_id bigint, "from" text, "to" text, traced_for text)
+returns table (rule text, at text, effect text, note text)
+language sql stable rows 1
+as $$
+  select
+    tie.rule,
+    goal_hex.label,
+    case
+      when tie.own then 'passes'
+      when tie.own is null then 'unknown'
+      else 'blocks'
+    end,
+    format(
+      case
+        when tie.own then '%s is one of its own for %s'
+        when tie.own is null then 'whose %s and %s are'
+        else '%s is none of its own for %s'
+      end,
+      case when tie.goal then goal.code else mover.code end,
+      case when tie.goal then mover.code else goal.code end
+    )
+  from public.unit as mover
+  inner join public.unit as goal
+    on goal.position_id = mover.position_id and goal.code = _ties."to"
+  left join public.hex as goal_hex
+    on goal_hex.map_id = goal.map_id and goal_hex.q = goal.q and goal_hex.r = goal.r
+  cross join lateral css._command_facts(mover.attributes, mover.kind) as his
+  cross join lateral css._command_facts(goal.attributes, goal.kind) as hers
+  cross join lateral (
+    -- 13.1: a Leader goes to a unit of his Formation, white to white, No-Stripe to any of the Division
+    select
+      '13.1' as rule,
+      true as goal,
+      case his.stripe
+        when 'formation' then hers.formation = his.formation and hers.stripe = 'formation'
+        when 'white' then hers.stripe = 'white'
+        when 'none' then hers.division = his.division
+      end as own
+    where _ties.traced_for = 'leader'
+      and mover.kind = 'leader'
+      and css._is_unit(goal.kind)
+    union all
+    -- 8.5.1: any HQ of its Division
+    select
+      '8.5.1',
+      true,
+      goal.kind = 'hq' and his.division = hers.division
+    where _ties.traced_for = 'routed'
+    union all
+    -- 12.1, 12.2: the HQ of its Formation or of its Division
+    select
+      case when mover.kind = 'hq' then '12.1' else '12.2' end,
+      mover.kind <> 'hq',
+      (
+        select bool_or(head.tie in ('own', 'every'))
+        from css._heads(mover.position_id, case when mover.kind = 'hq' then goal.code else mover.code end) as head
+        where head.code = case when mover.kind = 'hq' then mover.code else goal.code end
+      )
+    where _ties.traced_for in ('support_weapon', 'tank_support_weapon')
+      and 'support_weapon' in (mover.kind, goal.kind)
+      and 'hq' in (mover.kind, goal.kind)
+  ) as tie
+  where mover.position_id = _ties.position_id
+    and mover.code = _ties."from"
+$$;
+
+comment on function css._ties(bigint, text, text, text) is
+'Whether the two units that a trace joins belong together, where both are named.';
+
+create or replace function css._barriers(
+  position_id bigint, side text, mobility text, readings jsonb, came integer[], conditions jsonb, policy jsonb
+)
+returns table (rule text, at text, effect text, note text, point text)
+language sql stable rows 8
+as $$
+  with reached as materialized (
+    select
+      array_agg(hex.q) as qs,
+      array_agg(hex.r) as rs,
+      css._road_sides(position.map_id) as roads
+    from public.position
+    cross join css._trace_grid(position.id) as size
+    inner join public.hex on hex.map_id = position.map_id
+    where position.id = _barriers.position_id
+      and _barriers.came[(hex.q - size.q0) * size.height + hex.r - size.r0 + 1] > 0
+    group by position.map_id
+  ),
+  stopped as (
+    select
+      step.label,
+      case when step.effect = 'passes' then shut.rule else step.rule end as rule,
+      case when step.effect = 'passes' then shut.cause else step.note end as cause,
+      case when step.effect = 'passes' then shut.doubtful else step.effect = 'unknown' end as doubtful,
+      case when step.effect <> 'passes' then step.point end as point
+    from reached
+    cross join css._trace_grid(_barriers.position_id) as size
+    cross join lateral css._passages(
+      _barriers.position_id, _barriers.mobility, _barriers.readings, reached.roads, reached.qs, reached.rs
+    ) as step
+    left join css._shut(_barriers.position_id, _barriers.side, _barriers.conditions, _barriers.policy) as shut
+      on shut.q = step.q and shut.r = step.r and step.effect = 'passes'
+    where _barriers.came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] <= 0
+  )
+  select
+    stopped.rule,
+    -- a place where it is one
+    case when count(distinct stopped.label) = 1 then min(stopped.label) end,
+    case when bool_and(stopped.doubtful) then 'unknown' else 'blocks' end,
+    format(
+      '%s: %s shut', stopped.cause,
+      case count(distinct stopped.label) when 1 then 'a hex' else count(distinct stopped.label) || ' hexes' end
+    ),
+    stopped.point
+  from stopped
+  where stopped.cause is not null
+  group by stopped.rule, stopped.cause, stopped.point
+  order by stopped.rule, stopped.cause
+$$;
+
+comment on function css._barriers(bigint, text, text, jsonb, integer[], jsonb, jsonb) is
+'What stops a trace at the rim of all that it reaches, and how many hexes of the rim.';
+
+create or replace function css.trace_path(
+  position_id bigint,
+  "from" text,
+  "to" text,
+  traced_for text,
+  side text default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text, path text[])
+language plpgsql stable rows 8
+as $$
+#variable_conflict use_column
+declare
+  tracer record;
+  size record;
+  shut record;
+  grid integer[];
+  came integer[];
+  start integer;
+  target integer;
+  verdict text := 'open';
+  barred boolean := false;
+  readings jsonb;
+begin
+  readings := (
+    select css._readings(coalesce(trace_path.policy, position.policy))
+    from public.position
+    where position.id = trace_path.position_id
+  );
+  select * into tracer
+  from css._tracer(trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side);
+  rule := tracer.rule;
+  at := tracer.start_label;
+  effect := 'traces';
+  note := tracer.note;
+  return next;
+  for rule, at, effect, note in
+    select tie.rule, tie.at, tie.effect, tie.note
+    from css._ties(trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for) as tie
+  loop
+    verdict := case effect when 'blocks' then 'closed' when 'unknown' then 'unknown' else verdict end;
+    return next;
+  end loop;
+  if tracer.rule = '8.5.1' and verdict <> 'closed'
+    and not css._has_hq(trace_path.position_id, tracer.owner, tracer.target_q, tracer.target_r) then
+    verdict := 'closed';
+    rule := '8.5.1';
+    at := tracer.target_label;
+    effect := 'blocks';
+    note := 'no HQ of its side is there';
+    return next;
+  end if;
+  select * into size from css._trace_grid(trace_path.position_id);
+  start := (tracer.start_q - size.q0) * size.height + tracer.start_r - size.r0 + 1;
+  target := (tracer.target_q - size.q0) * size.height + tracer.target_r - size.r0 + 1;
+  grid := array_fill(0, array[size.cells]);
+  for shut in
+    select
+      (hex.q - size.q0) * size.height + hex.r - size.r0 + 1 as cell,
+      hex.*
+    from css._shut(trace_path.position_id, tracer.owner, trace_path.conditions, trace_path.policy) as hex
+    order by hex.doubtful desc, hex.rule, hex.cause
+  loop
+    if (shut.cell = start or shut.cell = target) and shut.rule = '7.2' then
+      -- an end in a zone is worth a row; where it is exempt, it stops nothing
+      rule := case
+        when (shut.cell = start and tracer.start_free) or (shut.cell = target and tracer.target_free) then tracer.rule
+        else '7.2'
+      end;
+      at := case when shut.cell = start then tracer.start_label else tracer.target_label end;
+      effect := case when rule = tracer.rule then 'passes' when shut.doubtful then 'unknown' else 'blocks' end;
+      note := 'in ' || shut.cause;
+      return next;
+      barred := barred or effect = 'blocks';
+      if effect = 'passes' then
+        continue;
+      end if;
+    elsif shut.cell = start then
+      continue;
+    end if;
+    grid[shut.cell] := case when shut.doubtful then -2 else -1 end;
+  end loop;
+  if tracer.mobility is null then
+    rule := '8.5.1';
+    at := tracer.start_label;
+    effect := 'unknown';
+    note := format('the mobility of %s', trace_path."from");
+    return next;
+    verdict := case verdict when 'closed' then 'closed' else 'unknown' end;
+  elsif barred then
+    verdict := 'closed';
+  else
+    verdict := case when grid[start] = -2 and verdict = 'open' then 'unknown' else verdict end;
+    grid[start] := 7;
+    came := css._trace(
+      trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
+      tracer.mobility, readings, grid, false
+    );
+    if came[target] <= 0 then
+      for rule, at, effect, note, point in
+        select barrier.rule, barrier.at, barrier.effect, barrier.note, barrier.point
+        from css._barriers(
+          trace_path.position_id, tracer.owner, tracer.mobility, readings, came, trace_path.conditions,
+          trace_path.policy
+        ) as barrier
+      loop
+        return next;
+      end loop;
+      point := null;
+      came := css._trace(
+        trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
+        tracer.mobility, readings, grid, true
+      );
+      verdict := case when came[target] <= 0 or verdict = 'closed' then 'closed' else 'unknown' end;
+    end if;
+  end if;
+  for rule, point in
+    select
+      min(zone.rule),
+      zone.point
+    from css.side_zone_reasons(
+      trace_path.position_id, case tracer.owner when 'us' then 'japan' else 'us' end,
+      trace_path.conditions, trace_path.policy
+    ) as zone
+    where zone.point is not null
+    group by zone.point
+    order by zone.point
+  loop
+    at := null;
+    effect := 'contested';
+    note := 'an enemy Fire Zone turns on it';
+    return next;
+  end loop;
+  rule := tracer.rule;
+  at := tracer.target_label;
+  effect := verdict;
+  point := null;
+  note := case verdict
+    when 'open' then 'there is a way out of enemy zones'
+    when 'unknown' then 'what a counter or the rulebook does not tell would decide it'
+    else 'there is no such way'
+  end;
+  path := case
+    when verdict = 'open' then css._way_back(
+      trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r, came
+    )
+    else '{}'
+  end;
+  return next;
+end
+$$;
+
+comment on function css.trace_path(bigint, text, text, text, text, jsonb, jsonb) is
+'Whether a leader, a Support Weapon or a routed unit has a way, however long: the reasons, then the verdict with a shortest way.';

@@ -1,0 +1,898 @@
+-- needs: css/costs.sql, css/triggers.sql, positions/command.sql
+-- A way gone step by step in css (Guam): 3.2, 6.0, 6.1.1, 6.1.2, 6.3, 8.7.7, 8.8.1, 10.2, 12.3, 13.1, 15.0, 28.1.
+--
+-- `css._mover` knows who goes, `css._setting_out` what he may spend, `css._walk` goes the way.
+-- A way is a list of hexes. A hex named twice in a row is a step through the mouth of its cave, in or out;
+-- from inside a cave, another hex is the cave there (6.3).
+
+create or replace function css._dg_at(position_id bigint, q integer, r integer, inside boolean)
+returns integer
+language sql stable parallel safe
+as $$
+  select coalesce(max(marker.value), 0)
+  from public.marker
+  where marker.position_id = _dg_at.position_id
+    and marker.q = _dg_at.q
+    and marker.r = _dg_at.r
+    and marker.kind = 'dg'
+    and coalesce((marker.attributes ->> 'in_cave')::boolean, false) = _dg_at.inside
+$$;
+
+comment on function css._dg_at(bigint, integer, integer, boolean) is
+'The Disorganization of a hex, outside or inside its cave, which are two places (6.3).';
+
+create or replace function css._mover(
+  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
+)
+returns table (
+  map_id bigint,
+  kind text,
+  side text,
+  service text,
+  q integer,
+  r integer,
+  label text,
+  inside boolean,
+  zone jsonb,
+  -- all who go, and how many of them are Units
+  codes text[],
+  units integer,
+  weapons integer,
+  mobility text,
+  -- halves printed, or told with the question
+  movement integer,
+  -- a Support Weapon that is kept from steep slopes and ridges; a Tank one goes along
+  heavy boolean,
+  tank boolean,
+  manner text,
+  off_road boolean,
+  -- halves that interdiction adds to a hex
+  tax integer,
+  now jsonb,
+  readings jsonb
+)
+language plpgsql stable rows 1
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  who record;
+  pack record;
+  pace record;
+  state record;
+begin
+  select * into who from positions._counter(_mover.position_id, _mover.unit);
+  if not found then
+    raise exception 'no unit % in this position', _mover.unit using errcode = 'no_data_found';
+  end if;
+  select
+    position.map_id,
+    coalesce(_mover.conditions, position.conditions) as now,
+    css._readings(coalesce(_mover.policy, position.policy)) as readings
+  into state
+  from public.position
+  where position.id = _mover.position_id;
+  select
+    array_agg(counter.code) as codes,
+    count(*) filter (where css._is_unit(counter.kind))::integer as units,
+    count(*) filter (where counter.kind = 'support_weapon')::integer as weapons,
+    coalesce(bool_or(counter.kind = 'support_weapon' and counter.attributes ->> 'target' = 'tank'), false) as tank,
+    coalesce(
+      bool_or(counter.kind = 'support_weapon' and counter.attributes ->> 'target' is distinct from 'tank'), false
+    ) as weapon,
+    bool_or(counter.kind = 'truck') as truck,
+    bool_or(counter.side <> who.side) as enemies,
+    max(counter.attributes ->> 'service') filter (where css._is_unit(counter.kind)) as service
+  into pack
+  from public.unit as counter
+  where counter.position_id = _mover.position_id
+    and (counter.code = _mover.unit or _mover.options -> 'with' ? counter.code);
+  if pack.enemies then
+    raise exception 'an enemy does not move along with %', _mover.unit using errcode = 'no_data_found';
+  end if;
+  -- 15.0: a truck sets the pace of what it carries; else the slowest does
+  select
+    array_agg(distinct counter.attributes ->> 'mobility') as mobilities,
+    case
+      when bool_and(counter.attributes ? 'movement')
+        then min((counter.attributes ->> 'movement')::numeric) * 2
+    end as movement
+  into pace
+  from public.unit as counter
+  where counter.position_id = _mover.position_id
+    and counter.code = any(pack.codes)
+    and case when pack.truck then counter.kind = 'truck' else css._is_unit(counter.kind) end;
+  if cardinality(pace.mobilities) > 1 then
+    raise exception 'units that move in different ways pay different costs: ask for each of them alone'
+      using errcode = 'no_data_found';
+  end if;
+  return query
+  select
+    state.map_id,
+    who.kind,
+    who.side,
+    pack.service,
+    who.q,
+    who.r,
+    who.label,
+    coalesce((who.attributes ->> 'in_cave')::boolean, false),
+    who.attributes -> 'zone',
+    pack.codes,
+    pack.units,
+    pack.weapons,
+    pace.mobilities[1],
+    coalesce((_mover.options ->> 'points')::numeric * 2, pace.movement)::integer,
+    -- css-41 b: with a Tank Support Weapon a unit goes wherever it could without
+    pack.weapon or (pack.tank and state.readings ->> 'css-41' = 'a'),
+    pack.tank,
+    case
+      when (_mover.options ->> 'night_shift')::boolean then 'night_shift' else coalesce(_mover.options ->> 'as', 'move')
+    end,
+    coalesce((_mover.options ->> 'off_road')::boolean, false),
+    case
+      when who.side = 'japan' or state.readings ->> 'css-57' = 'b'
+        then 2 * coalesce((state.now ->> 'interdiction')::integer, 0)
+      else 0
+    end,
+    state.now,
+    state.readings;
+end
+$$;
+
+comment on function css._mover(bigint, text, jsonb, jsonb, jsonb) is
+'Who moves: the unit, those that go along, how they move, and what holds now.';
+
+create or replace function css._unfit(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
+returns table (rule text, clause text, at text, effect text, note text, point text)
+language sql stable rows 4
+as $$
+  with mover as materialized (
+    select * from css._mover(_unfit.position_id, _unfit.unit, _unfit.options, _unfit.conditions, _unfit.policy)
+  ),
+  party as materialized (
+    select
+      counter.code,
+      counter.kind,
+      counter.attributes,
+      counter.q,
+      counter.r,
+      coalesce((counter.attributes ->> 'in_cave')::boolean, false) as inside,
+      coalesce(_unfit.options ->> 'posture', counter.attributes ->> 'posture') as posture,
+      -- 8.7: an indirect unit that can walk is not carried
+      counter.attributes #>> '{fire,type}' = 'indirect' and (counter.attributes ->> 'movement')::numeric > 0 as walks,
+      mover.label,
+      mover.kind = 'truck' or exists (
+        select from public.unit as truck
+        where truck.position_id = _unfit.position_id and truck.code = any(mover.codes) and truck.kind = 'truck'
+      ) as by_truck
+    from mover
+    inner join public.unit as counter
+      on counter.position_id = _unfit.position_id and counter.code = any(mover.codes)
+  )
+  select
+    said.rule,
+    said.clause,
+    mover.label,
+    said.effect,
+    said.note,
+    said.point
+  from mover
+  cross join lateral (
+    select '4.0', 'A', 'forbids', 'the day of a tropical storm is skipped', null, 1
+    where mover.now ->> 'weather' = 'tropical_storm'
+    union all
+    select '6.0', null, 'forbids', format('%s starts elsewhere', party.code), null, 2
+    from party
+    where (party.q, party.r, party.inside) is distinct from (mover.q, mover.r, mover.inside)
+    union all
+    select
+      case mover.kind when 'leader' then '13.1' when 'hero' then '14.0' else '12.3' end,
+      null,
+      'forbids',
+      format('a %s moves with a unit, not alone', replace(mover.kind, '_', ' ')),
+      null,
+      3
+    where mover.units = 0 and mover.kind in ('leader', 'hero', 'support_weapon')
+    union all
+    select '24.2', null, 'forbids', 'an ambush unit is always deployed', null, 4
+    where mover.kind = 'ambush'
+    union all
+    select '6.0', null, 'turns', format('%s changes to %s first', party.code, party.posture), null, 4
+    from party
+    where css._is_unit(party.kind)
+      and party.kind <> 'ambush'
+      and party.posture <> party.attributes ->> 'posture'
+    union all
+    select
+      case when party.by_truck then '15.0' else '6.0' end,
+      null,
+      case when party.posture is null then 'assumed' else 'forbids' end,
+      case
+        when party.posture is null then format('%s is taken to be in column', party.code)
+        when party.by_truck then format('%s is deployed; only a column is carried', party.code)
+        else format('%s is deployed; only a column moves', party.code)
+      end,
+      null,
+      5
+    from party
+    where css._is_unit(party.kind) and party.kind <> 'ambush' and party.posture is distinct from 'column'
+    union all
+    select
+      case marker.kind when 'pinned' then '10.2.2' when 'suppressed' then '10.2.1' else '8.7.7' end,
+      null,
+      'forbids',
+      case marker.kind
+        when 'bombardment' then 'nobody leaves a bombardment' else format('%s units do not move', marker.kind)
+      end,
+      null,
+      6
+    from public.marker
+    where marker.position_id = _unfit.position_id
+      and marker.q = mover.q
+      and marker.r = mover.r
+      and css._marker_does(marker.kind) = 'holds'
+      -- 6.3: what lies outside of a cave holds nobody inside, and the other way round
+      and (
+        marker.kind = 'bombardment'
+        or coalesce((marker.attributes ->> 'in_cave')::boolean, false) = mover.inside
+      )
+    union all
+    select '12.3', null, 'forbids', 'more support weapons than units', null, 7
+    where mover.weapons > mover.units and mover.units > 0
+    union all
+    select '15.0', null, 'forbids', load.note, null, 8
+    from (
+      select
+        bool_or(party.by_truck) as by_truck,
+        coalesce(bool_or(party.walks), false) as walks
+      from party
+    ) as truck
+    cross join lateral (
+      values
+      (mover.side <> 'us', 'only the americans have trucks'),
+      (mover.units > 1, 'a truck carries one unit'),
+      (mover.weapons > 1, 'a truck carries one support weapon'),
+      (truck.walks, 'an indirect unit that can walk is not carried')
+    ) as load (over, note)
+    where truck.by_truck and load.over
+    union all
+    select '3.2', null, 'unknown', untold.note, null, 9
+    from (
+      values
+      (mover.mobility is null, format('how %s moves: leg, wheeled or tracked', _unfit.unit)),
+      (mover.movement is null, format('the movement allowance of %s', _unfit.unit))
+    ) as untold (so, note)
+    where untold.so and (mover.units > 0 or mover.kind = 'truck')
+    union all
+    select '3.2', null, 'forbids', format('%s has no movement; it waits for a truck', _unfit.unit), null, 10
+    where mover.movement = 0 and mover.manner = 'move'
+  ) as said (rule, clause, effect, note, point, n)
+  order by said.n
+$$;
+
+comment on function css._unfit(bigint, text, jsonb, jsonb, jsonb) is
+'What keeps a unit from moving before it takes a step, what is untold and what is taken for granted.';
+
+create or replace function css._setting_out(
+  position_id bigint, unit text, trail boolean, options jsonb, conditions jsonb, policy jsonb
+)
+returns table (
+  rule text, clause text, at text, effect text, note text, point text, halves integer, remaining integer
+)
+language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_variable
+declare
+  mover record;
+  marker record;
+  disorder integer;
+begin
+  select * into mover from css._mover(position_id, unit, options, conditions, policy);
+  for rule, clause, at, effect, note, point in
+    select * from css._unfit(position_id, unit, options, conditions, policy)
+  loop
+    return next;
+  end loop;
+  if mover.movement is null or mover.mobility is null then
+    return;
+  end if;
+  rule := '3.2';
+  clause := null;
+  at := mover.label;
+  effect := 'allowance';
+  point := null;
+  halves := mover.movement;
+  remaining := mover.movement;
+  note := format('%s moves %s', mover.mobility, trim_scale(halves / 2.0));
+  return next;
+  if trail then
+    rule := '6.2.1';
+    effect := '+2';
+    halves := 4;
+    remaining := remaining + halves;
+    note := 'on a trail from beginning to end';
+    return next;
+  end if;
+  halves := null;
+  disorder := css._dg_at(position_id, mover.q, mover.r, mover.inside);
+  if disorder > 0 then
+    rule := '10.2.3';
+    effect := case when disorder >= 3 then 'half' else '-1' end;
+    remaining := css._dg_left(remaining, 0, disorder);
+    note := format('DG%s leaves %s', disorder, trim_scale(remaining / 2.0));
+    return next;
+  end if;
+  for marker in
+    select counter.kind
+    from public.marker as counter
+    where counter.position_id = _setting_out.position_id and counter.q = mover.q and counter.r = mover.r
+  loop
+    if css._marker_does(marker.kind) = 'halves' then
+      rule := '8.7.2';
+      effect := 'half';
+      remaining := css._halved(remaining);
+      note := format('a %s leaves %s', replace(marker.kind, '_', ' '), trim_scale(remaining / 2.0));
+      return next;
+    elsif css._marker_does(marker.kind) = 'untold' and (mover.side = 'us' or marker.kind like '%barrage') then
+      rule := case when marker.kind like '%barrage' then '8.7.2' else '29.1' end;
+      effect := 'unknown';
+      note := css._untold_marker(marker.kind);
+      return next;
+    end if;
+  end loop;
+end
+$$;
+
+comment on function css._setting_out(bigint, text, boolean, jsonb, jsonb, jsonb) is
+'What a unit may spend: its allowance and what lowers it where it stands, and what forbids it to move at all.';
+
+create or replace function css._held_by(position_id bigint, side text, q integer, r integer)
+returns boolean
+language sql stable parallel safe
+as $$
+  select exists (
+    select
+    from public.unit
+    where unit.position_id = _held_by.position_id
+      and unit.q = _held_by.q
+      and unit.r = _held_by.r
+      and unit.side = _held_by.side
+      and css._is_unit(unit.kind)
+      -- 6.3: those inside a cave do not hold the hex above it
+      and not coalesce((unit.attributes ->> 'in_cave')::boolean, false)
+  )
+$$;
+
+comment on function css._held_by(bigint, text, integer, integer) is
+'Whether Units of a side stand in a hex, outside of its cave.';
+
+create or replace function css._friends(position_id bigint, side text, q integer, r integer, inside boolean, but text[])
+returns integer
+language sql stable parallel safe
+as $$
+  select count(*)::integer
+  from public.unit
+  where unit.position_id = _friends.position_id
+    and unit.q = _friends.q
+    and unit.r = _friends.r
+    and unit.side = _friends.side
+    and css._is_unit(unit.kind)
+    and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = _friends.inside
+    and unit.code <> all(_friends.but)
+$$;
+
+comment on function css._friends(bigint, text, integer, integer, boolean, text[]) is
+'How many Units of a side are in a place, those that move not counted.';
+
+create or replace function css._rivals(position_id bigint, side text, service text, but text[])
+returns table (q integer, r integer, effect text)
+language sql stable parallel safe rows 4
+as $$
+  select
+    unit.q,
+    unit.r,
+    -- the Navy stacks with none but the Navy, so that a service that is not told leaves it open
+    case
+      when bool_or((unit.attributes ->> 'service' = 'navy') <> (_rivals.service = 'navy')) then 'forbids'
+      else 'unknown'
+    end
+  from public.unit
+  where unit.position_id = _rivals.position_id
+    and unit.q is not null
+    and unit.side = 'japan'
+    and _rivals.side = 'japan'
+    and css._is_unit(unit.kind)
+    and unit.code <> all(_rivals.but)
+    and coalesce(unit.attributes ->> 'service', '') <> coalesce(_rivals.service, '')
+    and 'navy' in (unit.attributes ->> 'service', _rivals.service)
+  group by 1, 2
+$$;
+
+comment on function css._rivals(bigint, text, text, text[]) is
+'Where Japanese Navy and Army would stack, or might, as a counter does not tell its service (6.1.2).';
+
+create or replace function css._place(label text, inside boolean)
+returns text
+language sql immutable parallel safe
+return case when inside then label || ' cave' else label end;
+
+comment on function css._place(text, boolean) is
+'How a ruling names a hex, or the inside of its cave.';
+
+create or replace function css._step_bars(
+  position_id bigint,
+  side text,
+  mobility text,
+  units integer,
+  codes text[],
+  inside boolean,
+  aq integer,
+  ar integer,
+  bq integer,
+  br integer,
+  first boolean,
+  readings jsonb
+)
+returns table (rule text, effect text, note text, point text)
+language sql stable rows 1
+as $$
+  select
+    bar.rule,
+    'forbids',
+    bar.note,
+    null
+  from public.position
+  inner join public.hex on hex.map_id = position.map_id and hex.q = bq and hex.r = br
+  cross join lateral (
+    select
+      (aq, ar) = (bq, br) as mouth,
+      'cave' = any(hex.features) as cave,
+      css._friends(_step_bars.position_id, _step_bars.side, bq, br, true, codes) + units > 2 as full
+  ) as going
+  cross join lateral (
+    values
+    ('6.0', lattice.distance(aq, ar, bq, br) > 1, 'the hexes are not adjacent'),
+    ('6.3', going.mouth and not going.cave, 'there is no cave'),
+    ('6.3', going.mouth and going.cave and _step_bars.side <> 'japan', 'only the japanese go into caves'),
+    ('6.3', going.mouth and going.cave and mobility <> 'leg', 'no vehicle goes into a cave'),
+    ('6.3', going.mouth and not inside and going.cave and going.full, 'two units fill a cave'),
+    ('6.3', inside and not going.mouth and not going.cave, 'it has to come out of the cave first'),
+    ('6.3', inside and not going.mouth and going.cave and not first, 'from cave to cave takes the whole action'),
+    ('6.3', inside and not going.mouth and going.cave and going.full, 'two units fill a cave'),
+    (
+      '9.0',
+      css._held_by(_step_bars.position_id, case _step_bars.side when 'us' then 'japan' else 'us' end, bq, br)
+      and inside = going.mouth,
+      'a hex that the enemy holds is entered by assault only'
+    ),
+    (
+      '8.8.1',
+      not going.mouth and exists (
+        select
+        from public.marker
+        where marker.position_id = _step_bars.position_id
+          and marker.q = bq
+          and marker.r = br
+          and css._marker_does(marker.kind) = 'shuts'
+      ),
+      'the hex is on fire'
+    )
+  ) as bar (rule, holds, note)
+  where position.id = _step_bars.position_id
+    and bar.holds
+$$;
+
+comment on function css._step_bars(
+  bigint, text, text, integer, text[], boolean, integer, integer, integer, integer, boolean, jsonb
+) is
+'What shuts a hex or a cave to those that would enter it, whatever it costs.';
+
+create or replace function css._mined(position_id bigint, q integer, r integer)
+returns table (rule text, effect text, note text)
+language sql stable rows 1
+as $$
+  select
+    '28.1',
+    'roll',
+    'mines, on leaving: half the die, less what demolition teams cleared, in DG'
+  from public.marker
+  where marker.position_id = _mined.position_id
+    and marker.q = _mined.q
+    and marker.r = _mined.r
+    and marker.kind = 'mines'
+$$;
+
+comment on function css._mined(bigint, integer, integer) is
+'The die that Americans roll when they leave a mined beach.';
+
+create or replace function css._entered(
+  position_id bigint,
+  side text,
+  q integer,
+  r integer,
+  inside boolean,
+  -- through the mouth of its cave, and not from another hex
+  mouth boolean,
+  way text,
+  now jsonb,
+  readings jsonb
+)
+returns table (rule text, effect text, note text, point text)
+language sql stable rows 1
+as $$
+  select
+    case
+      when marker.kind = 'pinned' then '10.2.2'
+      when marker.kind = 'suppressed' then '10.2.1'
+      when marker.kind = 'bombardment' then '8.7.7'
+      when marker.kind = 'booby_trap' then '23.0'
+      when marker.kind in ('drunk', 'hungover') then '29.1'
+      else '8.7.2'
+    end,
+    case
+      when marker.kind = 'booby_trap' then 'roll'
+      when marker.kind = 'pinned' and readings ->> 'css-6' = 'b' then 'passes'
+      else case css._marker_does(marker.kind) when 'halves' then 'half' when 'holds' then 'stops' else 'unknown' end
+    end,
+    case
+      when marker.kind = 'booby_trap' then 'a booby trap goes off'
+      when css._marker_does(marker.kind) = 'halves' then 'a medium barrage halves what is left'
+      when css._marker_does(marker.kind) = 'untold' then css._untold_marker(marker.kind)
+      when marker.kind = 'bombardment' then 'nobody leaves a bombardment'
+      when marker.kind = 'pinned' and readings ->> 'css-6' = 'b' then 'only those who were hit are pinned'
+      else format('it is %s on entry', marker.kind)
+    end,
+    case when marker.kind = 'pinned' then 'css-6' end
+  from public.marker
+  where marker.position_id = _entered.position_id
+    and marker.q = _entered.q
+    and marker.r = _entered.r
+    and (marker.kind = 'booby_trap' or css._marker_does(marker.kind) in ('halves', 'holds', 'untold'))
+    and (marker.kind not in ('drunk', 'hungover') or _entered.side = 'us')
+    and (marker.kind in ('pinned', 'suppressed') or not _entered.mouth)
+    and (
+      marker.kind not in ('pinned', 'suppressed', 'booby_trap')
+      or coalesce((marker.attributes ->> 'in_cave')::boolean, false) = _entered.inside
+    )
+  union all
+  select '16.0', 'roll', 'on a road it may be struck from the air', null
+  where _entered.side = 'japan'
+    and _entered.way in ('paved_road', 'unpaved_road')
+    and (now ->> 'interdiction')::integer > 0
+$$;
+
+comment on function css._entered(bigint, text, integer, integer, boolean, boolean, text, jsonb, jsonb) is
+'What the markers of a hex, and the air over a road, do to a unit that enters it.';
+
+create or replace function css._walk(
+  position_id bigint,
+  unit text,
+  qs integer[],
+  rs integer[],
+  trail boolean,
+  options jsonb,
+  conditions jsonb,
+  policy jsonb
+)
+returns table (
+  rule text,
+  clause text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer,
+  remaining integer,
+  by text
+)
+language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_variable
+declare
+  mover record;
+  step record;
+  triggers jsonb;
+  verdict text := 'legal';
+  why text;
+  spent integer := 0;
+  purse integer;
+  sure boolean := true;
+  held text;
+  inside boolean;
+  disorder integer;
+  found_dg integer;
+  -- DG of places that the way has changed, by label
+  changed jsonb := '{}';
+  hit integer;
+  cost integer;
+  chosen text;
+  here text;
+  there text;
+begin
+  select * into mover from css._mover(position_id, unit, options, conditions, policy);
+  for rule, clause, at, effect, note, point, halves, remaining in
+    select * from css._setting_out(position_id, unit, trail, options, conditions, policy)
+  loop
+    purse := coalesce(remaining, purse);
+    sure := sure and effect <> 'unknown';
+    if effect = 'forbids' and verdict <> 'illegal' then
+      verdict := 'illegal';
+      why := note;
+    end if;
+    return next;
+  end loop;
+  here := mover.label;
+  select hex.label into there
+  from public.hex
+  where hex.map_id = mover.map_id and hex.q = qs[2] and hex.r = rs[2];
+  inside := mover.inside;
+  disorder := css._dg_at(position_id, mover.q, mover.r, inside);
+  select jsonb_agg(to_jsonb(shot)) into triggers
+  from css._triggers(position_id, unit, qs, rs, options, conditions, policy) as shot;
+
+  for n in 1..cardinality(qs) - 1 loop
+    exit when verdict <> 'legal';
+    select hex.label into there
+    from public.hex
+    where hex.map_id = mover.map_id and hex.q = qs[n + 1] and hex.r = rs[n + 1];
+    rule := null;
+    clause := null;
+    at := there;
+    point := null;
+    "by" := null;
+    remaining := null;
+    halves := null;
+    cost := 0;
+    chosen := null;
+
+    -- what keeps it from the step
+    for rule, effect, note, point in
+      select * from css._step_bars(
+        position_id, mover.side, mover.mobility, mover.units, mover.codes, inside,
+        qs[n], rs[n], qs[n + 1], rs[n + 1], n = 1, mover.readings
+      )
+    loop
+      verdict := 'illegal';
+      why := coalesce(why, note);
+      return next;
+    end loop;
+    if held is not null and verdict = 'legal' then
+      verdict := 'illegal';
+      why := held;
+    end if;
+    exit when verdict <> 'legal';
+
+    -- what it costs
+    if (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]) then
+      -- 6.3: one point through the mouth of a cave
+      rule := '6.3';
+      effect := 'cost';
+      halves := 2;
+      cost := halves;
+      note := case when inside then 'out of the cave' else 'into the cave' end;
+      point := null;
+      return next;
+    elsif inside then
+      rule := '6.3';
+      effect := 'cost';
+      halves := purse;
+      cost := purse;
+      note := 'from cave to cave, with all it has';
+      point := null;
+      return next;
+      if purse = 0 and sure then
+        verdict := 'illegal';
+        why := 'no points are left';
+      end if;
+    else
+      for step in
+        select * from css._best_way(
+          position_id, qs[n], rs[n], qs[n + 1], rs[n + 1], mover.mobility, mover.heavy, mover.tank,
+          mover.readings, trail, mover.off_road, mover.tax
+        )
+      loop
+        rule := step.rule;
+        at := step.at;
+        effect := step.effect;
+        note := step.note;
+        point := step.point;
+        halves := case when step.effect = 'cost' then step.halves end;
+        cost := cost + coalesce(halves, 0);
+        chosen := step.way;
+        if step.effect = 'forbids' and verdict <> 'illegal' then
+          verdict := 'illegal';
+          why := step.note;
+        elsif step.effect = 'unknown' and verdict = 'legal' then
+          verdict := 'unknown';
+          why := format('not known: %s', step.note);
+        end if;
+        return next;
+      end loop;
+    end if;
+    at := there;
+    point := null;
+    halves := null;
+    exit when verdict <> 'legal';
+    if mover.movement is null or (not sure and cost <= purse) then
+      verdict := 'unknown';
+      why := 'what it may spend is not known';
+      exit;
+    elsif cost > purse then
+      rule := '6.0';
+      effect := 'forbids';
+      note := format('%s needed, %s left', trim_scale(cost / 2.0), trim_scale(purse / 2.0));
+      verdict := 'illegal';
+      why := 'not enough movement points';
+      return next;
+      exit;
+    end if;
+    purse := purse - cost;
+    spent := spent + cost;
+
+    -- 6.0: fire falls on it in the hex it leaves, when the points are spent
+    for rule, clause, at, effect, note, point, "by" in
+      select shot.rule, shot.clause, shot.at, shot.effect, shot.note, shot.point, shot.by
+      from jsonb_to_recordset(coalesce(triggers, '[]')) as shot (
+        n integer, rule text, clause text, at text, effect text, note text, point text, by text
+      )
+      where shot.n = n
+    loop
+      return next;
+    end loop;
+    clause := null;
+    "by" := null;
+    hit := coalesce((options -> 'hits' ->> here)::integer, 0);
+    if hit > 0 then
+      found_dg := disorder;
+      disorder := least(disorder + hit, 4);
+      rule := '8.6';
+      at := here;
+      effect := 'hits';
+      note := format('%s DG from opportunity fire', hit);
+      point := 'css-58';
+      if mover.readings ->> 'css-58' = 'a' then
+        purse := css._dg_left(purse, found_dg, disorder);
+      end if;
+      remaining := purse;
+      return next;
+      if found_dg + hit > 4 then
+        rule := '10.2.3';
+        effect := 'eliminates';
+        note := format('%s over DG4: as many units are lost', found_dg + hit - 4);
+        point := null;
+        return next;
+      end if;
+    end if;
+    point := null;
+    remaining := null;
+    -- 6.1.1: who stays keeps the marker, and who goes takes its value along
+    found_dg := css._dg_at(position_id, qs[n], rs[n], inside);
+    if n > 1 then
+      found_dg := coalesce((changed ->> css._place(here, inside))::integer, found_dg);
+    end if;
+    if css._friends(position_id, mover.side, qs[n], rs[n], inside, mover.codes) > 0 then
+      if found_dg <> disorder then
+        rule := '6.1.1';
+        at := css._place(here, inside);
+        effect := 'places dg';
+        halves := 2 * disorder;
+        note := format('those who stay are at DG%s', disorder);
+        changed := changed || jsonb_build_object(at, disorder);
+        return next;
+      end if;
+    elsif found_dg > 0 then
+      rule := '6.1.1';
+      at := css._place(here, inside);
+      effect := 'removes dg';
+      halves := 0;
+      note := 'the marker goes along with the unit';
+      changed := changed || jsonb_build_object(at, 0);
+      return next;
+    end if;
+    halves := null;
+    if mover.side = 'us' and (qs[n], rs[n]) <> (qs[n + 1], rs[n + 1]) then
+      for rule, effect, note in select * from css._mined(position_id, qs[n], rs[n]) loop
+        at := here;
+        return next;
+      end loop;
+    end if;
+
+    -- what it comes into
+    if (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]) then
+      inside := not inside;
+    end if;
+    at := css._place(there, inside);
+    found_dg := coalesce(
+      (changed ->> at)::integer, css._dg_at(position_id, qs[n + 1], rs[n + 1], inside)
+    );
+    if found_dg > disorder then
+      rule := '10.2.3';
+      effect := 'dg';
+      note := format('it comes to DG%s', found_dg);
+      point := 'css-58';
+      if mover.readings ->> 'css-58' = 'a' then
+        purse := css._dg_left(purse, disorder, found_dg);
+      end if;
+      remaining := purse;
+      disorder := found_dg;
+      return next;
+    elsif found_dg < disorder
+      and css._friends(position_id, mover.side, qs[n + 1], rs[n + 1], inside, mover.codes) > 0 then
+      rule := '6.1.1';
+      effect := 'places dg';
+      halves := 2 * disorder;
+      note := format('it brings DG%s along', disorder);
+      changed := changed || jsonb_build_object(at, disorder);
+      return next;
+    end if;
+    point := null;
+    halves := null;
+    remaining := null;
+    at := there;
+    for rule, effect, note, point in
+      select * from css._entered(
+        position_id, mover.side, qs[n + 1], rs[n + 1], inside, (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]),
+        chosen, mover.now, mover.readings
+      )
+    loop
+      remaining := null;
+      if effect = 'half' then
+        purse := css._halved(purse);
+        remaining := purse;
+      elsif effect = 'unknown' then
+        sure := false;
+      elsif effect = 'stops' then
+        held := note;
+      end if;
+      return next;
+    end loop;
+    here := there;
+  end loop;
+
+  point := null;
+  halves := null;
+  remaining := null;
+  if verdict = 'legal' then
+    there := here;
+    at := css._place(here, inside);
+    select rival.effect into effect
+    from css._rivals(position_id, mover.side, mover.service, mover.codes) as rival
+    where (rival.q, rival.r) = (qs[cardinality(qs)], rs[cardinality(rs)]);
+    if effect is not null then
+      rule := '6.1.2';
+      note := 'navy and army do not stack';
+      verdict := case effect when 'forbids' then 'illegal' else 'unknown' end;
+      why := note;
+      return next;
+    end if;
+    if verdict = 'legal' and disorder > 0
+      and css._friends(
+        position_id, mover.side, qs[cardinality(qs)], rs[cardinality(rs)], inside, mover.codes
+      ) = 0
+      and disorder <> coalesce(
+        (changed ->> at)::integer,
+        css._dg_at(position_id, qs[cardinality(qs)], rs[cardinality(rs)], inside)
+      ) then
+      rule := '6.1.1';
+      effect := 'places dg';
+      halves := 2 * disorder;
+      note := format('it is at DG%s where it ends', disorder);
+      return next;
+    end if;
+  end if;
+  rule := '6.0';
+  at := coalesce(there, here);
+  effect := verdict;
+  note := coalesce(why, case when trail then 'on the trail all the way' else 'the points suffice' end);
+  halves := spent;
+  remaining := case when sure and mover.movement is not null then purse end;
+  return next;
+end
+$$;
+
+comment on function css._walk(
+  bigint, text, integer[], integer[], boolean, jsonb, jsonb, jsonb
+) is
+'A way gone hex by hex, with what every step costs, draws and changes; the verdict last.';

@@ -1,0 +1,317 @@
+-- needs: gis/plane.sql, gis/layers.sql
+-- What lies on a map or stands in a position as GeoJSON, with the bounds of a map and its version.
+--
+-- Shapes stay on the lattice until they are written: every plane a map is shown in is an
+-- affine image of it, and a box of the display plane is a box there, where the index is.
+
+create or replace function gis.bounds(map_id bigint)
+returns public.geometry
+language sql stable strict parallel safe
+return (
+  select
+    gis._place(
+      public.st_makeenvelope(
+        3 * min(hex.q) - 2, min(2 * hex.r + hex.q) - 1, 3 * max(hex.q) + 2, max(2 * hex.r + hex.q) + 1
+      ),
+      (
+        select map.scheme
+        from public.map
+        where map.id = bounds.map_id
+      )
+    )
+  from public.hex
+  where hex.map_id = bounds.map_id
+);
+
+comment on function gis.bounds(bigint) is
+'The box around all hexes of a map, in the display plane; null for a map without hexes.';
+
+create or replace function gis.map_version(map_id bigint)
+returns text
+language sql stable strict parallel safe
+begin atomic
+  -- every version of a row has a place and a transaction of its own: what is added, changed or removed shows
+  with version as (
+    select 1 as part, hex.xmin, hex.ctid
+    from public.hex
+    where hex.map_id = map_version.map_id
+    union all
+    select 2 as part, hexside.xmin, hexside.ctid
+    from public.hexside
+    where hexside.map_id = map_version.map_id
+    union all
+    select 3 as part, path.xmin, path.ctid
+    from public.path
+    where path.map_id = map_version.map_id
+    union all
+    select 4 as part, terrain_area.xmin, terrain_area.ctid
+    from public.terrain_area
+    where terrain_area.map_id = map_version.map_id
+    union all
+    select 5 as part, crest.xmin, crest.ctid
+    from public.crest
+    where crest.map_id = map_version.map_id
+    union all
+    select 6 as part, map_feature.xmin, map_feature.ctid
+    from public.map_feature
+    where map_feature.map_id = map_version.map_id
+    union all
+    select 7 as part, map_feature_hex.xmin, map_feature_hex.ctid
+    from public.map_feature_hex
+    where map_feature_hex.map_id = map_version.map_id
+    union all
+    select 8 as part, map.xmin, map.ctid
+    from public.map
+    where map.id = map_version.map_id
+  )
+  select
+    md5(
+      concat_ws(
+        ' ',
+        map_version.map_id,
+        count(*),
+        sum(
+          pg_catalog.hashint8extended(
+            version.xmin::text::bigint, 8 * pg_catalog.hashtid(version.ctid)::bigint + version.part
+          )
+        ),
+        (select schema_state.verbs || schema_state.rulesets from public.schema_state)
+      )
+    )
+  from version;
+end;
+
+comment on function gis.map_version(bigint) is
+'A word that is another one whenever anything on a map, or of our functions and rulesets, has changed.';
+
+create or replace function gis._labels(map_id bigint, qs integer[], rs integer[])
+returns jsonb
+language sql stable strict parallel safe
+return (
+  select jsonb_agg(hex.label order by step.n)
+  from unnest(qs, rs) with ordinality as step (q, r, n)
+  inner join public.hex
+    on hex.map_id = _labels.map_id
+    and step.q = hex.q
+    and step.r = hex.r
+);
+
+comment on function gis._labels(bigint, integer[], integer[]) is
+'The labels of some hexes of a map, in their order.';
+
+create or replace function gis._marked(feature bigint)
+returns table (properties jsonb, geom public.geometry)
+language sql stable strict parallel safe rows 1
+begin atomic
+  select
+    jsonb_build_object(
+      'hexes', jsonb_agg(hex.label order by hex.q, hex.r) filter (where part.role = 'at'),
+      'intense', jsonb_agg(hex.label order by hex.q, hex.r) filter (where part.role = 'intense'),
+      'steady', jsonb_agg(hex.label order by hex.q, hex.r) filter (where part.role = 'steady')
+    ),
+    public.st_multi(public.st_union(hex.geom) filter (where part.role = 'at'))
+  from public.map_feature_hex as part
+  inner join public.hex
+    on part.map_id = hex.map_id
+    and part.q = hex.q
+    and part.r = hex.r
+  where part.feature = _marked.feature;
+end;
+
+comment on function gis._marked(bigint) is
+'The hexes of a marked place by their role, and its shape on the lattice.';
+
+create or replace function gis._everywhere()
+returns public.geometry
+language sql immutable parallel safe
+return public.st_makeenvelope(-1000000, -1000000, 1000000, 1000000);
+
+comment on function gis._everywhere() is
+'A box around every map: labels reach 9999, so that no lattice point lies beyond it.';
+
+create or replace function gis.on_map(map_id bigint, layer text, box public.geometry default null)
+returns table (id bigint, properties jsonb, geom public.geometry)
+language sql stable parallel safe
+begin atomic
+  select
+    gis._packed(0, hex.q, hex.r, 0),
+    jsonb_build_object(
+      'label', hex.label, 'q', hex.q, 'r', hex.r, 'terrain', hex.terrain, 'level', hex.level,
+      'features', hex.features, 'name', hex.name
+    ),
+    hex.geom
+  from public.hex
+  where on_map.layer = 'hexes'
+    and hex.map_id = on_map.map_id
+    and hex.geom && coalesce(box, gis._everywhere())
+  union all
+  select
+    gis._packed(0, hexside.x, hexside.y, rank.n::integer),
+    jsonb_build_object(
+      'kind', hexside.kind, 'x', hexside.x, 'y', hexside.y,
+      'hexes', gis._labels(hexside.map_id, array[beside.q1, beside.q2], array[beside.r1, beside.r2])
+    ),
+    hexside.geom
+  from public.hexside
+  cross join lateral lattice.side_hexes(hexside.x, hexside.y) as beside
+  inner join (
+    select
+      hexside_kind.ruleset,
+      hexside_kind.code,
+      row_number() over (partition by hexside_kind.ruleset order by hexside_kind.code) as n
+    from public.hexside_kind
+  ) as rank on hexside.ruleset = rank.ruleset and hexside.kind = rank.code
+  where on_map.layer = 'hexsides'
+    and hexside.map_id = on_map.map_id
+    and hexside.geom && coalesce(box, gis._everywhere())
+  union all
+  select
+    path.id,
+    jsonb_build_object(
+      'kind', path.kind, 'name', path.name, 'hexes', gis._labels(path.map_id, path.qs, path.rs)
+    ),
+    path.geom
+  from public.path
+  where on_map.layer = 'paths'
+    and path.map_id = on_map.map_id
+    and path.geom && coalesce(box, gis._everywhere())
+  union all
+  select
+    terrain_area.n,
+    jsonb_build_object('n', terrain_area.n, 'terrain', terrain_area.terrain),
+    terrain_area.geom
+  from public.terrain_area
+  where on_map.layer = 'areas'
+    and terrain_area.map_id = on_map.map_id
+    and terrain_area.geom && coalesce(box, gis._everywhere())
+  union all
+  select
+    crest.n,
+    jsonb_build_object('n', crest.n, 'level', crest.level),
+    crest.geom
+  from public.crest
+  where on_map.layer = 'crests'
+    and crest.map_id = on_map.map_id
+    and crest.geom && coalesce(box, gis._everywhere())
+  union all
+  select
+    map_feature.id,
+    jsonb_build_object('kind', map_feature.kind, 'code', map_feature.code, 'attributes', map_feature.attributes)
+    || place.properties,
+    place.geom
+  from public.map_feature
+  cross join lateral gis._marked(map_feature.id) as place
+  where on_map.layer = 'features'
+    and map_feature.map_id = on_map.map_id
+    and (box is null or place.geom && box);
+end;
+
+comment on function gis.on_map(bigint, text, public.geometry) is
+'One layer of a map (hexes, hexsides, paths, areas, crests or features), or what of it meets a box; on the lattice.';
+
+create or replace function gis._rounded(number double precision)
+returns numeric
+language sql immutable strict parallel safe
+return trim_scale(round(number::numeric, 6));
+
+comment on function gis._rounded(double precision) is
+'A coordinate of the display plane with six decimals, as features have it.';
+
+create or replace function gis._feature(
+  id bigint, properties jsonb, geom public.geometry, scheme jsonb, affine double precision[], srid integer
+)
+returns text
+language sql stable parallel safe
+return json_build_object(
+  'type', 'Feature',
+  'id', id,
+  'properties', properties,
+  'place', public.st_asgeojson(public.st_forcepolygonccw(gis._place(geom, scheme)), 6)::json,
+  'geometry',
+  public.st_asgeojson(
+    public.st_forcepolygonccw(public.st_transform(gis._world(geom, affine, srid), 4326)), 7
+  )::json
+)::text;
+
+comment on function gis._feature(
+  bigint, jsonb, public.geometry, jsonb, double precision[], integer
+) is
+'A GeoJSON feature: geometry in longitude and latitude, or null; place in the display plane.';
+
+create or replace function gis.features(map_id bigint, layer text, box public.geometry default null)
+returns table (feature text)
+language sql stable parallel safe
+begin atomic
+  select
+    gis._feature(
+      item.id,
+      case
+        when features.layer = 'hexes' then item.properties || jsonb_build_object(
+          'cx', gis._rounded(public.st_x(public.st_centroid(gis._place(item.geom, map.scheme)))),
+          'cy', gis._rounded(public.st_y(public.st_centroid(gis._place(item.geom, map.scheme))))
+        )
+        else item.properties
+      end,
+      item.geom,
+      map.scheme,
+      map.affine,
+      map.srid
+    )
+  from public.map
+  cross join lateral gis.on_map(
+    map.id, features.layer, gis._unplace(features.box, map.scheme)
+  ) as item
+  where map.id = features.map_id
+  order by item.id;
+end;
+
+comment on function gis.features(bigint, text, public.geometry) is
+'The GeoJSON features of one layer of a map, or those that meet a box of the display plane.';
+
+create or replace function gis.standing(position_id bigint, layer text)
+returns table (id bigint, properties jsonb, geom public.geometry)
+language sql stable parallel safe
+begin atomic
+  select
+    unit.id,
+    jsonb_build_object(
+      'id', unit.code, 'side', unit.side, 'kind', unit.kind, 'at', hex.label,
+      'stack', row_number() over (partition by unit.q, unit.r order by unit.id), 'counter', unit.attributes
+    ),
+    hex.center
+  from public.unit
+  left join public.hex on unit.map_id = hex.map_id and unit.q = hex.q and unit.r = hex.r
+  where standing.layer = 'units'
+    and unit.position_id = standing.position_id
+  union all
+  select
+    marker.id,
+    jsonb_build_object(
+      'kind', marker.kind, 'at', hex.label, 'value', marker.value, 'facing', marker.facing,
+      'stack', row_number() over (partition by marker.q, marker.r order by marker.id),
+      'attributes', marker.attributes
+    ),
+    hex.center
+  from public.marker
+  left join public.hex on marker.map_id = hex.map_id and marker.q = hex.q and marker.r = hex.r
+  where standing.layer = 'markers'
+    and marker.position_id = standing.position_id;
+end;
+
+comment on function gis.standing(bigint, text) is
+'The units or markers of a position, at the centre of their hex on the lattice; no shape off the map.';
+
+create or replace function gis.position_features(position_id bigint, layer text)
+returns table (feature text)
+language sql stable parallel safe
+begin atomic
+  select gis._feature(item.id, item.properties, item.geom, map.scheme, map.affine, map.srid)
+  from public.position
+  inner join public.map on position.map_id = map.id
+  cross join lateral gis.standing(position.id, position_features.layer) as item
+  where position.id = position_features.position_id
+  order by item.id;
+end;
+
+comment on function gis.position_features(bigint, text) is
+'The GeoJSON features of the units or markers of a position.';

@@ -1,0 +1,315 @@
+"""The map page in a real browser: clicks, keys, drags, addresses, a phone, and no script at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from db.labels import Scheme
+from db.rulesets import read_ruleset
+from tests.browsing import PHONE, keep_picture, serious_findings
+
+POSITION = "/positions/lipata-landing"
+BLOCKED = f"{POSITION}?tool=los&from=A/1/31&to=14.12"
+CONTESTED = f"{POSITION}?tool=los&from=02.10&to=08.08"
+"""Under another reading of css-12 nothing stops this line."""
+SCHEME: Scheme = read_ruleset("css").facts.scheme
+Point = tuple[float, float]
+
+
+@pytest.fixture
+def open_map(page: Page) -> Callable[[str], None]:
+    """Opens an address and waits until its map can be used."""
+
+    def opened(address: str) -> None:
+        page.goto(address)
+        page.wait_for_selector("#map[data-ready]")
+
+    return opened
+
+
+def plane(label: str) -> Point:
+    """The centre of a hex in the display plane, y down."""
+    x, y = SCHEME.hex(label).center
+    return x / 2, y * 3**0.5 / 2
+
+
+def counter_at(page: Page, unit: str) -> Point:
+    box = page.locator(f'.counter[title^="{unit},"]').bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def on_screen(page: Page, label: str) -> Point:
+    """Where a hex is on the screen, told from two counters whose hexes are known."""
+    (ax, ay), (bx, by) = counter_at(page, "A/1/31"), counter_at(page, "5/I/88")
+    (px, py), (qx, qy) = plane("13.15"), plane("14.12")
+    scale = (by - ay) / (qy - py)
+    x, y = plane(label)
+    return ax + (x - px) * scale, ay + (y - py) * scale
+
+
+def choose(page: Page, label: str) -> None:
+    page.mouse.click(*on_screen(page, label))
+
+
+def tool(page: Page, title: str) -> None:
+    page.get_by_role("navigation", name="Tools").get_by_role("link", name=title).click()
+    expect(page.locator(".tools [aria-current]")).to_have_text(title)
+
+
+def verdict(page: Page) -> str:
+    return page.locator(".verdict").inner_text()
+
+
+def test_two_clicks_give_a_verdict_with_its_rules(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(POSITION)
+    tool(page, "Line of sight")
+    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: from")
+    choose(page, "13.16")
+    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+    page.locator('.counter[title^="5/I/88,"]').click()
+    expect(page.locator(".verdict")).to_contain_text("Not visible")
+    expect(page.locator("#said")).to_contain_text("Not visible")
+    assert "tool=los&from=13.16&to=5/I/88" in re.sub("%2F", "/", page.url)
+    rule = page.locator(".proof-steps a").first
+    rule.focus()
+    expect(page.locator(".proof-steps .tip").first).to_be_visible()
+    assert rule.get_attribute("href", timeout=1000)
+    keep_picture(page, "map-blocked-line")
+    choose(page, "13.14")
+    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+
+
+def test_a_click_tells_what_a_hex_is(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(BLOCKED)
+    tool(page, "Look")
+    choose(page, "13.15")
+    expect(page.locator(".looked-at h2")).to_have_text("13.15")
+    expect(page.locator(".looked-at")).to_contain_text("A/1/31")
+    expect(page.locator(".looked-at a").first).to_have_attribute("href", "/rules/css/6.2.1")
+
+
+def test_another_reading_rules_at_once(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(CONTESTED)
+    assert "Not visible" in verdict(page)
+    page.locator("a.switch").first.click()
+    expect(page.locator(".verdict")).to_contain_text(re.compile("^Visible"))
+    assert "policy=css-12:a" in page.url
+    page.go_back()
+    expect(page.locator(".verdict")).to_contain_text("Not visible")
+
+
+def test_the_address_shows_the_same_to_others(
+    page: Page, open_map: Callable[[str], None], browser: Browser, site: str
+) -> None:
+    open_map(f"{POSITION}?edit=1")
+    tool(page, "All that is seen")
+    page.locator('.counter[title^="A/1/31,"]').click()
+    expect(page.locator(".verdict")).to_be_visible()
+    page.get_by_label("Range").fill("3")
+    page.get_by_role("button", name="Ask").click()
+    expect(page).to_have_url(re.compile("range=3"))
+    told, drawn = verdict(page), page.locator("#ruling").get_attribute("data-draws")
+    other = browser.new_page(base_url=site)
+    other.goto(page.url)
+    assert other.locator(".verdict").inner_text() == told
+    assert other.locator("#ruling").get_attribute("data-draws") == drawn
+    other.close()
+    keep_picture(page, "map-fan")
+
+
+def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(POSITION)
+    tool(page, "Range")
+    page.locator('.counter[title^="A/1/31,"]').click()
+    page.locator('.counter[title^="5/I/88,"]').click()
+    expect(page.locator(".verdict")).to_have_text("Range 4")
+    page.go_back()
+    expect(page.locator(".verdict")).to_have_count(0)
+    expect(page.locator(".tools [aria-current]")).to_have_text("Range")
+    page.go_back()
+    expect(page.locator(".tools [aria-current]")).to_have_text("Look")
+    page.go_forward()
+    page.go_forward()
+    expect(page.locator(".verdict")).to_have_text("Range 4")
+
+
+def test_a_dragged_unit_is_asked_where_it_was_put(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(BLOCKED)
+    page.get_by_role("button", name="What if …").click()
+    expect(page.get_by_role("heading", name="What if")).to_be_visible()
+    target = on_screen(page, "14.13")
+    page.mouse.move(*counter_at(page, "A/1/31"))
+    page.mouse.down()
+    page.mouse.move(*on_screen(page, "13.14"), steps=6)
+    page.mouse.move(*target, steps=6)
+    page.mouse.up()
+    expect(page.locator(".whatif-banner")).to_contain_text("1 change")
+    expect(page.locator(".verdict")).to_contain_text("range 1")
+    x, y = counter_at(page, "A/1/31")
+    assert abs(x - target[0]) < 6
+    assert abs(y - target[1]) < 6
+    keep_picture(page, "map-what-if")
+    page.get_by_role("link", name="Undo all").click()
+    expect(page.locator(".whatif-banner")).to_have_count(0)
+    expect(page.locator(".verdict")).to_contain_text("range 4")
+
+
+def test_forms_change_units_markers_and_weather(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{BLOCKED}&edit=1")
+    for kind in ("smoke barrage in 14.14", "light barrage in 13.13"):
+        page.locator("#if-marker").select_option(label=kind)
+        page.get_by_role("button", name="Remove").click()
+        expect(page.locator("#if-marker")).not_to_contain_text(kind)
+    expect(page.locator(".verdict")).to_contain_text(re.compile("^Visible"))
+    page.locator("#if-kind").select_option("mines")
+    page.locator("#if-mark-at").fill("13.14")
+    page.get_by_role("button", name="Place").click()
+    expect(page.locator('.marker[title="mines"]')).to_have_count(2)
+    page.get_by_label("Weather").select_option("rain")
+    page.get_by_role("button", name="Change").click()
+    expect(page.locator(".holds")).to_contain_text("rain")
+    page.locator("#if-move-at").fill("99.99")
+    page.get_by_role("button", name="Move").click()
+    expect(page.get_by_role("alert")).to_contain_text("99.99 is not a hex of this map")
+    expect(page.locator(".whatif-banner")).to_contain_text("4 changes")
+
+
+def test_a_question_is_exported_and_taken_to_the_desk(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(BLOCKED)
+    page.get_by_role("link", name="Export as case file").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename == "lipata-landing-los.yaml"
+    page.get_by_role("button", name="Take it to the desk").click()
+    expect(page.locator(".expectation")).to_contain_text("As expected")
+
+
+def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?look=13.15")
+    page.locator("#map").focus()
+    page.keyboard.press("1")
+    expect(page.locator(".tools [aria-current]")).to_have_text("Line of sight")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Find a hex")).to_be_focused()
+    page.keyboard.type("13.16")
+    page.keyboard.press("Enter")
+    expect(page.locator(".looked-at h2")).to_have_text("13.16")
+    page.locator("#map").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("From")).to_have_value("13.16")
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator("#said")).to_contain_text("14.13")
+    expect(page.locator("#said")).to_contain_text("level 1")
+    page.keyboard.press("Enter")
+    expect(page.locator(".verdict")).to_be_visible()
+    assert "from=13.16&to=14.13" in page.url
+    page.keyboard.press("Escape")
+    expect(page.locator(".verdict")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".tools [aria-current]")).to_have_text("Look")
+    assert page.locator("#map").evaluate("it => it === document.activeElement")
+
+
+def test_a_step_to_the_side_and_back_is_no_step(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?look=13.15")
+    page.get_by_label("Find a hex").fill("13.15")
+    page.keyboard.press("Enter")
+    expect(page.locator(".looked-at h2")).to_have_text("13.15")
+    page.locator("#map").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator("#said")).to_contain_text("13.15;")
+
+
+@pytest.mark.parametrize("address", [CONTESTED, f"{BLOCKED}&edit=1&look=13.15", "/maps", "/positions"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_people_out(page: Page, address: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(address)
+    if "tool" in address:
+        page.wait_for_selector("#map[data-ready]")
+        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        keep_picture(page, f"map-{scheme}")
+    assert serious_findings(page) == []
+
+
+@pytest.mark.parametrize(
+    "address", [f"{BLOCKED}&edit=1&look=13.15", "/maps", "/positions", "/maps/campaign-island"]
+)
+def test_a_phone_shows_it_without_going_sideways(page: Page, address: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(address)
+    if "?" in address or "island" in address:
+        page.wait_for_selector("#map[data-ready]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    if "tool" in address:
+        keep_picture(page, "map-phone")
+
+
+def test_a_finger_chooses_hexes(browser: Browser, site: str) -> None:
+    context = browser.new_context(base_url=site, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{BLOCKED}&tool=range")
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_role("navigation", name="Tools").get_by_role("link", name="Range").tap()
+    expect(page.locator(".verdict")).to_have_text("Range 4")
+    page.locator('.counter[title^="5/I/88,"]').tap()
+    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+    context.close()
+
+
+def test_without_script_the_page_draws_asks_and_rules(browser: Browser, site: str) -> None:
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(POSITION)
+    assert page.locator(".drawn svg").is_visible()
+    assert not page.locator("#map").is_visible()
+    page.get_by_role("navigation", name="Tools").get_by_role("link", name="Line of sight").click()
+    page.get_by_label("From").fill("A/1/31")
+    page.get_by_label("To").fill("14.12")
+    page.get_by_role("button", name="Ask").click()
+    assert "Not visible; range 4" in verdict(page)
+    page.get_by_role("button", name="What if …").click()
+    page.locator("#if-who").select_option("A/1/31")
+    page.locator("#if-move-at").fill("14.13")
+    page.get_by_role("button", name="Move").click()
+    assert "range 1" in verdict(page)
+    assert page.locator(".whatif-banner").is_visible()
+    keep_picture(page, "map-without-script")
+    context.close()
+
+
+def test_thousands_of_hexes_are_few_elements(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map("/maps/campaign-island")
+    assert page.evaluate("document.querySelectorAll('*').length") < 1500
+    page.get_by_label("Find a hex").fill("40.40")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".looked-at h2")).to_have_text("40.40")
+    painted = (
+        "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"
+    )
+    page.wait_for_function(f"() => [...document.querySelectorAll('#map canvas')].some({painted})")
+    keep_picture(page, "map-campaign-island")
+
+
+def test_layers_can_be_switched_off(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(POSITION)
+    page.locator(".leaflet-control-layers").hover()
+    page.get_by_label("Units").uncheck()
+    expect(page.locator("#map .counter")).to_have_count(0)
+    page.get_by_label("Labels").uncheck()
+    page.get_by_label("Units").check()
+    expect(page.locator("#map .counter")).not_to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["orange-dawn", "sorovi-crossing", "tanaro-assault", "vesny-morning"])
+def test_every_game_has_its_map(page: Page, open_map: Callable[[str], None], name: str) -> None:
+    open_map(f"/positions/{name}")
+    expect(page.locator("#map .counter")).not_to_have_count(0)
+    keep_picture(page, f"map-{name}")

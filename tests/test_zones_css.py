@@ -1,0 +1,341 @@
+"""Zones, triggers and traces of css: what must hold of them in any position, drawn at random."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine import Connection
+
+from db.counters import CssUnit, Fire
+from db.labels import Axial
+from importers.cases import PositionDraft
+from importers.map_draft import PathDraft
+from tests.oracle_css import Board, Cell, halves
+from tests.oracle_css_zones import STEPS, Counter, Table
+from tests.test_sight import SCHEME, Moved, Stored, bounded, draft, moves, paint
+
+EFFECTS = {"opportunity fire", "no opportunity fire", "screened", "roll"}
+MARKERS = ("suppressed", "concentrated_fire", "no_opportunity_fire", "sustained_fire", "illumination")
+
+
+# Random positions
+
+
+def counters_on(board: Board, dice: random.Random) -> tuple[Counter, ...]:
+    """Counters of both sides, each hex to one of them but for caves."""
+    found: list[Counter] = []
+    for n, cell in enumerate(dice.sample(sorted(board.hexes), k=min(len(board.hexes), dice.randint(3, 9)))):
+        side = dice.choice(("us", "japan"))
+        for copy in range(dice.choice((1, 1, 2))):
+            kind = dice.choice(("infantry", "infantry", "infantry", "tank", "leader"))
+            fire = dice.choice(("small_arms", "high_explosive", "white", "indirect"))
+            posture = dice.choice(("deployed", "column"))
+            found.append(
+                Counter(
+                    f"{side} {n}.{copy}", side, cell, kind, posture, fire, dice.choice((1, 1, 2, 3, 5, 8))
+                )
+            )
+        if board.hexes[cell].cave and dice.random() < 0.7:
+            found.append(Counter(f"cave {n}", "japan", cell, inside=True, range=dice.choice((1, 4))))
+        if dice.random() < 0.3:
+            found.append(Counter(f"dogs {n}", side, cell, "support_weapon", fire=None, alert=4))
+    return tuple(found)
+
+
+def deal(seed: int, size: tuple[int, int]) -> Table:
+    """A position with all that bears on zones, from a seed; without sugar cane, which leaves things open."""
+    dice = random.Random(seed)
+    board = paint(seed, size)
+    markers = dict(board.markers)
+    for cell in dice.sample(sorted(board.hexes), k=min(len(board.hexes), 5)):
+        markers[cell] = markers.get(cell, frozenset()) | {dice.choice(MARKERS)}
+    hexes = {
+        cell: dataclasses.replace(
+            ground,
+            terrain="swamp" if ground.terrain == "sugar_cane" else ground.terrain,
+            cave=ground.cave or dice.random() < 0.1,
+        )
+        for cell, ground in board.hexes.items()
+    }
+    policy = board.policy | {
+        point: dice.choice(letters)
+        for point, letters in {"css-42": "ab", "css-47": "ac"}.items()
+        if dice.random() < 0.4
+    }
+    board = dataclasses.replace(board, hexes=hexes, markers=markers, policy=policy)
+    return Table(board, counters_on(board, dice))
+
+
+def position_of(table: Table) -> PositionDraft:
+    position = draft(table.board)
+    position.units.clear()
+    for counter in table.counters:
+        unit = CssUnit(
+            id=counter.id,
+            at=SCHEME.label(counter.cell),
+            side=counter.side,
+            kind=counter.kind,
+            posture=counter.posture,
+            fire=None if counter.fire is None else Fire(value=3, type=counter.fire, range=counter.range),
+            in_cave=counter.inside,
+            alert=counter.alert,
+        )
+        position.units[unit.id] = unit, Axial(*counter.cell)
+    return position
+
+
+tables = st.builds(deal, st.integers(0, 2**32), st.tuples(st.integers(3, 8), st.integers(3, 8)))
+
+
+def zone(connection: Connection, position: int, unit: str, **given: Any) -> dict[Cell, int]:
+    query = sa.text(
+        "select q, r, range from css.fire_zone(:position, :unit, :conditions, :policy)"
+    ).bindparams(*(sa.bindparam(name, type_=JSONB(none_as_null=True)) for name in ("conditions", "policy")))
+    values = {"position": position, "unit": unit, "conditions": None, "policy": None} | given
+    rows = connection.execute(query, values).all()
+    assert len({(row.q, row.r) for row in rows}) == len(rows)
+    return {(row.q, row.r): row.range for row in rows}
+
+
+# Zones
+
+
+@bounded(40)
+@given(table=tables)
+def test_a_zone_is_what_is_seen_within_range(connection: Connection, table: Table) -> None:
+    with Stored(connection, position_of(table)) as position:
+        for counter in table.counters:
+            assert zone(connection, position, counter.id) == table.zone(counter), counter.id
+
+
+@bounded(25)
+@given(table=tables)
+def test_the_zone_of_a_side_is_that_of_its_units(connection: Connection, table: Table) -> None:
+    with Stored(connection, position_of(table)) as position:
+        for side in ("us", "japan"):
+            rows = connection.execute(
+                sa.text("select by, q, r, range from css.side_zone(:position, :side)"),
+                {"position": position, "side": side},
+            ).all()
+            assert {tuple(row) for row in rows} == {
+                (counter.id, *cell, range)
+                for counter in table.counters
+                if counter.side == side
+                for cell, range in zone(connection, position, counter.id).items()
+            }
+
+
+@bounded(20)
+@given(table=tables, moved=moves)
+def test_turning_mirroring_and_shifting_a_map_change_no_zone(
+    connection: Connection, table: Table, moved: Moved
+) -> None:
+    other = Table(
+        moved.board(table.board),
+        tuple(dataclasses.replace(counter, cell=moved.hex(counter.cell)) for counter in table.counters),
+    )
+    zones = []
+    for one in (table, other):
+        with Stored(connection, position_of(one)) as position:
+            zones.append({unit.id: zone(connection, position, unit.id) for unit in table.counters})
+    assert zones[1] == {
+        unit: {moved.hex(cell): range for cell, range in found.items()} for unit, found in zones[0].items()
+    }
+
+
+@bounded(20)
+@given(table=tables, place=st.integers(0, 1000), kind=st.sampled_from(["heavy_barrage", "bombardment"]))
+def test_a_barrage_lets_no_zone_grow(connection: Connection, table: Table, place: int, kind: str) -> None:
+    cells = sorted(table.board.hexes)
+    with Stored(connection, position_of(table)) as position:
+        before = {unit.id: zone(connection, position, unit.id) for unit in table.counters}
+        connection.execute(
+            sa.text(
+                "insert into marker (position_id, map_id, q, r, kind)"
+                " select id, map_id, :q, :r, :kind from position where id = :position"
+            ),
+            dict(zip("qr", cells[place % len(cells)], strict=True)) | {"kind": kind, "position": position},
+        )
+        for unit, found in before.items():
+            after = zone(connection, position, unit)
+            assert after.keys() <= found.keys(), unit
+
+
+@bounded(20)
+@given(table=tables, place=st.integers(0, 1000))
+def test_an_enemy_beside_it_lets_no_zone_grow(connection: Connection, table: Table, place: int) -> None:
+    unit = table.counters[place % len(table.counters)]
+    around = [(unit.cell[0] + dq, unit.cell[1] + dr) for dq, dr in STEPS]
+    free = [
+        cell
+        for cell in around
+        if cell in table.board.hexes and all(other.cell != cell for other in table.counters)
+    ]
+    if not free:
+        return
+    enemy = Counter("new", "us" if unit.side == "japan" else "japan", free[0])
+    with Stored(connection, position_of(table)) as position:
+        before = zone(connection, position, unit.id)
+    with Stored(
+        connection, position_of(dataclasses.replace(table, counters=(*table.counters, enemy)))
+    ) as position:
+        after = zone(connection, position, unit.id)
+    assert after.keys() <= before.keys()
+    assert all(range == 1 for range in after.values())
+
+
+@bounded(15)
+@given(table=tables)
+def test_the_cache_changes_no_zone(connection: Connection, table: Table) -> None:
+    # readings that are chosen in so many words are not the position's own: nothing is taken from the cache
+    chosen = {"css-12": "b"} | table.board.policy
+    with Stored(connection, position_of(table)) as position:
+        kept = sa.text("select count(*) from viewshed where position_id = :position")
+        for counter in table.counters:
+            live = zone(connection, position, counter.id, policy=chosen | {"css-99": "x"})
+            assert zone(connection, position, counter.id) == live
+            assert zone(connection, position, counter.id) == live
+        looked = any(len(table.zone(counter)) > 7 for counter in table.counters)
+        assert not looked or connection.scalar(kept, {"position": position}) > 0
+
+
+# Triggers
+
+
+def walk(table: Table, dice: random.Random) -> tuple[Counter, list[Cell], set[str]]:
+    """A unit that goes some way, through the mouth of a cave now and then, and who goes along."""
+    mover = dice.choice([counter for counter in table.counters if counter.is_unit])
+    way, inside = [mover.cell], mover.inside
+    for _ in range(dice.randint(1, 4)):
+        q, r = way[-1]
+        cave = table.board.hexes[way[-1]].cave and mover.side == "japan"
+        nexts = [(q + dq, r + dr) for dq, dr in STEPS if (q + dq, r + dr) in table.board.hexes]
+        if inside:
+            nexts = [cell for cell in nexts if table.board.hexes[cell].cave]
+        if (cave and dice.random() < 0.3) or not nexts:
+            if not cave:
+                break
+            nexts = [way[-1]]
+        way.append(dice.choice(nexts))
+        inside = inside != (way[-1] == way[-2])
+    along = {
+        counter.id
+        for counter in table.counters
+        if (counter.side, counter.cell, counter.inside) == (mover.side, mover.cell, mover.inside)
+        and counter.id != mover.id
+        and dice.random() < 0.3
+    }
+    return mover, way, along
+
+
+def triggers(
+    connection: Connection, position: int, mover: str, way: list[Cell], **options: Any
+) -> list[sa.Row[Any]]:
+    query = sa.text(
+        "select * from css._triggers(:position, :mover, cast(:qs as integer[]), cast(:rs as integer[]), :options)"
+    ).bindparams(sa.bindparam("options", type_=JSONB))
+    values = {"qs": [q for q, _ in way], "rs": [r for _, r in way], "options": options}
+    return list(connection.execute(query, {"position": position, "mover": mover} | values))
+
+
+@bounded(100)
+@given(table=tables, seed=st.integers(0, 2**32))
+def test_a_way_triggers_what_the_oracle_says(connection: Connection, table: Table, seed: int) -> None:
+    if not any(counter.is_unit for counter in table.counters):
+        return
+    mover, way, along = walk(table, random.Random(seed))
+    with Stored(connection, position_of(table)) as position:
+        rows = triggers(connection, position, mover.id, way, **{"with": sorted(along)})
+    found = {(row.n, row.by, row.effect) for row in rows if row.effect in EFFECTS}
+    assert found == table.triggers(mover.id, way, along)
+    assert all(SCHEME.hex(row.at) == way[row.n - 1] for row in rows)
+
+
+# Traces
+
+
+@bounded(50)
+@given(table=tables, seed=st.integers(0, 2**32))
+def test_a_trace_is_as_long_as_the_oracle_says(connection: Connection, table: Table, seed: int) -> None:
+    dice = random.Random(seed)
+    roads = [
+        side
+        for side in ((2 * q + dq, 2 * r + dr) for q, r in table.board.hexes for dq, dr in STEPS[1:4])
+        if dice.random() < 0.15
+    ]
+    start, target = (dice.choice(sorted(table.board.hexes)) for _ in range(2))
+    traced_for = dice.choice(("leader", "support_weapon", "tank_support_weapon"))
+    side = dice.choice(("us", "japan"))
+    held = {counter.cell for counter in table.counters if counter.side != side and not counter.inside}
+    if start in held:
+        return
+    hq = Counter("HQ", side, start, "hq", fire="small_arms")
+    table = dataclasses.replace(table, counters=(*table.counters, hq))
+    position = position_of(table)
+    links = [(cell, other) for cell, other in map(halves, roads) if {cell, other} <= table.board.hexes.keys()]
+    position.board.paths.extend(PathDraft("trail", (Axial(*one), Axial(*two))) for one, two in links)
+    with Stored(connection, position) as position_id:
+        rows = connection.execute(
+            sa.text("select * from css.trace_path(:position, :start, :target, :for, :side)"),
+            {
+                "position": position_id,
+                "start": "HQ",
+                "target": SCHEME.label(target),
+                "for": traced_for,
+                "side": side,
+            },
+        ).all()
+    steps = table.trace(
+        side,
+        start,
+        target,
+        "tracked" if traced_for == "tank_support_weapon" else "leg",
+        {start, target} if traced_for == "leader" else {target},
+        {(one[0] + two[0], one[1] + two[1]) for one, two in links},
+    )
+    verdict = rows[-1]
+    assert verdict.effect == ("closed" if steps is None else "open")
+    assert len(verdict.path) == (0 if steps is None else steps + 1)
+    if steps is not None:
+        way = [SCHEME.hex(label) for label in verdict.path]
+        assert (way[0], way[-1]) == (start, target)
+        assert all(one.distance(two) == 1 for one, two in itertools.pairwise(way))
+    else:
+        assert any(row.effect == "blocks" for row in rows), "what is closed has a reason"
+
+
+# What cannot be asked
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("css.fire_zone(:position, 'nobody')", "there is no unit nobody"),
+        ("css._triggers(:position, 'nobody', array[1], array[1])", "there is no unit nobody"),
+        ("css.trace_path(:position, 'nobody', '30.30', 'leader')", "one of them is not on the map"),
+        ("css.trace_path(:position, '30.30', '30.31', 'leader')", "whose trace"),
+        ("css.trace_path(:position, '30.30', '30.31', 'luck', 'us')", "nothing is traced for luck"),
+        ("css.trace_path(:position, '30.30', '30.31', 'routed', 'us')", "which unit routs"),
+        ("css.trace_path(:position, 'A', '30.31', 'support_weapon')", "neither A nor 30.31 has one"),
+        ("css.trace_path(:position, 'A', 'B', 'leader')", "they are not of one side"),
+        ("css.trace_path(:position, 'B', '30.31', 'routed')", "B is inside a cave"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(connection: Connection, call: str, message: str) -> None:
+    table = deal(1, (4, 4))
+    cells = sorted(table.board.hexes)
+    counters = (Counter("A", "us", cells[0]), Counter("B", "japan", cells[0], inside=True))
+    with (
+        Stored(connection, position_of(dataclasses.replace(table, counters=counters))) as position,
+        pytest.raises(sa.exc.DBAPIError, match=message),
+        connection.begin_nested(),
+    ):
+        connection.execute(sa.text(f"select * from {call}"), {"position": position})
