@@ -9,6 +9,7 @@ run fails if one of them sees another hex than the database does.
 from __future__ import annotations
 
 import dataclasses
+import heapq
 import random
 import statistics
 import time
@@ -347,6 +348,133 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
             in_shapely / live >= 10,
         ),
     ]
+
+
+def measure_reach(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """The reach of a leg unit with 10 and with 20 points on one css map: in SQL, and by Dijkstra in plain Python."""
+    map_id = _map_id(connection, name)
+    steps = read_steps(connection, map_id)
+    position = connection.scalar(
+        sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
+    )
+    # a fixed seed: every run asks the same questions
+    starts = random.Random(47).sample(sorted(steps), k=32)
+    connection.execute(
+        sa.text(
+            "insert into unit (position_id, map_id, q, r, code, side, kind, attributes) values (:position, :map, :q, :r,"
+            " :code, 'us', 'infantry', jsonb_build_object('posture', 'column', 'mobility', 'leg', 'movement', 5))"
+        ),
+        [
+            {"position": position, "map": map_id, "q": q, "r": r, "code": f"unit {n}"}
+            for n, (q, r) in enumerate(starts)
+        ],
+    )
+    connection.execute(sa.text("analyze unit"))
+    query = sa.text(
+        "select q, r, halves from css.reach(:position, :unit, jsonb_build_object('points', cast(:points as integer)))"
+    )
+    chance = random.Random(53)
+
+    def ask(n: int, points: int) -> dict[Axial, int]:
+        values = {"position": position, "unit": f"unit {n}", "points": points}
+        return {Axial(q, r): halves for q, r, halves in connection.execute(query, values)}
+
+    measures = []
+    for points in (10, 20):
+        for n in range(6):
+            if ask(n, points) != cheapest(steps, starts[n], 2 * points):
+                raise BenchError(f"plain Python disagrees with css.reach for unit {n} on {name}.")
+
+        def in_sql(points: int = points) -> object:
+            return ask(chance.randrange(32), points)
+
+        def in_python(points: int = points) -> object:
+            return cheapest(steps, chance.choice(starts), 2 * points)
+
+        taken = medians(
+            times, nothing=lambda: connection.execute(sa.text("select 1")).all(), sql=in_sql, python=in_python
+        )
+        say(f"{name}: reach with {points} points")
+        target, met = ("≤ 10 ms", taken["sql"] <= 10) if points == 10 else ("", None)
+        measures += [
+            _ratio(
+                f"{name}: reach with {points} points",
+                taken["sql"],
+                "SELECT 1",
+                taken["sql"] / taken["nothing"],
+                target,
+                met,
+            ),
+            _ratio(
+                f"{name}: the same in plain Python", taken["python"], "reach", taken["python"] / taken["sql"]
+            ),
+        ]
+    return measures
+
+
+def read_steps(connection: Connection, map_id: int) -> dict[Axial, list[tuple[Axial, int]]]:
+    """The halves that each step costs a leg unit, trails' bonus apart, all edges in memory (6.2.1, 6.2.2)."""
+    costs = connection.execute(
+        sa.text(
+            "select feature, code, halves, condition from terrain_effect"
+            " where ruleset = 'css' and aspect = 'cost' and mobility = 'leg'"
+        )
+    ).all()
+    enter = {code: halves for feature, code, halves, _ in costs if feature == "terrain"}
+    cross = {code: halves for feature, code, halves, _ in costs if feature == "hexside"}
+    spared = {
+        code for feature, code, _, when in costs if feature == "hexside" and "not along" in (when or "")
+    }
+    road = {code: halves for feature, code, halves, _ in costs if feature == "path"}
+    terrain = {
+        Axial(q, r): code
+        for q, r, code in connection.execute(
+            sa.text("select q, r, css._ground(terrain, features) from hex where map_id = :id"), {"id": map_id}
+        )
+    }
+    sides: dict[tuple[int, int], list[str]] = {}
+    for x, y, kind in connection.execute(
+        sa.text("select x, y, kind from hexside where map_id = :id"), {"id": map_id}
+    ):
+        sides.setdefault((x, y), []).append(kind)
+    links: dict[tuple[int, int], int] = {}
+    for kind, qs, rs in connection.execute(
+        sa.text("select kind, qs, rs from path where map_id = :id"), {"id": map_id}
+    ):
+        for n in range(len(qs) - 1):
+            side = qs[n] + qs[n + 1], rs[n] + rs[n + 1]
+            links[side] = min(road[kind], links.get(side, road[kind]))
+    steps: dict[Axial, list[tuple[Axial, int]]] = {}
+    for place in terrain:
+        steps[place] = []
+        for beside in map(place.beside, range(1, 7)):
+            side = place.q + beside.q, place.r + beside.r
+            kinds = sides.get(side, ())
+            prices = []
+            ground = enter.get(terrain.get(beside, ""))
+            if ground is not None and all(cross[kind] is not None for kind in kinds):
+                prices.append(ground + sum(cross[kind] for kind in kinds))
+            along = [0 if kind in spared else cross[kind] for kind in kinds]
+            if side in links and None not in along:
+                prices.append(links[side] + sum(along))
+            if prices:
+                steps[place].append((beside, min(prices)))
+    return steps
+
+
+def cheapest(steps: dict[Axial, list[tuple[Axial, int]]], start: Axial, purse: int) -> dict[Axial, int]:
+    """Dijkstra: the least cost of every hex within the purse."""
+    found = {start: 0}
+    heap = [(0, start)]
+    while heap:
+        spent, place = heapq.heappop(heap)
+        if spent > found[place]:
+            continue
+        for beside, cost in steps[place]:
+            if spent + cost <= purse and spent + cost < found.get(beside, purse + 1):
+                found[beside] = spent + cost
+                heapq.heappush(heap, (spent + cost, beside))
+    return found
 
 
 def measure_zones(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:

@@ -109,6 +109,7 @@ PATTERNS: dict[str, Pattern] = {
     "foam": Pattern(56, 36, _lines("M2 12a6 6 0 0 1 12 0a6 6 0 0 1 12 0M30 30a6 6 0 0 1 12 0a6 6 0 0 1 12 0", 2.8)),
     "reef": Pattern(56, 52, _lines("M6 8l9 9M15 8l-9 9M34 34l9 9M43 34l-9 9", 3) + _dots(2.4, (38, 12), (12, 38))),
     "coral": Pattern(56, 56, _lines("M14 26V14M14 18l-7-9M14 16l7-9M42 54V42M42 46l-7-9M42 44l7-9M40 12h6M10 42h6", 3.2)),
+    "firs": Pattern(56, 52, _lines("M14 24V19M6 19L14 3l8 16zM42 50V45M34 45l8-16 8 16z", 3.2)),
     "flames": Pattern(
         52, 52, _solid("M14 24c-8 0-10-8-5-13 0 4 3 4 3 1 0-5 1-7 4-9-1 5 6 7 5 14-1 4-4 7-7 7z"
                        "M40 50c-8 0-10-8-5-13 0 4 3 4 3 1 0-5 1-7 4-9-1 5 6 7 5 14-1 4-4 7-7 7z"),
@@ -156,7 +157,7 @@ TERRAIN: dict[str, Look] = {
     "mangrove_swamp": Look("#97b8a2", "#3f6b58", "roots"),
     "marsh": _SWAMP,
     "mountain": Look("#c3a883", "#7a5a35", "peaks"),
-    "ocean": Look("#8fbfdc", _DEEP, "swells"),
+    "ocean": Look("#8fbfdc", _DEEP, "waves"),
     "open_ground": Look("#efedd6", "#cbc7a5"),
     "orchard": Look("#cfe0b0", "#7ea35a", "orchard"),
     "palm": _PALMS,
@@ -181,7 +182,7 @@ TERRAIN: dict[str, Look] = {
     "water_barrier": Look("#92c0de", _DEEP, "waves"),
     "wheat_field": Look("#eddf9b", "#b39838", "wheat"),
     "wooden_building": Look("#d7b48f", "#7d5226", "houses"),
-    "woods": Look("#9dbd83", "#4f7a45", "trees"),
+    "woods": Look("#a3c18a", "#4a7340", "firs"),
 }
 
 HEXSIDES: dict[str, Stroke] = {
@@ -283,7 +284,9 @@ def tile(look: Look) -> Pattern:
 
 def at_night(look: Look) -> Look:
     """A terrain on a dark screen: the fill dim, its ink a little lighter than it."""
-    return Look(night(look.fill), night_ink(look.ink), look.pattern)
+    fill = night(look.fill)
+    _, a, b = lab(look.ink)
+    return Look(fill, from_lab(lab(fill)[0] + 21, 0.8 * a, 0.8 * b), look.pattern)
 
 
 def by_night(stroke: Stroke) -> Stroke:
@@ -295,8 +298,8 @@ def by_night(stroke: Stroke) -> Stroke:
 @functools.cache
 def dark_inks() -> dict[str, str]:
     """The inks, the marks and the lines of levels on a dark screen."""
-    grounds = {word: night(colour) for word, colour in INKS.items() if word in ("paper", "grid")}
-    inks = {word: night_ink(colour) for word, colour in INKS.items() if word not in grounds}
+    grounds = {"paper": "#161a18", "grid": night(INKS["grid"])}
+    inks = {word: _bright(colour, 86) for word, colour in INKS.items() if word not in grounds}
     lines = {"contour": by_night(CONTOUR).ink, "crest": by_night(CREST).ink}
     return inks | grounds | {word: _bright(colour) for word, colour in MARKS.items()} | lines
 
@@ -397,6 +400,6 @@ def _dark_rules() -> Iterator[str]:
     yield f".halo {{ stroke: {inks['paper']}; }}"
 
 
-def _bright(colour: str) -> str:
+def _bright(colour: str, light: float = 78) -> str:
     _, a, b = lab(colour)
-    return from_lab(78, a, b)
+    return from_lab(light, a, b)

@@ -258,7 +258,7 @@ def _validate(response: Response) -> None:
     """Let what the API reads be kept by whoever asks, who then asks only whether it has changed."""
     if request.method not in ("GET", "HEAD") or not request.path.startswith("/api/"):
         return
-    if response.status_code != 200 or response.is_streamed:
+    if response.status_code != 200 or response.is_streamed or response.direct_passthrough:
         return
     response.cache_control.no_cache = True
     version = g.get("version") or hashlib.sha256(response.get_data()).hexdigest()[:32]

@@ -130,7 +130,8 @@ class Changes:
         return dataclasses.replace(self, removed=(*self.removed, marker))
 
     def under(self, conditions: Tree) -> Changes:
-        return dataclasses.replace(self, conditions={**self.conditions, **conditions})
+        """Just these conditions otherwise than they are saved."""
+        return dataclasses.replace(self, conditions=conditions)
 
     def _with_unit(self, code: str, change: Tree | None) -> Changes:
         return dataclasses.replace(self, units={**self.units, code: change})

@@ -140,7 +140,10 @@ class Table:
 
     def answer(self, side: str, enemy: Counter, here: Cell, follows: bool) -> str:
         """Whether an enemy whose zone is left fires, as far as it is not screened."""
-        dogs = any(counter.alert is not None and counter.cell == enemy.cell for counter in self.enemies(side))
+        dogs = any(
+            counter.alert is not None and (counter.cell, counter.inside) == (enemy.cell, enemy.inside)
+            for counter in self.enemies(side)
+        )
         night = side == "japan" and self.board.conditions.get("time") == "night"
         stealth = night and "illumination" not in self.board.marked(here)
         wide = self.reading("css-42", "b") == "b"

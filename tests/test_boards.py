@@ -164,6 +164,17 @@ def test_found_hexes_are_told_with_or_without_a_number(connection: Connection) -
     assert "13.14" in fan.draws(connection)["hexes"]
 
 
+def test_costs_are_told_in_their_hexes(connection: Connection) -> None:
+    board = open_board(connection, POSITION)
+    reach = board.ask(connection, {"reach": {"unit": "C/1/31", "to": "13.19"}})
+    draws = reach.draws(connection)
+    assert draws["hexes"] == reach.ruling.answer["hexes"]
+    assert draws["path"] == reach.ruling.answer["path"]
+    way = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16"]}}).draws(connection)
+    assert (way["kind"], way["path"]) == ("path", ["13.17", "13.16", "14.16"])
+    assert way["hexes"]["13.16"] > 0
+
+
 # What if
 
 
@@ -364,7 +375,6 @@ def test_a_question_waits_for_what_it_needs(client: FlaskClient, engine: Engine)
 def test_the_page_has_drawing_form_and_ruling(client: FlaskClient) -> None:
     page = client.get("/positions/lipata-landing?tool=los&from=A/1/31&to=14.12")
     assert page.status_code == 200
-    assert "<noscript>" in page.text
     assert 'role="img"' in page.text
     assert "Not visible; range 4" in page.text
     assert 'href="/rules/css/8.7.2"' in page.text

@@ -639,16 +639,19 @@ def test_a_phone_in_the_dark_reads_every_page_without_sideways_scrolling(
     page = context.new_page()
 
     def fits() -> bool:
+        page.wait_for_load_state("load")  # with its style
         return bool(page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"])
 
-    for example in ("mistakes", "jungle"):
+    for example, told in (("mistakes", ".problems"), ("jungle", ".verdict")):
         page.goto(f"/cases?example={example}")
         page.get_by_role("button", name="Rule on it").click()
+        expect(page.locator(told).first).to_be_visible()
         assert fits(), example
     assert serious_findings(page) == []
     keep_picture(page, "desk-phone-dark")
     page.goto("/cases?example=paddy")
     page.get_by_role("button", name="Rule and keep").click()
+    expect(page.locator(".record")).to_be_visible()
     assert fits()
     assert serious_findings(page) == []
     for address in ("/rulings", "/search?q=barrage", "/"):

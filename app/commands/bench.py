@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from app.bench import Measure, measure_map, measure_zones
+from app.bench import Measure, measure_map, measure_reach, measure_zones
 from app.output import print_json, print_table, say
 from db.database import open_database
 
@@ -16,7 +16,7 @@ from db.database import open_database
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
-    """Measure sight and zones on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
+    """Measure sight, zones and reach on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
 
     Only the ratios of one run mean something: machines differ, and so does one machine from
     minute to minute. What is measured is undone.
@@ -32,6 +32,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         with engine.connect() as connection:
             measures += measure_map(connection, name, times, say)
             measures += measure_zones(connection, name, times, say)
+            measures += measure_reach(connection, name, times, say)
             connection.rollback()
     if as_json:
         print_json([measure.as_dict() for measure in measures])

@@ -44,7 +44,7 @@ WIDEST, HIGHEST = 26, 24
 """Columns and rows of a drawing that shows a part of a map."""
 COUNTER = 108
 MARKER = 80
-BESIDE = 54
+BESIDE = 48
 """Sides of a counter, of a marker, and of a marker that lies with counters."""
 SHOWN = 3
 """Counters of a stack that are seen; a number tells how many there are."""
@@ -268,7 +268,7 @@ class _Sheet:
                 numbers.append(f'<text x="{x - 56:g}" y="{y + 60:g}">{ground.level}</text>')
             if ground.name:
                 names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
-            yield from (_sign(sign, x, y) for sign in ground.features if sign in SIGNS)
+            yield from (self._sign(sign, x - 34 * n, y) for n, sign in enumerate(ground.features))
         yield _written("label", labels, 20)
         yield _written("level", numbers, 24, "700")
         yield _written("name", names, 25, "700", ' font-style="italic"')
@@ -302,7 +302,7 @@ class _Sheet:
                 picture = marker(one.kind, one.value, one.facing, self.turn)
                 beside, n = one.at in standing, lying[one.at]
                 size = BESIDE if beside else MARKER
-                right, down = (52 - 24 * n, 54) if beside else (18 * n, 10)
+                right, down = (66 - 26 * n, 62) if beside else (18 * n, 10)
                 yield placed(picture, x + right - size / 2, y + down - size / 2, size)
                 lying[one.at] += 1
 
@@ -356,6 +356,30 @@ class _Sheet:
         for place, text in costs.items():
             if place in self.shown:
                 yield _pill(*self.center(place), text)
+
+    def _sign(self, sign: str, x: float, y: float) -> str:
+        """What a hex has beside its terrain, at its lower right: a sign, or a drop of another terrain."""
+        title = f"<title>{escape(sign.replace('_', ' '))}</title>"
+        if sign == "coast":
+            # most of a shore: it must not shout
+            colour, d = SIGNS[sign]
+            return (
+                f'<path d="{d}" transform="translate({x + 52:g} {y + 50:g})" fill="none" stroke="{colour}"'
+                f' stroke-width="4">{title}</path>'
+            )
+        if sign not in SIGNS:
+            self.drawn[sign] = None
+            return (
+                f'<circle cx="{x + 40:g}" cy="{y + 34:g}" r="17" fill="url(#{self.key}-{sign})"'
+                f' stroke="{TERRAIN[sign].ink}" stroke-width="3">{title}</circle>'
+            )
+        colour, d = SIGNS[sign]
+        return (
+            f'<g transform="translate({x + 40:g} {y + 34:g})">{title}'
+            f'<circle r="19" fill="#ffffff" fill-opacity=".88" stroke="{colour}" stroke-width="2.5"/>'
+            f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="4.5" stroke-linecap="round"'
+            ' stroke-linejoin="round"/></g>'
+        )
 
     def patterns(self) -> Iterator[str]:
         return (_pattern(terrain, f"{self.key}-{terrain}") for terrain in self.drawn)
@@ -490,19 +514,6 @@ def _written(word: str, texts: Sequence[str], size: int, weight: str = "400", mo
         f'<g class="map-{word} halo" color="{INKS[word]}" fill="currentColor" stroke="{INKS["paper"]}"'
         f' stroke-width="6" stroke-linejoin="round" paint-order="stroke" font-size="{size}" font-weight="{weight}"'
         f' text-anchor="middle"{more}>{"".join(texts)}</g>'
-    )
-
-
-def _sign(sign: str, x: float, y: float) -> str:
-    """A feature of a hex, such as a cave, at its lower right."""
-    colour, d = SIGNS[sign]
-    if sign == "coast":
-        # most of a shore: it must not shout
-        return f'<path d="{d}" transform="translate({x + 52:g} {y + 50:g})" fill="none" stroke="{colour}" stroke-width="4"/>'
-    return (
-        f'<g transform="translate({x + 40:g} {y + 34:g})"><title>{escape(sign.replace("_", " "))}</title>'
-        f'<circle r="19" fill="#ffffff" fill-opacity=".88" stroke="{colour}" stroke-width="2.5"/>'
-        f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="4.5" stroke-linecap="round" stroke-linejoin="round"/></g>'
     )
 
 

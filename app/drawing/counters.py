@@ -99,7 +99,7 @@ def describe(unit: Unit) -> str:
     """A counter in words, for those who hear the page."""
     said = _says(unit)
     words = [str(said.get("side") or ""), (_kind(unit) or "unit").replace("_", " ")]
-    for name in ("posture", *STATES):
+    for name in ("posture", *STATES, "suppression"):
         value = said.get(name)
         if value is True:
             words.append(name.replace("_", " "))

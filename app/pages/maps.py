@@ -34,6 +34,7 @@ from db.rulesets import read_ruleset
 from importers.cases import PositionDraft
 from importers.documents import Problem, Problems, read_document
 from importers.map_reading import read_hex
+from importers.map_writing import flow
 from importers.positions import written
 
 pages = Blueprint("maps", __name__)
@@ -41,6 +42,8 @@ NAVIGATION = [(10, "Maps", "maps.map_list"), (11, "Positions", "maps.position_li
 PARTS = {"panel": "maps/panel.html", "all": "maps/parts.html"}
 DRAWN = ("line", "hexes", "path")
 """The order of the tools, by what they draw."""
+FEW = 2
+"""Fields that a question need not have, and that are shown all the same."""
 FORM = "if."
 """How the fields of what-if begin, so that they are no argument of a question."""
 UNIT_FIELDS = ("id", "at", "side", "kind")
@@ -151,7 +154,7 @@ def _panel(
         "address": shown.address(),
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
-        "fields": [_field(argument, shown, position) for argument in shown.arguments],
+        "fields": _fields(shown, position),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
         "proof": proof(answer.ruling.as_dict(), connection, switch=shown.with_reading) if answer else None,
         "draws": to_json(answer.draws(connection), indent=None) if answer else "",
@@ -166,6 +169,22 @@ def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
     """What draws a line first, then hexes, then ways."""
     _, kind = tool
     return (DRAWN.index(kind.draws) if kind.draws in DRAWN else len(DRAWN)), kind.title
+
+
+def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
+    """The fields of the tool's form; what is seldom wanted is folded away where it is much."""
+    folded = [argument for argument in shown.arguments if not argument.required]
+    folded = folded if len(folded) > FEW else []
+    groups = ([argument for argument in shown.arguments if argument not in folded], folded)
+    return [
+        {
+            "folded": group is folded,
+            "filled": any(argument.word in shown.given for argument in group),
+            "fields": [_field(argument, shown, position) for argument in group],
+        }
+        for group in groups
+        if group
+    ]
 
 
 def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
@@ -313,8 +332,15 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
         "marker_kinds": MARKERS[ruleset],
         "sides": list(read_ruleset(ruleset).facts.sides),
         "kinds": list(fields["kind"].choices),
-        "conditions": [(field, conditions.get(field.name)) for field in form_fields(CONDITIONS[ruleset])],
+        "conditions": [
+            (field, _written(conditions[field.name])) for field in form_fields(CONDITIONS[ruleset])
+        ],
     }
+
+
+def _written(value: Any) -> Any:
+    """A condition as its field has it: what has parts as a case file would."""
+    return flow(value) if isinstance(value, dict | list | tuple) and value else value or ""
 
 
 def _change(kind: Kind, name: str) -> AnyResponse:
@@ -353,7 +379,7 @@ def _changed(shown: View, connection: Connection) -> Changes:
         case "unmark":
             return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
         case "conditions":
-            return changes.under(_new_conditions(board.ruleset, form))
+            return changes.under(_new_conditions(board, form))
     raise SightlineError("It is not said what is to be changed.", "Use one of the forms of the page.")
 
 
@@ -400,17 +426,20 @@ def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
     return marker
 
 
-def _new_conditions(ruleset: str, form: Mapping[str, str]) -> Tree:
-    """Conditions as their form has them; one that is left empty no longer holds."""
+def _new_conditions(board: Board, form: Mapping[str, str]) -> Tree:
+    """Conditions that are otherwise than in the saved position; one that is left empty no longer holds."""
+    kinds = CONDITIONS[board.ruleset]
+    saved = kinds.model_validate(board.tree.get("conditions", {})).model_dump(mode="json")
     told: Tree = {}
-    for field in form_fields(CONDITIONS[ruleset]):
+    for field in form_fields(kinds):
         text = form.get(field.word, "")
+        value: Any = None
         if field.form == "flag":
-            told[field.word] = bool(text)
-        elif not text:
-            told[field.word] = None
-        else:
-            told[field.word] = text if field.form == "choice" else read_document(text, field.word).plain()
+            value = bool(text)
+        elif text:
+            value = text if field.form == "choice" else read_document(text, field.word).plain()
+        if (value or None) != (saved[field.name] or None):
+            told[field.word] = value
     return told
 
 

@@ -130,7 +130,7 @@ KINDS = [
             "path": "a shortest way, both ends included; empty where there is none",
             "why": "what decides it, in a few words",
         },
-        points=POINTS,
+        points=tuple(point for point in POINTS if point.startswith("css-")),
         example="trace_path: {from: C/1/9, to: D/1/9, for: support_weapon}",
         draws="path",
     ),

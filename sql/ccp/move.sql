@@ -284,11 +284,23 @@ begin
     where effect.ruleset = 'ccp'
       and effect.feature = 'terrain'
       and effect.aspect = 'cost'
+  ),
+  -- T84: beside its bridge a hex is what else lies in it
+  other as materialized (
+    select
+      hex.q,
+      hex.r,
+      found.*
+    from public.hex
+    cross join lateral ccp._other_terrain(_ground.map_id, hex.q, hex.r, hex.features) as found
+    where hex.map_id = _ground.map_id
+      and hex.terrain = 'bridge'
+      and (hex.q, hex.r) in (select * from unnest(_ground.qs, _ground.rs))
   )
   select
     place.i::integer,
-    hex.q,
-    hex.r,
+    place.q,
+    place.r,
     hex.label,
     coalesce(other.code, hex.terrain),
     hex.level::integer,
@@ -304,21 +316,16 @@ begin
     coalesce(marked.wire, false),
     coalesce(marked.mines, false)
   from unnest(_ground.qs, _ground.rs) with ordinality as place (q, r, i)
-  inner join public.hex on hex.map_id = _ground.map_id and hex.q = place.q and hex.r = place.r
-  inner join cost on cost.code = hex.terrain
+  left join public.hex on hex.map_id = _ground.map_id and hex.q = place.q and hex.r = place.r
+  left join cost on cost.code = hex.terrain
   left join marked on marked.q = place.q and marked.r = place.r
   left join held on held.q = place.q and held.r = place.r
-  -- T84: beside its bridge a hex is what else lies in it
-  left join lateral (
-    select *
-    from ccp._other_terrain(_ground.map_id, hex.q, hex.r, hex.features)
-    where hex.terrain = 'bridge'
-  ) as other on true;
+  left join other on other.q = place.q and other.r = place.r;
 end
 $$;
 
 comment on function ccp._ground(bigint, bigint, text, boolean, integer[], integer[]) is
-'What hexes cost to enter by their terrain alone, and what a mover meets in them.';
+'What hexes cost to enter by their terrain alone, and what a mover meets in them; one off the map has no label.';
 
 create or replace function ccp._crossings(map_id bigint, q integer, r integer, radius integer)
 returns table (x integer, y integer, kind text, rule text, halves integer, unseen integer)
@@ -1226,7 +1233,7 @@ as $$
       ),
       (judged.exit_effect = 'unknown', 6, '14.2.1', null, 'unknown', judged.exit_note, null, null),
       (
-        judged.dear and judged.doubtful is null, 7, 'O29.1', null, 'forbids',
+        judged.dear and judged.word is null and judged.doubtful is null, 7, 'O29.1', null, 'forbids',
         format(
           'it costs %s and %s is left',
           trim_scale(judged.price / 2.0), trim_scale(greatest(0, judged.has - judged.spent) / 2.0)
@@ -1234,7 +1241,7 @@ as $$
         null, null
       ),
       (
-        judged.dear and judged.doubtful is not null, 7, '3.3.1.2', null, 'unknown',
+        judged.dear and judged.word is null and judged.doubtful is not null, 7, '3.3.1.2', null, 'unknown',
         format('the command number of %s', judged.doubtful), null, null
       ),
       -- what it does

@@ -31,46 +31,33 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  with grid as materialized (
-    select
-      row_number() over (order by across.q, down.r) as n,
-      across.q,
-      down.r,
-      lattice.distance(_region.q, _region.r, across.q, down.r) <= _region.radius as inside
-    -- a rim of empty cells, so that no neighbour is outside the grid
-    from generate_series(_region.q - _region.radius - 1, _region.q + _region.radius + 1) as across (q)
-    cross join generate_series(_region.r - _region.radius - 1, _region.r + _region.radius + 1) as down (r)
-  ),
-  ground as materialized (
-    select ground.*
-    from (
-      select
-        array_agg(grid.q) as qs,
-        array_agg(grid.r) as rs
-      from grid
-      where grid.inside
-    ) as wanted
-    cross join lateral ccp._ground(
-      _region.position_id, _region.map_id, _region.side, _region.night, wanted.qs, wanted.rs
-    ) as ground
-  )
   select
-    array_agg(ground.label order by grid.n),
-    array_agg(grid.q order by grid.n),
-    array_agg(grid.r order by grid.n),
-    array_agg(coalesce(ground.level, 0) order by grid.n),
+    array_agg(ground.label order by ground.i),
+    array_agg(ground.q order by ground.i),
+    array_agg(ground.r order by ground.i),
+    array_agg(coalesce(ground.level, 0) order by ground.i),
     array_agg(
       case
-        when ground.q is null or ground.enemy is not null or ground.word = 'prohibited' then -1
+        when ground.label is null or ground.enemy is not null or ground.word = 'prohibited' then -1
+        when lattice.distance(_region.q, _region.r, ground.q, ground.r) > _region.radius then -1
         when ground.word = 'all' then -2
         else coalesce(ground.halves + ground.dark, 0)
-      end order by grid.n
+      end order by ground.i
     ),
-    array_agg(coalesce(ground.wire or ground.word = 'all', false) order by grid.n),
+    array_agg(coalesce(ground.wire or ground.word = 'all', false) order by ground.i),
     bool_or(ground.wire and ground.q = _region.q and ground.r = _region.r),
-    array_agg(grid.n::integer) filter (where ground.bridge is not null)
-  from grid
-  left join ground on ground.q = grid.q and ground.r = grid.r;
+    array_agg(ground.i) filter (where ground.bridge is not null)
+  from (
+    select
+      array_agg(across.q order by across.q, down.r) as qs,
+      array_agg(down.r order by across.q, down.r) as rs
+    -- with a rim of closed cells, so that no neighbour is outside the grid
+    from generate_series(_region.q - _region.radius - 1, _region.q + _region.radius + 1) as across (q)
+    cross join generate_series(_region.r - _region.radius - 1, _region.r + _region.radius + 1) as down (r)
+  ) as grid
+  cross join lateral ccp._ground(
+    _region.position_id, _region.map_id, _region.side, _region.night, grid.qs, grid.rs
+  ) as ground;
 end
 $$;
 

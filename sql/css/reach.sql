@@ -1,117 +1,11 @@
 -- needs: css/move.sql
--- Where a unit can go in css (Guam): the costs of css.move, laid out around the unit and searched as a wave.
+-- Where a unit can go in css (Guam): the costs of css.move, searched as a wave from hex to hex.
 --
--- The ground within reach is read once, into arrays: the hexes of a window around the unit, and the six sides of
--- each. A round takes all places that were reached more cheaply than before and enters what lies beside them.
--- A place is a hex, or the inside of its cave. Where markers lower what is left on the way (8.7.2, 10.2.3), to
--- spend least is not always to have most left; then how much is left, and how disorganized the unit is, are part
--- of the place. All costs are above zero, so that a unit with nothing left goes no farther.
-
-create or replace function css._ground_costs(
-  position_id bigint,
-  map_id bigint,
-  side text,
-  mobility text,
-  tank boolean,
-  readings jsonb,
-  q integer,
-  r integer,
-  radius integer
-)
-returns table (q integer, r integer, halves integer, burns boolean, held boolean, cave boolean)
-language sql stable rows 1000
-as $$
-  -- 8.8.1
-  with fire as materialized (
-    select
-      css._spot(marker.q, marker.r) as spot,
-      marker.kind = 'on_fire' as burns
-    from public.marker
-    where marker.position_id = _ground_costs.position_id
-      and marker.kind in ('on_fire', 'fire_cleared')
-  ),
-  -- 9.0
-  enemy as materialized (
-    select css._spot(unit.q, unit.r) as spot
-    from public.unit
-    where unit.position_id = _ground_costs.position_id
-      and unit.side <> _ground_costs.side
-      and css._is_unit(unit.kind)
-      and not coalesce((unit.attributes ->> 'in_cave')::boolean, false)
-  )
-  select
-    hex.q,
-    hex.r,
-    cost.halves,
-    css._spot(hex.q, hex.r) in (select fire.spot from fire where fire.burns),
-    css._spot(hex.q, hex.r) in (select enemy.spot from enemy),
-    'cave' = any(hex.features)
-  from public.hex
-  cross join lateral (
-    select
-      case
-        when css._spot(hex.q, hex.r) in (select fire.spot from fire where not fire.burns) then 'clear'
-        else css._ground(hex.terrain, hex.features)
-      end as terrain
-  ) as ground
-  left join css._terrain_costs(mobility, tank, readings) as cost on cost.terrain = ground.terrain
-  where hex.map_id = _ground_costs.map_id
-    and hex.q between _ground_costs.q - radius and _ground_costs.q + radius
-    and hex.r between _ground_costs.r - radius and _ground_costs.r + radius
-$$;
-
-comment on function css._ground_costs(
-  bigint, bigint, text, text, boolean, jsonb, integer, integer, integer
-) is
-'What the hexes around a unit cost to enter off a road (null: they are closed), which burn and which the enemy holds.';
-
-create or replace function css._side_costs(
-  map_id bigint, mobility text, heavy boolean, q integer, r integer, radius integer
-)
-returns table (x integer, y integer, off_road integer, road integer, trail integer)
-language sql stable rows 1000
-as $$
-  with crossing as materialized (
-    select
-      hexside.x,
-      hexside.y,
-      sum(kind.halves) filter (where not kind.along) as halves,
-      bool_or(kind.halves is null) filter (where not kind.along) as shut,
-      sum(kind.halves) filter (where kind.along) as along,
-      bool_or(kind.halves is null) filter (where kind.along) as shut_along
-    from public.hexside
-    inner join css._crossings(mobility, heavy, false) as kind on kind.kind = hexside.kind
-    where hexside.map_id = _side_costs.map_id
-      and hexside.x between 2 * (q - radius) and 2 * (q + radius)
-      and hexside.y between 2 * (r - radius) and 2 * (r + radius)
-    group by 1, 2
-  ),
-  link as materialized (
-    select
-      path.qs[n.n] + path.qs[n.n + 1] as x,
-      path.rs[n.n] + path.rs[n.n + 1] as y,
-      min(road.halves) as halves,
-      min(road.halves) filter (where path.kind = 'trail') as trail
-    from public.path
-    inner join css._roads(mobility) as road on road.kind = path.kind
-    cross join lateral generate_series(1, cardinality(path.qs) - 1) as n (n)
-    where path.map_id = _side_costs.map_id
-      and path.qs[n.n] between q - radius and q + radius
-      and path.rs[n.n] between r - radius and r + radius
-    group by 1, 2
-  )
-  select
-    coalesce(crossing.x, link.x),
-    coalesce(crossing.y, link.y),
-    case when not coalesce(crossing.shut, false) then coalesce(crossing.halves, 0)::integer end,
-    case when not coalesce(crossing.shut_along, false) then (link.halves + coalesce(crossing.along, 0))::integer end,
-    case when not coalesce(crossing.shut_along, false) then (link.trail + coalesce(crossing.along, 0))::integer end
-  from crossing
-  full join link on link.x = crossing.x and link.y = crossing.y
-$$;
-
-comment on function css._side_costs(bigint, text, boolean, integer, integer, integer) is
-'What the sides around a unit add off a road (null: not crossed), and what a step along a road or a trail costs.';
+-- A round takes all places that were reached more cheaply than before, and enters what lies beside them; what
+-- the ground costs is looked up as the wave comes to it. A place is a hex, or the inside of its cave. Where
+-- markers lower what is left on the way (8.7.2, 10.2.3), to spend least is not always to have most left; then
+-- how much is left, and how disorganized the unit is, are part of the place. All costs are above zero, so a
+-- unit with nothing left goes no farther.
 
 create or replace function css._purse(
   position_id bigint, unit text, trail boolean, options jsonb, conditions jsonb, policy jsonb
@@ -132,6 +26,177 @@ $$;
 comment on function css._purse(bigint, text, boolean, jsonb, jsonb, jsonb) is
 'Halves a unit may spend; none where something forbids it to move, or is not told.';
 
+create or replace function css._links(map_id bigint, mobility text, q integer, r integer, radius integer)
+returns table (spots bigint[], roads integer[], trails integer[])
+language sql stable rows 1
+as $$
+  select
+    array_agg(link.spot),
+    array_agg(link.halves),
+    array_agg(link.trail)
+  from (
+    select
+      css._spot(path.qs[n.n] + path.qs[n.n + 1], path.rs[n.n] + path.rs[n.n + 1]) as spot,
+      min(road.halves) as halves,
+      min(road.halves) filter (where path.kind = 'trail') as trail
+    from public.path
+    inner join css._roads(mobility) as road on road.kind = path.kind
+    cross join lateral generate_series(1, cardinality(path.qs) - 1) as n (n)
+    where path.map_id = _links.map_id
+      and path.qs[n.n] between _links.q - radius and _links.q + radius
+      and path.rs[n.n] between _links.r - radius and _links.r + radius
+    group by 1
+  ) as link
+$$;
+
+comment on function css._links(bigint, text, integer, integer, integer) is
+'The hexsides around a unit that paths lead over, as spots of the doubled lattice, and what a step there costs.';
+
+create or replace function css._reach_markers(
+  position_id bigint, side text, readings jsonb, home integer, wide integer, q integer, r integer, radius integer
+)
+returns table (
+  -- by cell of the window: DG; 1 halves, 2 stops; the same inside a cave; 1 burns, 2 is burnt
+  dgs integer[], slow integer[], cave_dgs integer[], cave_slow integer[], fires integer[]
+)
+language plpgsql stable rows 1
+as $$
+#variable_conflict use_variable
+declare
+  marker record;
+begin
+  dgs := '{}';
+  slow := '{}';
+  cave_dgs := '{}';
+  cave_slow := '{}';
+  fires := '{}';
+  for marker in
+    select
+      home + (found.q - _reach_markers.q) * wide + found.r - _reach_markers.r as c,
+      found.kind,
+      found.value,
+      coalesce((found.attributes ->> 'in_cave')::boolean, false) as inside,
+      css._marker_does(found.kind) as does
+    from public.marker as found
+    where found.position_id = _reach_markers.position_id
+      and found.q between _reach_markers.q - radius and _reach_markers.q + radius
+      and found.r between _reach_markers.r - radius and _reach_markers.r + radius
+      and (found.kind not in ('drunk', 'hungover') or side = 'us')
+      and not (found.kind = 'pinned' and readings ->> 'css-6' = 'b')
+  loop
+    if marker.kind = 'dg' and marker.inside then
+      cave_dgs[marker.c] := greatest(marker.value, cave_dgs[marker.c]);
+    elsif marker.kind = 'dg' then
+      dgs[marker.c] := greatest(marker.value, dgs[marker.c]);
+    elsif marker.does = 'shuts' then
+      fires[marker.c] := 1;
+    elsif marker.kind = 'fire_cleared' then
+      fires[marker.c] := coalesce(fires[marker.c], 2);
+    elsif marker.does is not null and marker.inside then
+      cave_slow[marker.c] := 2;
+    elsif marker.does is not null then
+      slow[marker.c] := greatest(slow[marker.c], case marker.does when 'halves' then 1 else 2 end);
+    end if;
+  end loop;
+  return next;
+end
+$$;
+
+comment on function css._reach_markers(
+  bigint, text, jsonb, integer, integer, integer, integer, integer
+) is
+'What the markers around a unit do to movement, laid out by the cells of the window.';
+
+create or replace function css._slowed(remaining integer, slow integer)
+returns integer
+language sql immutable parallel safe
+return case slow when 2 then 0 when 1 then css._halved(remaining) else remaining end;
+
+comment on function css._slowed(integer, integer) is
+'Halves left to a unit that enters a marked hex: 1 halves them, 2 stops it.';
+
+create or replace function css._in_cave_hex(map_id bigint, q integer, r integer)
+returns boolean
+language sql stable parallel safe
+as $$
+  select 'cave' = any(hex.features)
+  from public.hex
+  where hex.map_id = _in_cave_hex.map_id
+    and hex.q = _in_cave_hex.q
+    and hex.r = _in_cave_hex.r
+$$;
+
+comment on function css._in_cave_hex(bigint, integer, integer) is
+'Whether a hex has a cave.';
+
+create or replace function css._beside(
+  map_id bigint,
+  q integer,
+  r integer,
+  c integer,
+  wide integer,
+  tax integer,
+  terrains text[],
+  halves integer[],
+  side_kinds text[],
+  off_road integer[],
+  road_kinds text[],
+  by_road integer[],
+  links bigint[],
+  roads integer[],
+  fires integer[],
+  -- what each cell was reached for, where that is all there is to a place, and what a step costs at least
+  best integer[],
+  dear integer
+)
+returns table (q integer, r integer, c integer, cave boolean, cost integer)
+language sql stable rows 6
+as $$
+  select
+    hex.q,
+    hex.r,
+    hop.c,
+    'cave' = any(hex.features),
+    least(
+      halves[
+        array_position(
+          terrains, case when fires[hop.c] = 2 then 'clear' else css._ground(hex.terrain, hex.features) end
+        )
+      ] + crossing.off_road,
+      roads[array_position(links, css._spot(_beside.q + hex.q, _beside.r + hex.r))] + crossing.by_road
+    ) + tax
+  from (
+    -- most hexes around were reached for less already: nothing is looked up for them
+    select
+      step.dq,
+      step.dr,
+      _beside.c + step.dq * wide + step.dr as c
+    from (values (0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0)) as step (dq, dr)
+    where best[_beside.c + step.dq * wide + step.dr] > dear is not false
+    offset 0
+  ) as hop
+  inner join public.hex
+    on hex.map_id = _beside.map_id and hex.q = _beside.q + hop.dq and hex.r = _beside.r + hop.dr
+  cross join lateral (
+    select
+      case when not coalesce(bool_or(off_road[array_position(side_kinds, hexside.kind)] is null), false)
+        then coalesce(sum(off_road[array_position(side_kinds, hexside.kind)]), 0)::integer end as off_road,
+      case when not coalesce(bool_or(by_road[array_position(road_kinds, hexside.kind)] is null), false)
+        then coalesce(sum(by_road[array_position(road_kinds, hexside.kind)]), 0)::integer end as by_road
+    from public.hexside
+    where hexside.map_id = _beside.map_id
+      and hexside.x = _beside.q + hex.q
+      and hexside.y = _beside.r + hex.r
+  ) as crossing
+  where fires[hop.c] is distinct from 1
+$$;
+
+comment on function css._beside(
+  bigint, integer, integer, integer, integer, integer, text[], integer[], text[], integer[], text[], integer[],
+  bigint[], integer[], integer[], integer[], integer
+) is
+'The hexes beside one, and the least that a step into each costs; null where it is closed.';
+
 create or replace function css._wave(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
 returns table (
   state integer,
@@ -145,150 +210,113 @@ returns table (
 )
 language plpgsql stable rows 300
 set plan_cache_mode = force_generic_plan
+set join_collapse_limit = 1
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_variable
 declare
   mover record;
-  spot record;
   purse integer;
   longest integer;
-  radius integer;
   least_cost integer;
+  radius integer;
   wide integer;
   home integer;
-  steps integer[];
-  ground integer[];
-  off_road integer[];
+  ground record;
+  sides record;
+  links record;
+  marks record;
   roads integer[];
-  trails integer[];
-  shut boolean[] := '{}';
-  -- per hex: DG; 1 halves, 2 stops; the same inside the cave; whether a unit may go in, or come out
-  dgs integer[] := '{}';
-  slow integer[] := '{}';
-  cave_dgs integer[] := '{}';
-  cave_slow integer[] := '{}';
-  rooms boolean[] := '{}';
-  exits boolean[] := '{}';
-  -- whether a unit may come in from the next cave
-  tunnels boolean[] := '{}';
-  caves boolean := false;
+  -- enemies, and friends inside caves, by cell
+  held boolean[] := '{}';
+  filled integer[] := '{}';
+  spot record;
+  caves boolean;
   varied boolean;
   variants integer := 1;
-  disorder integer;
   gains boolean;
+  disorder integer;
   best integer[];
   came integer[];
   touched integer[];
+  pool record;
+  bound integer;
   found record;
-  front record;
 begin
   select * into mover from css._mover(position_id, unit, options, conditions, policy);
   purse := css._purse(position_id, unit, false, options, conditions, policy);
-  -- 6.2.1: two points more on a trail, which costs two points a hex
+  -- 6.2.1: two points more on a trail
   longest := purse + 4;
-  select least(min(cost.halves), case when not mover.off_road then min(road.halves) end) + mover.tax
-  into least_cost
-  from css._terrain_costs(mover.mobility, mover.tank, mover.readings) as cost
-  cross join (
-    select min(kind.halves) as halves
-    from css._roads(mover.mobility) as kind
-    where exists (select from public.path where path.map_id = mover.map_id and path.kind = kind.kind)
-  ) as road;
-  radius := greatest(purse / coalesce(least_cost, 1), 2);
+  select
+    array_agg(cost.terrain) as kinds,
+    array_agg(cost.halves) as halves,
+    min(cost.halves) as least
+  into ground
+  from css._terrain_costs(mover.mobility, mover.tank, mover.readings) as cost;
+  select
+    array_agg(cost.kind) filter (where not cost.along) as kinds,
+    array_agg(cost.halves) filter (where not cost.along) as off_road,
+    array_agg(cost.kind) filter (where cost.along) as road_kinds,
+    array_agg(cost.halves) filter (where cost.along) as by_road
+  into sides
+  from css._crossings(mover.mobility, mover.heavy, mover.tank) as cost;
+  -- no step is cheaper than half a point
+  radius := greatest(purse, 2);
+  select * into links from css._links(mover.map_id, mover.mobility, mover.q, mover.r, radius);
   wide := 2 * radius + 3;
   home := (radius + 1) * wide + radius + 2;
-  steps := array[-1, wide - 1, wide, 1, 1 - wide, -wide];
-  ground := array_fill(null::integer, array[wide * wide]);
-  off_road := array_fill(0, array[6 * wide * wide + 6]);
-  roads := array_fill(null::integer, array[6 * wide * wide + 6]);
-  trails := '{}';
-
+  select * into marks
+  from css._reach_markers(position_id, mover.side, mover.readings, home, wide, mover.q, mover.r, radius);
   for spot in
     select
-      home + (cost.q - mover.q) * wide + cost.r - mover.r as c,
-      cost.*
-    from css._ground_costs(
-      position_id, mover.map_id, mover.side, mover.mobility, mover.tank, mover.readings, mover.q, mover.r, radius
-    ) as cost
+      home + (counter.q - mover.q) * wide + counter.r - mover.r as c,
+      counter.side,
+      coalesce((counter.attributes ->> 'in_cave')::boolean, false) as inside
+    from public.unit as counter
+    where counter.position_id = _wave.position_id
+      and counter.q between mover.q - radius and mover.q + radius
+      and counter.r between mover.r - radius and mover.r + radius
+      and css._is_unit(counter.kind)
+      and counter.code <> all(mover.codes)
   loop
-    ground[spot.c] := spot.halves;
-    if spot.burns or spot.held then
-      shut[spot.c] := true;
-    end if;
-    if spot.cave and mover.side = 'japan' and mover.mobility = 'leg' then
-      caves := true;
-      rooms[spot.c] := css._friends(position_id, mover.side, spot.q, spot.r, true, mover.codes) + mover.units <= 2;
-      exits[spot.c] := not spot.held;
-      tunnels[spot.c] := rooms[spot.c] and not spot.burns;
+    if spot.side <> mover.side and not spot.inside then
+      held[spot.c] := true;
+    elsif spot.side = mover.side and spot.inside then
+      filled[spot.c] := coalesce(filled[spot.c], 0) + 1;
     end if;
   end loop;
-  for spot in
+  caves := mover.side = 'japan' and mover.mobility = 'leg' and exists (
     select
-      home + (hexes.q1 - mover.q) * wide + hexes.r1 - mover.r as c,
-      -- the direction from the first hex to the second: 2, 3 or 4
-      case when hexes.q2 = hexes.q1 then 4 when hexes.r2 = hexes.r1 then 3 else 2 end as d,
-      case when hexes.q2 = hexes.q1 then 1 when hexes.r2 = hexes.r1 then wide else wide - 1 end as hop,
-      cost.off_road,
-      cost.road,
-      cost.trail
-    from css._side_costs(mover.map_id, mover.mobility, mover.heavy, mover.q, mover.r, radius) as cost
-    cross join lateral lattice.side_hexes(cost.x, cost.y) as hexes
-  loop
-    continue when spot.c < 1 or spot.c + spot.hop > wide * wide or spot.c > wide * wide or spot.c + spot.hop < 1;
-    off_road[6 * spot.c + spot.d - 1] := spot.off_road;
-    off_road[6 * (spot.c + spot.hop) + (spot.d + 2) % 6] := spot.off_road;
-    if spot.road is not null and not mover.off_road then
-      roads[6 * spot.c + spot.d - 1] := spot.road;
-      roads[6 * (spot.c + spot.hop) + (spot.d + 2) % 6] := spot.road;
-      if spot.trail is not null then
-        trails[6 * spot.c + spot.d - 1] := spot.trail;
-        trails[6 * (spot.c + spot.hop) + (spot.d + 2) % 6] := spot.trail;
-      end if;
-    end if;
-  end loop;
-  for spot in
-    select
-      home + (marker.q - mover.q) * wide + marker.r - mover.r as c,
-      marker.kind,
-      marker.value,
-      coalesce((marker.attributes ->> 'in_cave')::boolean, false) as inside,
-      css._marker_does(marker.kind) as does
-    from public.marker
-    where marker.position_id = _wave.position_id
-      and (marker.kind = 'dg' or css._marker_does(marker.kind) in ('halves', 'holds', 'untold'))
-      and (marker.kind not in ('drunk', 'hungover') or mover.side = 'us')
-      and not (marker.kind = 'pinned' and mover.readings ->> 'css-6' = 'b')
-      and marker.q between mover.q - radius and mover.q + radius
-      and marker.r between mover.r - radius and mover.r + radius
-  loop
-    if spot.kind = 'dg' and spot.inside then
-      cave_dgs[spot.c] := greatest(spot.value, cave_dgs[spot.c]);
-    elsif spot.kind = 'dg' then
-      dgs[spot.c] := greatest(spot.value, dgs[spot.c]);
-    elsif spot.inside then
-      cave_slow[spot.c] := 2;
-    else
-      slow[spot.c] := greatest(slow[spot.c], case spot.does when 'halves' then 1 else 2 end);
-    end if;
-  end loop;
-
+    from public.hex
+    where hex.map_id = mover.map_id
+      and hex.q between mover.q - radius and mover.q + radius
+      and hex.r between mover.r - radius and mover.r + radius
+      and 'cave' = any(hex.features)
+  );
+  select least(least(ground.least, min(road.halves)) + mover.tax, case when caves then 2 end) into least_cost
+  from unnest(links.roads) as road (halves);
   gains := mover.readings ->> 'css-58' = 'a';
   disorder := css._dg_at(position_id, mover.q, mover.r, mover.inside);
-  varied := caves or (gains and (dgs <> '{}' or cave_dgs <> '{}')) or 1 = any(slow);
-  for pass in 0..1 loop
-    trail := pass = 1;
-    if trail then
-      exit when trails = '{}' or mover.inside;
+  varied := caves or (gains and (marks.dgs <> '{}' or marks.cave_dgs <> '{}')) or 1 = any(marks.slow);
+  variants := case when varied then 6 * (longest + 1) else 1 end;
+
+  foreach trail in array array[false, true] loop
+    if not trail then
+      roads := case when not mover.off_road then links.roads end;
+    else
+      exit when mover.inside or mover.off_road or array_remove(links.trails, null) is not distinct from '{}';
+      roads := links.trails;
+      ground.halves := null;
       purse := css._purse(position_id, unit, true, options, conditions, policy);
-      roads := trails;
-      ground := '{}';
     end if;
-    variants := case when varied then 6 * (longest + 1) else 1 end;
-    best := array_fill(1 << 30, array[variants * wide * wide + variants]);
+    best := array_fill(1 << 30, array[variants * (wide * wide + 1)]);
     came := best;
     select
-      array[home] as c,
+      array[mover.q] as q,
+      array[mover.r] as r,
       array[mover.inside::integer] as inside,
+      array[mover.inside or css._in_cave_hex(mover.map_id, mover.q, mover.r)] as cave,
       array[disorder] as dg,
       array[purse] as purse,
       array[0] as spent,
@@ -299,14 +327,19 @@ begin
           else home
         end
       ] as k
-    into front;
-    best[front.k[1]] := 0;
-    came[front.k[1]] := null;
-    touched := front.k;
+    into pool;
+    best[pool.k[1]] := 0;
+    came[pool.k[1]] := null;
+    touched := pool.k;
     loop
+      -- who has spent least cannot be reached for less any more
+      select min(place.spent) + least_cost into bound from unnest(pool.spent) as place (spent);
+      exit when bound is null;
       select
-        array_agg(reached.c) as c,
+        array_agg(reached.q) as q,
+        array_agg(reached.r) as r,
         array_agg(reached.inside) as inside,
+        array_agg(reached.cave) as cave,
         array_agg(reached.dg) as dg,
         array_agg(reached.purse) as purse,
         array_agg((reached.told >> 32)::integer) as spent,
@@ -316,8 +349,10 @@ begin
       from (
         select
           keyed.k,
-          min(keyed.c) as c,
+          min(keyed.q) as q,
+          min(keyed.r) as r,
           min(keyed.inside) as inside,
+          bool_or(keyed.cave) as cave,
           max(keyed.dg) as dg,
           max(keyed.purse) as purse,
           min((keyed.spent::bigint << 32) + keyed.via) as told
@@ -326,94 +361,128 @@ begin
             entered.*,
             case
               when varied
-                then entered.c * variants
+                then (home + (entered.q - mover.q) * wide + entered.r - mover.r) * variants
                 + (entered.inside * 3 + (entered.dg + 1) / 2) * (longest + 1) + entered.purse
-              else entered.c
+              else home + (entered.q - mover.q) * wide + entered.r - mover.r
             end as k
           from (
             -- into the hexes around
             select
-              beside.c,
+              beside.q,
+              beside.r,
               0 as inside,
-              greatest(f.dg, dgs[beside.c]) as dg,
-              case slow[beside.c]
-                when 2 then 0
-                when 1 then css._halved(
-                  css._dg_left(f.purse - beside.cost, f.dg, case when gains then greatest(f.dg, dgs[beside.c]) else f.dg end)
-                )
-                else css._dg_left(
-                  f.purse - beside.cost, f.dg, case when gains then greatest(f.dg, dgs[beside.c]) else f.dg end
-                )
-              end as purse,
+              beside.cave,
+              greatest(f.dg, marks.dgs[beside.c]) as dg,
+              css._slowed(
+                css._dg_left(
+                  f.purse - beside.cost, f.dg,
+                  case when gains then greatest(f.dg, marks.dgs[beside.c]) else f.dg end
+                ),
+                marks.slow[beside.c]
+              ) as purse,
               f.spent + beside.cost as spent,
               f.k as via
-            from unnest(front.c, front.inside, front.dg, front.purse, front.spent, front.k)
-              as f (c, inside, dg, purse, spent, k)
-            cross join unnest(steps) with ordinality as hop (by, d)
-            cross join lateral (
-              select
-                f.c + hop.by as c,
-                least(
-                  roads[6 * f.c + hop.d - 1], ground[f.c + hop.by] + off_road[6 * f.c + hop.d - 1]
-                ) + mover.tax as cost
+            from unnest(pool.q, pool.r, pool.inside, pool.dg, pool.purse, pool.spent, pool.k)
+              as f (q, r, inside, dg, purse, spent, k)
+            cross join lateral css._beside(
+              mover.map_id, f.q, f.r, home + (f.q - mover.q) * wide + f.r - mover.r, wide, mover.tax,
+              ground.kinds, ground.halves, sides.kinds, sides.off_road, sides.road_kinds, sides.by_road,
+              links.spots, roads, marks.fires, case when not varied then best end, f.spent + least_cost
             ) as beside
-            where f.inside = 0
+            where f.spent < bound
+              and f.spent = best[f.k]
+              and f.inside = 0
+              and f.purse > 0
               and beside.cost <= f.purse
-              and shut[beside.c] is null
+              and held[beside.c] is null
             union all
             -- 6.3: through the mouth of a cave
             select
-              f.c,
+              f.q,
+              f.r,
               1 - f.inside,
-              greatest(f.dg, case f.inside when 0 then cave_dgs[f.c] else dgs[f.c] end),
-              case
-                when f.inside = 0 and cave_slow[f.c] = 2 then 0
-                else css._dg_left(
+              true,
+              greatest(f.dg, case f.inside when 0 then marks.cave_dgs[cell.c] else marks.dgs[cell.c] end),
+              css._slowed(
+                css._dg_left(
                   f.purse - 2,
                   f.dg,
                   case
-                    when gains then greatest(f.dg, case f.inside when 0 then cave_dgs[f.c] else dgs[f.c] end) else f.dg
+                    when gains
+                      then greatest(f.dg, case f.inside when 0 then marks.cave_dgs[cell.c] else marks.dgs[cell.c] end)
+                    else f.dg
                   end
-                )
-              end,
+                ),
+                case f.inside when 0 then marks.cave_slow[cell.c] end
+              ),
               f.spent + 2,
               f.k
-            from unnest(front.c, front.inside, front.dg, front.purse, front.spent, front.k)
-              as f (c, inside, dg, purse, spent, k)
-            where caves
+            from unnest(pool.q, pool.r, pool.inside, pool.cave, pool.dg, pool.purse, pool.spent, pool.k)
+              as f (q, r, inside, cave, dg, purse, spent, k)
+            cross join lateral (select home + (f.q - mover.q) * wide + f.r - mover.r as c) as cell
+            where f.spent < bound
+              and f.spent = best[f.k]
+              and caves
               and not trail
+              and f.cave
               and f.purse >= 2
-              and case f.inside when 0 then rooms[f.c] else exits[f.c] end
+              and case f.inside
+                when 0 then coalesce(filled[cell.c], 0) + mover.units <= 2 else held[cell.c] is null
+              end
             union all
             -- 6.3: from cave to cave, with all it has
             select
-              f.c + hop.by,
+              hex.q,
+              hex.r,
               1,
+              true,
               f.dg,
               0,
               f.purse,
               f.k
-            from unnest(front.c, front.inside, front.dg, front.purse, front.spent, front.k)
-              as f (c, inside, dg, purse, spent, k)
-            cross join unnest(steps) as hop (by)
-            where caves
+            from unnest(pool.q, pool.r, pool.inside, pool.dg, pool.purse, pool.spent, pool.k)
+              as f (q, r, inside, dg, purse, spent, k)
+            cross join lateral lattice.neighbours(f.q, f.r) as beside
+            inner join public.hex on hex.map_id = mover.map_id and hex.q = beside.nq and hex.r = beside.nr
+            cross join lateral (select home + (hex.q - mover.q) * wide + hex.r - mover.r as c) as cell
+            where f.spent < bound
+              and f.spent = best[f.k]
+              and caves
               and not trail
               and f.inside = 1
               and f.spent = 0
               and f.purse > 0
-              and tunnels[f.c + hop.by]
+              and 'cave' = any(hex.features)
+              and marks.fires[cell.c] is distinct from 1
+              and coalesce(filled[cell.c], 0) + mover.units <= 2
           ) as entered
         ) as keyed
         group by keyed.k
       ) as reached
       where (reached.told >> 32) < best[reached.k];
-      exit when found.k is null;
-      for n in 1..cardinality(found.k) loop
+      for n in 1..coalesce(cardinality(found.k), 0) loop
         best[found.k[n]] := found.spent[n];
         came[found.k[n]] := found.via[n];
       end loop;
       touched := touched || found.k;
-      front := found;
+      select
+        array_agg(place.q) as q,
+        array_agg(place.r) as r,
+        array_agg(place.inside) as inside,
+        array_agg(place.cave) as cave,
+        array_agg(place.dg) as dg,
+        array_agg(place.purse) as purse,
+        array_agg(place.spent) as spent,
+        array_agg(place.k) as k
+      into pool
+      from (
+        select *
+        from unnest(pool.q, pool.r, pool.inside, pool.cave, pool.dg, pool.purse, pool.spent, pool.k)
+        union all
+        select *
+        from unnest(found.q, found.r, found.inside, found.cave, found.dg, found.purse, found.spent, found.k)
+      ) as place (q, r, inside, cave, dg, purse, spent, k)
+      where place.spent >= bound and place.purse > 0;
     end loop;
     return query
     select distinct

@@ -114,6 +114,7 @@ returns table (
   code text,
   by_q integer,
   by_r integer,
+  by_inside boolean,
   suppressed boolean,
   concentrated boolean,
   -- whether the hex left is in its zone, and whether the hex entered is too
@@ -149,6 +150,14 @@ begin
     where armed.side <> _watchers.side
       and armed.q is not null
       and (armed.ready is null or armed.ready > 0 or armed.fire_side like 'indirect, column%')
+      -- near enough to matter: nothing is seen farther than 8 (7.1.2)
+      and exists (
+        select
+        from unnest(_watchers.qs, _watchers.rs) as way (q, r)
+        where lattice.distance(armed.q, armed.r, way.q, way.r) <= case
+          when armed.fire_side like 'indirect, %' then 8 else coalesce(armed.ready, 8)
+        end
+      )
   loop
     for step in
       select way.*
@@ -157,7 +166,6 @@ begin
       reach := case
         -- 7.2: the mover itself is the adjacent enemy, once it is there
         when not _watchers.lands and lattice.distance(gunner.q, gunner.r, step.q, step.r) <= 1 then least(1, gunner.ready)
-        -- nothing is seen farther (7.1.2)
         else coalesce(gunner.ready, 8)
       end;
       select * into here
@@ -189,6 +197,7 @@ begin
         code := gunner.code;
         by_q := gunner.q;
         by_r := gunner.r;
+        by_inside := gunner.in_cave;
         suppressed := gunner.suppressed;
         concentrated := gunner.concentrated;
         covered := here.covered is distinct from false;
@@ -346,6 +355,8 @@ begin
         and weapon.q = watcher.by_q
         and weapon.r = watcher.by_r
         and weapon.kind = 'support_weapon'
+        and weapon.side <> mover.side
+        and coalesce((weapon.attributes ->> 'in_cave')::boolean, false) = watcher.by_inside
     ) as weapon
   ),
   judged as (

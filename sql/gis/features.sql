@@ -129,7 +129,7 @@ return public.st_makeenvelope(-1000000, -1000000, 1000000, 1000000);
 comment on function gis._everywhere() is
 'A box around every map: labels reach 9999, so that no lattice point lies beyond it.';
 
-create or replace function gis.on_map(map_id bigint, layer text, box public.geometry default null)
+create or replace function gis._on_map(map_id bigint, layer text, box public.geometry default null)
 returns table (id bigint, properties jsonb, geom public.geometry)
 language sql stable parallel safe
 begin atomic
@@ -141,8 +141,8 @@ begin atomic
     ),
     hex.geom
   from public.hex
-  where on_map.layer = 'hexes'
-    and hex.map_id = on_map.map_id
+  where _on_map.layer = 'hexes'
+    and hex.map_id = _on_map.map_id
     and hex.geom && coalesce(box, gis._everywhere())
   union all
   select
@@ -161,8 +161,8 @@ begin atomic
       row_number() over (partition by hexside_kind.ruleset order by hexside_kind.code) as n
     from public.hexside_kind
   ) as rank on hexside.ruleset = rank.ruleset and hexside.kind = rank.code
-  where on_map.layer = 'hexsides'
-    and hexside.map_id = on_map.map_id
+  where _on_map.layer = 'hexsides'
+    and hexside.map_id = _on_map.map_id
     and hexside.geom && coalesce(box, gis._everywhere())
   union all
   select
@@ -172,8 +172,8 @@ begin atomic
     ),
     path.geom
   from public.path
-  where on_map.layer = 'paths'
-    and path.map_id = on_map.map_id
+  where _on_map.layer = 'paths'
+    and path.map_id = _on_map.map_id
     and path.geom && coalesce(box, gis._everywhere())
   union all
   select
@@ -181,8 +181,8 @@ begin atomic
     jsonb_build_object('n', terrain_area.n, 'terrain', terrain_area.terrain),
     terrain_area.geom
   from public.terrain_area
-  where on_map.layer = 'areas'
-    and terrain_area.map_id = on_map.map_id
+  where _on_map.layer = 'areas'
+    and terrain_area.map_id = _on_map.map_id
     and terrain_area.geom && coalesce(box, gis._everywhere())
   union all
   select
@@ -190,8 +190,8 @@ begin atomic
     jsonb_build_object('n', crest.n, 'level', crest.level),
     crest.geom
   from public.crest
-  where on_map.layer = 'crests'
-    and crest.map_id = on_map.map_id
+  where _on_map.layer = 'crests'
+    and crest.map_id = _on_map.map_id
     and crest.geom && coalesce(box, gis._everywhere())
   union all
   select
@@ -201,12 +201,12 @@ begin atomic
     place.geom
   from public.map_feature
   cross join lateral gis._marked(map_feature.id) as place
-  where on_map.layer = 'features'
-    and map_feature.map_id = on_map.map_id
+  where _on_map.layer = 'features'
+    and map_feature.map_id = _on_map.map_id
     and (box is null or place.geom && box);
 end;
 
-comment on function gis.on_map(bigint, text, public.geometry) is
+comment on function gis._on_map(bigint, text, public.geometry) is
 'One layer of a map (hexes, hexsides, paths, areas, crests or features), or what of it meets a box; on the lattice.';
 
 create or replace function gis._rounded(number double precision)
@@ -258,7 +258,7 @@ begin atomic
       map.srid
     )
   from public.map
-  cross join lateral gis.on_map(
+  cross join lateral gis._on_map(
     map.id, features.layer, gis._unplace(features.box, map.scheme)
   ) as item
   where map.id = features.map_id
@@ -268,7 +268,7 @@ end;
 comment on function gis.features(bigint, text, public.geometry) is
 'The GeoJSON features of one layer of a map, or those that meet a box of the display plane.';
 
-create or replace function gis.standing(position_id bigint, layer text)
+create or replace function gis._standing(position_id bigint, layer text)
 returns table (id bigint, properties jsonb, geom public.geometry)
 language sql stable parallel safe
 begin atomic
@@ -281,8 +281,8 @@ begin atomic
     hex.center
   from public.unit
   left join public.hex on unit.map_id = hex.map_id and unit.q = hex.q and unit.r = hex.r
-  where standing.layer = 'units'
-    and unit.position_id = standing.position_id
+  where _standing.layer = 'units'
+    and unit.position_id = _standing.position_id
   union all
   select
     marker.id,
@@ -294,11 +294,11 @@ begin atomic
     hex.center
   from public.marker
   left join public.hex on marker.map_id = hex.map_id and marker.q = hex.q and marker.r = hex.r
-  where standing.layer = 'markers'
-    and marker.position_id = standing.position_id;
+  where _standing.layer = 'markers'
+    and marker.position_id = _standing.position_id;
 end;
 
-comment on function gis.standing(bigint, text) is
+comment on function gis._standing(bigint, text) is
 'The units or markers of a position, at the centre of their hex on the lattice; no shape off the map.';
 
 create or replace function gis.position_features(position_id bigint, layer text)
@@ -308,7 +308,7 @@ begin atomic
   select gis._feature(item.id, item.properties, item.geom, map.scheme, map.affine, map.srid)
   from public.position
   inner join public.map on position.map_id = map.id
-  cross join lateral gis.standing(position.id, position_features.layer) as item
+  cross join lateral gis._standing(position.id, position_features.layer) as item
   where position.id = position_features.position_id
   order by item.id;
 end;

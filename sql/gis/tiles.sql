@@ -73,7 +73,7 @@ begin atomic
     cross join (
       values (1, 'hexes'), (2, 'areas'), (3, 'crests'), (4, 'hexsides'), (5, 'paths')
     ) as layer (n, name)
-    cross join lateral gis.on_map(
+    cross join lateral gis._on_map(
       tile.map_id, layer.name, gis._unplace(public.st_expand(piece.geom, piece.rim), piece.scheme)
     ) as item
   ),

@@ -38,7 +38,7 @@ export class Counters {
     }
     for (const [label, here] of this.inHex) {
       here.units.forEach((unit, n) => this.layUnit(label, unit, n, here.units.length, movable));
-      here.markers.forEach((marker, n) => this.layMarker(label, marker, n));
+      here.markers.forEach((marker, n) => this.layMarker(label, marker, n, here.units.length > 0));
     }
   }
 
@@ -64,11 +64,12 @@ export class Counters {
     laid.addTo(this.units);
   }
 
-  layMarker(label, marker, n) {
+  // In the middle of an empty hex, else at the lower right, over the counters.
+  layMarker(label, marker, n, beside) {
     const html = document.createElement("div");
     html.append(marker.item.querySelector("svg").cloneNode(true));
-    const laid = this.place(label, `marker marker-${Math.min(n, 3)}`, html, marker.words, false);
-    laid.setZIndexOffset(-500);
+    const laid = this.place(label, `marker marker-${Math.min(n, 3)}${beside ? " beside" : ""}`, html, marker.words, false);
+    laid.setZIndexOffset(beside ? 900 + n : -500);
     laid.on("click", () => this.onPick(label));
     laid.addTo(this.markers);
   }

@@ -107,7 +107,7 @@ export class Desk {
     const labels = draws ? [...draws.ends, ...draws.path, ...Object.keys(draws.hexes)] : looked ? [looked] : [...this.counters.inHex.keys()];
     const points = labels.map((label) => this.ground.point(label)).filter(Boolean);
     if (!points.length) return;
-    const bounds = new LatLngBounds(points.map(([x, y]) => [y, x])).pad(0.25);
+    const bounds = new LatLngBounds(points.map(([x, y]) => [y, x])).pad(draws ? 0.2 : 0.05);
     this.map.fitBounds(bounds, { padding: [30, 30], maxZoom: READABLE + 4, animate: false });
   }
 
@@ -136,7 +136,7 @@ export class Desk {
       "=": () => this.map.zoomIn(),
       "-": () => this.map.zoomOut(),
       0: () => this.map.fitBounds(this.map.options.maxBounds.pad(-0.22)),
-      "/": () => document.getElementById("look").focus(),
+      "/": () => document.getElementById("look").select(),
     };
     if (Object.hasOwn(plain, key)) return plain[key];
     const link = /^[a-z1-9]$/i.test(key) && this.panel.panel.querySelector(`[data-key="${key.toLowerCase()}"]`);

@@ -339,12 +339,23 @@ export class GroundPainter {
     for (const hex of hexes) {
       if (scale >= 22) {
         pixels(hex.x, hex.y + 0.68, () => this.word(context, hex.label, 0.23 * scale, inks.label));
-        if (many && this.shown.levels && hex.level !== base) pixels(hex.x, hex.y - 0.7, () => this.word(context, `level ${hex.level}`, 0.19 * scale, inks.level));
+        if (many && this.shown.levels && hex.level !== base && scale >= 34) pixels(hex.x, hex.y - 0.7, () => this.word(context, `level ${hex.level}`, 0.19 * scale, inks.level));
         if (hex.features.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, inks.level));
       }
       if (hex.name && scale >= 7) pixels(hex.x, hex.y + (scale >= 22 ? 0.4 : 0), () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
     }
     if (scale >= 12) this.marked(context, hexes, scale, pixels);
+  }
+
+  dot(context, [x, y], n, color, filled) {
+    context.beginPath();
+    context.arc(x - 0.4 + 0.18 * n, y - 0.72, 0.07, 0, 2 * Math.PI);
+    context.strokeStyle = "#4a4741"; // stays where the map names no colour, or one unknown
+    context.strokeStyle = color;
+    context.fillStyle = filled ? context.strokeStyle : "#ffffff";
+    context.lineWidth = 0.03;
+    context.fill();
+    context.stroke();
   }
 
   word(context, text, size, ink, weight = "400") {
@@ -356,10 +367,18 @@ export class GroundPainter {
     context.fillText(text, 0, 0);
   }
 
-  // Objectives, printed positions and other places that the map marks.
+  // Objectives, printed positions and other places that the map marks, and their fire dots.
   marked(context, hexes, scale, pixels) {
     const here = new Set(hexes.map((hex) => hex.label));
+    const dots = new Map();
     for (const place of this.ground.marked) {
+      for (const [dotted, filled] of [[place.intense, true], [place.steady, false]]) {
+        for (const label of (dotted ?? []).filter((one) => here.has(one))) {
+          const n = dots.get(label) ?? 0;
+          dots.set(label, n + 1);
+          this.dot(context, this.ground.point(label), n, place.attributes?.color, filled);
+        }
+      }
       for (const label of (place.hexes ?? []).filter((one) => here.has(one))) {
         const [x, y] = this.ground.point(label);
         pixels(x, y - 0.45, () => this.word(context, place.code, 0.24 * scale, this.looks.inks.level, "700"));

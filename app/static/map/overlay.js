@@ -71,7 +71,7 @@ export class Overlay {
       this.ground.outline(hex, 0.97).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
       context.closePath();
       context.fillStyle = context.strokeStyle = inks.answer;
-      context.globalAlpha = 0.5 - 0.32 * share;
+      context.globalAlpha = cost === null ? 0.36 : 0.52 - 0.34 * share;
       context.fill();
       context.globalAlpha = 0.8;
       context.lineWidth = Math.max(0.05, 1 / scale);

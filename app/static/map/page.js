@@ -13,15 +13,12 @@ const NEAREST = 26; // zoom: a corner radius of 90 pixels
 const element = document.getElementById("map");
 const panel = new Panel(document.getElementById("panel"), document.getElementById("counters"), document.getElementById("said"));
 
-element.hidden = false;
-document.querySelector(".map-page").classList.add("with-script");
 panel.say("Loading the map …");
 try {
   await start();
   element.dataset.ready = "";
   panel.say("");
 } catch (error) {
-  element.hidden = true;
   panel.say(`${error.message} Reload the page to try again.`);
   throw error;
 }
@@ -29,6 +26,9 @@ try {
 async function start() {
   const lattice = new Lattice(element.dataset.orientation === "pointed");
   const [ground, looks] = await Promise.all([Ground.load(element.dataset.api, lattice), Looks.load(element.dataset.legend)]);
+  // until now the server's drawing was seen in its place
+  document.querySelector(".drawn").remove();
+  element.hidden = false;
   const [left, low, right, high] = ground.box;
   const bounds = new LatLngBounds([low, left], [high, right]);
   const map = new LeafletMap(element, {

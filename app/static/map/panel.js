@@ -1,4 +1,8 @@
 // The panel beside the map: what the address says, fetched from the server and put in place.
+
+// An address as people read it: labels and ids as they are written.
+const readable = (address) => address.href.replace(/%(2F|3A|2C)/g, decodeURIComponent);
+
 export class Panel {
   constructor(panel, counters, said) {
     this.panel = panel;
@@ -60,7 +64,7 @@ export class Panel {
       const found = new URL(answer.url);
       found.searchParams.delete("part");
       this.put(text, all);
-      if (push && found.href !== location.href && answer.headers.get("X-Kept") !== "no") history.pushState(null, "", found);
+      if (push && !found.pathname.endsWith("/what-if") && readable(found) !== location.href) history.pushState(null, "", readable(found));
       this.shown = location.href;
       this.onShown(all);
     } catch (error) {
