@@ -71,7 +71,8 @@ class Board:
         A mistake is told by the argument it is in; `words` say what stands beside the question.
         """
         case = self.case(connection, question, changes, words)
-        [ruling] = rule_case(connection, case, kinds_of(self.ruleset))
+        with _in_words(self, self.tree, changes, case.questions[0].kind, words):
+            [ruling] = rule_case(connection, case, kinds_of(self.ruleset))
         ruling.case = None
         return Answer(ruling, case)
 

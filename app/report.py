@@ -137,7 +137,11 @@ def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
 
 
 def window(
-    position: PositionDraft, marks: Mapping[Axial, str], widest: int = WIDEST, highest: int = HIGHEST
+    position: PositionDraft,
+    marks: Mapping[Axial, str],
+    widest: int = WIDEST,
+    highest: int = HIGHEST,
+    around: int = AROUND,
 ) -> set[Axial]:
     """The hexes to draw: a whole small map, else the rectangle around the marks, or around the units."""
     hexes = position.board.hexes
@@ -145,7 +149,8 @@ def window(
         return set(hexes)
     spoken = set(marks) or {place for _, place in position.units.values() if place is not None} or set(hexes)
     ends = [place for place, mark in marks.items() if mark == "end"]
-    columns, rows = _kept(spoken, ends, 0, widest), _kept(spoken, ends, 1, highest)
+    columns = _kept(_lines(spoken, 0, around), _lines(ends, 0), widest)
+    rows = _kept(_lines(spoken, 1, around), _lines(ends, 1), highest)
     return {place for place in hexes if _line(place, 0) in columns and _line(place, 1) in rows}
 
 
@@ -154,19 +159,17 @@ def _line(place: Axial, axis: int) -> int:
     return place.q if axis == 0 else (2 * place.r + place.q) // 2
 
 
-def _lines(places: Collection[Axial], axis: int) -> range:
-    """The columns or rows from the first to the last of some hexes."""
+def _lines(places: Collection[Axial], axis: int, around: int = 0) -> range:
+    """The columns or rows from the first to the last of some hexes, and some around them."""
     lines = [_line(place, axis) for place in places]
-    return range(min(lines), max(lines) + 1)
+    return range(min(lines) - around, max(lines) + around + 1) if lines else range(0)
 
 
-def _kept(spoken: Collection[Axial], ends: Collection[Axial], axis: int, most: int) -> range:
-    """The columns or rows around some hexes; of too many, those about the middle of the question's ends."""
-    lines = _lines(spoken, axis)
-    lines = range(lines.start - AROUND, lines.stop + AROUND)
+def _kept(lines: range, asked: range, most: int) -> range:
+    """Of too many columns or rows, those about the middle of the question's ends."""
     if len(lines) <= most:
         return lines
-    asked = _lines(ends, axis) if ends else lines[:most]
+    asked = asked or lines[:most]
     first = max(lines.start, min(sum(asked) // len(asked) - most // 2, lines.stop - most))
     return range(first, first + most)
 

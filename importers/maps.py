@@ -73,6 +73,8 @@ Progress = Callable[[int, int], None]
 PROGRESS_ABOVE = 1000
 """Smaller maps are in before a bar could be drawn."""
 BATCH = 500
+BLOCK = 12
+"""Columns and rows of a stored map that are looked up at a time."""
 
 FORMATS = {
     "yaml": (".yaml", ".yml"),
@@ -282,47 +284,55 @@ class StoredMap(MapDraft):
 
 
 class StoredHexes(UserDict[Axial, HexDraft]):
-    """The hexes of a stored map: looked up one by one, until somebody goes through them all."""
+    """The hexes of a stored map: looked up block by block, until somebody goes through them all."""
 
     def __init__(self, connection: Connection, map_id: int) -> None:
         super().__init__()
         self._connection, self._id = connection, map_id
+        self._blocks: set[tuple[int, int]] = set()
         self._whole = False
 
     def __contains__(self, place: object) -> bool:
-        return place in self.data or (isinstance(place, Axial) and self._load(place))
+        if isinstance(place, Axial):
+            self._load_around(place)
+        return place in self.data
 
     def __missing__(self, place: Axial) -> HexDraft:
-        if not self._load(place):
-            raise KeyError(place)
-        return self.data[place]
+        if place in self:
+            return self.data[place]
+        raise KeyError(place)
 
     def __iter__(self) -> Iterator[Axial]:
-        self._load()
+        self._load_all()
         return iter(self.data)
 
     def __len__(self) -> int:
-        self._load()
+        self._load_all()
         return len(self.data)
 
-    def _load(self, place: Axial | None = None) -> bool:
-        """Load one hex, or all; whether there is anything that was not there."""
-        if self._whole:
-            return False
-        one = "" if place is None else "and q = :q and r = :r"
-        rows = self._connection.execute(
-            sa.text(
-                f"select q, r, terrain, level, features, name from hex where map_id = :map {one} order by q, r"
-            ),
-            {"map": self._id} | ({} if place is None else place._asdict()),
+    def _load_around(self, place: Axial) -> None:
+        """Those near a hex, too: units stand together, and one question of many is soonest answered."""
+        block = place.q // BLOCK, place.r // BLOCK
+        if self._whole or block in self._blocks:
+            return
+        self._blocks.add(block)
+        (q, r), near = (
+            (BLOCK * number for number in block),
+            "and q between :q and :q2 and r between :r and :r2",
         )
-        found = {Axial(q, r): HexDraft(terrain, level, tuple(features), name)
-                 for q, r, terrain, level, features, name in rows}  # fmt: skip
-        if place is None:
-            self.data, self._whole = found, True
-        else:
-            self.data |= found
-        return bool(found)
+        self._load(near, q=q, q2=q + BLOCK - 1, r=r, r2=r + BLOCK - 1)
+
+    def _load_all(self) -> None:
+        if not self._whole:
+            self._whole = True
+            self.data.clear()
+            self._load("order by q, r")
+
+    def _load(self, which: str, **values: int) -> None:
+        query = f"select q, r, terrain, level, features, name from hex where map_id = :map {which}"
+        rows = self._connection.execute(sa.text(query), {"map": self._id} | values)
+        for q, r, terrain, level, features, name in rows:
+            self.data[Axial(q, r)] = HexDraft(terrain, level, tuple(features), name)
 
 
 def delete_map(connection: Connection, name: str, *, with_positions: bool = False) -> None:

@@ -63,7 +63,8 @@ def test_an_operation_answers_as_described(api_schema: Any, method: str, path: s
     def answers(case: Case) -> None:
         # a document of the right outer form may still name a hex that is not there
         excluded = [positive_data_acceptance] if method == "post" else []
-        case.call_and_validate(excluded_checks=excluded)
+        # asked in the same process, nothing takes a compressed answer apart
+        case.call_and_validate(excluded_checks=excluded, headers={"Accept-Encoding": "identity"})
 
     answers()
 

@@ -233,8 +233,10 @@ def test_the_window_holds_the_ends_and_is_not_too_large() -> None:
     far = {at("02.02"): "end", at("40.50"): "answer", at("02.58"): "answer"}
     shown = window(position, far, WIDEST, HIGHEST)
     assert at("02.02") in shown
-    assert len(shown) == WIDEST * HIGHEST or len(shown) < WIDEST * HIGHEST
+    assert 0 < len(shown) <= WIDEST * HIGHEST
     assert len({place.q for place in shown}) <= WIDEST
+    middle = {at("20.30"): "end", at("50.30"): "end", at("35.30"): "line"}
+    assert at("35.30") in window(position, middle), "of a question that is too long the middle is kept"
     assert window(plain(), {}) == set(plain().board.hexes)
 
 
@@ -247,6 +249,9 @@ def test_a_drawing_of_a_part_says_so() -> None:
     assert "30.30" in texts(part)
     whole = parsed(svg(position, {at("30.30"): "end"}, window=False))
     assert "01.01" in texts(whole)
+    # where a map is cut, roads and artwork are cut with it
+    assert part.find(f"{NAMESPACE}mask") is not None
+    assert whole.find(f"{NAMESPACE}mask") is None
 
 
 # Counters

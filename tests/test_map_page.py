@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -65,7 +66,9 @@ def verdict(page: Page) -> str:
     return page.locator(".verdict").inner_text()
 
 
-def test_two_clicks_give_a_verdict_with_its_rules(page: Page, open_map: Callable[[str], None]) -> None:
+def test_a_click_tells_what_a_hex_is_and_two_give_a_verdict(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
     open_map(POSITION)
     tool(page, "Line of sight")
     expect(page.locator("[data-hint]")).to_have_text("Choose on the map: from")
@@ -82,10 +85,6 @@ def test_two_clicks_give_a_verdict_with_its_rules(page: Page, open_map: Callable
     keep_picture(page, "map-blocked-line")
     choose(page, "13.14")
     expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
-
-
-def test_a_click_tells_what_a_hex_is(page: Page, open_map: Callable[[str], None]) -> None:
-    open_map(BLOCKED)
     tool(page, "Look")
     choose(page, "13.15")
     expect(page.locator(".looked-at h2")).to_have_text("13.15")
@@ -122,6 +121,23 @@ def test_the_address_shows_the_same_to_others(
     keep_picture(page, "map-fan")
 
 
+def test_a_way_grows_with_every_click(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=reach&unit=C/1/31")
+    assert json.loads(page.locator("#ruling").get_attribute("data-draws") or "")["hexes"]["13.16"] > 0
+    choose(page, "13.14")
+    expect(page).to_have_url(re.compile("to=13.14"))
+    keep_picture(page, "map-reach")
+    tool(page, "A move, step by step")
+    expect(page.get_by_label("Unit", exact=True)).to_have_value("C/1/31")
+    for label in ("13.16", "14.16", "14.15"):
+        choose(page, label)
+        expect(page).to_have_url(re.compile(f"path=.*{label}$"))
+    expect(page.locator(".verdict")).to_contain_text("ends at 14.15")
+    page.locator("#map").focus()
+    page.keyboard.press("Backspace")
+    expect(page.locator(".verdict")).to_contain_text("ends at 14.16")
+
+
 def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(POSITION)
     tool(page, "Range")
@@ -140,7 +156,7 @@ def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callab
 
 def test_a_dragged_unit_is_asked_where_it_was_put(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(BLOCKED)
-    page.get_by_role("button", name="What if …").click()
+    page.get_by_role("link", name="What if …").click()
     expect(page.get_by_role("heading", name="What if")).to_be_visible()
     target = on_screen(page, "14.13")
     page.mouse.move(*counter_at(page, "A/1/31"))
@@ -200,6 +216,9 @@ def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> N
     page.keyboard.press("Enter")
     expect(page.locator(".looked-at h2")).to_have_text("13.16")
     page.locator("#map").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator("#said")).to_contain_text("13.16;")
     page.keyboard.press("Enter")
     expect(page.get_by_label("From")).to_have_value("13.16")
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowRight"):
@@ -214,17 +233,6 @@ def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> N
     page.keyboard.press("Escape")
     expect(page.locator(".tools [aria-current]")).to_have_text("Look")
     assert page.locator("#map").evaluate("it => it === document.activeElement")
-
-
-def test_a_step_to_the_side_and_back_is_no_step(page: Page, open_map: Callable[[str], None]) -> None:
-    open_map(f"{POSITION}?look=13.15")
-    page.get_by_label("Find a hex").fill("13.15")
-    page.keyboard.press("Enter")
-    expect(page.locator(".looked-at h2")).to_have_text("13.15")
-    page.locator("#map").focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowDown"):
-        page.keyboard.press(key)
-    expect(page.locator("#said")).to_contain_text("13.15;")
 
 
 @pytest.mark.parametrize(
@@ -246,9 +254,7 @@ def test_nothing_keeps_people_out(page: Page, address: str, scheme: str) -> None
     assert serious_findings(page) == []
 
 
-@pytest.mark.parametrize(
-    "address", [f"{BLOCKED}&edit=1&look=13.15", "/maps/campaign-island", "/maps"]
-)
+@pytest.mark.parametrize("address", [f"{BLOCKED}&edit=1&look=13.15", "/maps/campaign-island", "/maps"])
 def test_a_phone_shows_it_without_going_sideways(page: Page, address: str) -> None:
     page.set_viewport_size(PHONE)
     page.goto(address)
@@ -282,7 +288,7 @@ def test_without_script_the_page_draws_asks_and_rules(browser: Browser, site: st
     page.get_by_label("To", exact=True).fill("14.12")
     page.get_by_role("button", name="Ask").click()
     assert "Not visible; range 4" in verdict(page)
-    page.get_by_role("button", name="What if …").click()
+    page.get_by_role("link", name="What if …").click()
     page.locator("#if-who").select_option("A/1/31")
     page.locator("#if-move-at").fill("14.13")
     page.get_by_role("button", name="Move", exact=True).click()

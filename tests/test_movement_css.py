@@ -189,7 +189,7 @@ def way_to(connection: Connection, position: int, label: str, told: dict[str, An
 seeds = st.integers(0, 2**32)
 
 
-@bounded(90)
+@bounded(70)
 @given(seed=seeds)
 def test_reach_is_what_the_oracle_finds(connection: Connection, seed: int) -> None:
     board, mover = paint(seed)
@@ -200,7 +200,7 @@ def test_reach_is_what_the_oracle_finds(connection: Connection, seed: int) -> No
     assert found == {SCHEME.label(cell): cost for cell, cost in reach(board, mover).items()}
 
 
-@bounded(25)
+@bounded(18)
 @given(seed=seeds)
 def test_reach_agrees_with_move_on_its_cheapest_ways(connection: Connection, seed: int) -> None:
     board, mover = paint(seed)
@@ -223,7 +223,7 @@ def test_reach_agrees_with_move_on_its_cheapest_ways(connection: Connection, see
         savepoint.rollback()
 
 
-@bounded(20)
+@bounded(12)
 @given(seed=seeds)
 def test_no_step_beyond_the_reach_is_legal(connection: Connection, seed: int) -> None:
     board, mover = paint(seed)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
-from db.counters import CssUnit, Fire
+from db.counters import CssUnit, Fire, NavalZone
 from db.labels import Axial
 from importers.cases import PositionDraft
 from importers.map_draft import PathDraft
-from tests.oracle_css import Board, Cell, halves
+from tests.oracle_css import Board, Cell, Ground, halves
 from tests.oracle_css_zones import STEPS, Counter, Table
 from tests.test_sight import SCHEME, Moved, Stored, bounded, draft, moves, paint
 
@@ -83,7 +83,7 @@ def position_of(table: Table) -> PositionDraft:
             at=SCHEME.label(counter.cell),
             side=counter.side,
             kind=counter.kind,
-            posture=counter.posture,
+            posture=counter.posture or None,
             fire=None if counter.fire is None else Fire(value=3, type=counter.fire, range=counter.range),
             in_cave=counter.inside,
             alert=counter.alert,
@@ -91,6 +91,10 @@ def position_of(table: Table) -> PositionDraft:
         position.units[unit.id] = unit, Axial(*counter.cell)
     return position
 
+
+AT = {SCHEME.label(cell): cell for cell in paint(1, (5, 5)).hexes}
+OPEN = Board({cell: Ground() for cell in AT.values()})
+"""Open ground, 30.30 to 34.34."""
 
 tables = st.builds(deal, st.integers(0, 2**32), st.tuples(st.integers(3, 8), st.integers(3, 8)))
 
@@ -193,18 +197,33 @@ def test_an_enemy_beside_it_lets_no_zone_grow(connection: Connection, table: Tab
 
 
 @bounded(15)
-@given(table=tables)
-def test_the_cache_changes_no_zone(connection: Connection, table: Table) -> None:
-    # readings that are chosen in so many words are not the position's own: nothing is taken from the cache
-    chosen = {"css-12": "b"} | table.board.policy
+@given(table=tables, place=st.integers(0, 1000))
+def test_the_cache_changes_no_zone(connection: Connection, table: Table, place: int) -> None:
+    # what is chosen in so many words is not the position's own: then nothing is taken from the cache
+    chosen = table.board.policy | {"of nothing": "a"}
+    cells = sorted(table.board.hexes)
+    edit = dict(zip("qr", cells[place % len(cells)], strict=True)) | {"code": table.counters[0].id}
     with Stored(connection, position_of(table)) as position:
-        kept = sa.text("select count(*) from viewshed where position_id = :position")
-        for counter in table.counters:
-            live = zone(connection, position, counter.id, policy=chosen | {"css-99": "x"})
-            assert zone(connection, position, counter.id) == live
-            assert zone(connection, position, counter.id) == live
-        looked = any(len(table.zone(counter)) > 7 for counter in table.counters)
-        assert not looked or connection.scalar(kept, {"position": position}) > 0
+        for _ in range(2):
+            for counter in table.counters:
+                live = zone(connection, position, counter.id, policy=chosen)
+                assert zone(connection, position, counter.id) == live
+                assert zone(connection, position, counter.id) == live
+            connection.execute(
+                sa.text("update unit set q = :q, r = :r where position_id = :position and code = :code"),
+                edit | {"position": position},
+            )
+
+
+def test_the_second_question_about_a_zone_is_answered_from_the_cache(connection: Connection) -> None:
+    gun = Counter("gun", "us", AT["30.32"], range=3)
+    with Stored(connection, position_of(Table(OPEN, (gun,)))) as position:
+        assert zone(connection, position, "gun") == Table(OPEN, (gun,)).zone(gun)
+        connection.execute(
+            sa.text("update viewshed set ranges[1] = 77 where position_id = :position"),
+            {"position": position},
+        )
+        assert 77 in zone(connection, position, "gun").values()
 
 
 # Triggers
@@ -257,6 +276,86 @@ def test_a_way_triggers_what_the_oracle_says(connection: Connection, table: Tabl
     found = {(row.n, row.by, row.effect) for row in rows if row.effect in EFFECTS}
     assert found == table.triggers(mover.id, way, along)
     assert all(SCHEME.hex(row.at) == way[row.n - 1] for row in rows)
+
+
+def told(connection: Connection, counters: tuple[Counter, ...], way: list[str], **facts: Any) -> set[Any]:
+    """Effect, rule, enemy and point of all that a way of the first counter triggers on open ground."""
+    board = dataclasses.replace(OPEN, **facts)
+    with Stored(connection, position_of(Table(board, counters))) as position:
+        rows = triggers(connection, position, counters[0].id, [AT[label] for label in way])
+    return {(row.effect, row.rule, row.by, row.point) for row in rows}
+
+
+def test_an_enemy_whose_fire_is_not_told_may_or_may_not_fire(connection: Connection) -> None:
+    mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.33"], fire=None)
+    assert told(connection, (mover, enemy), ["31.31", "31.30"]) == {("unknown", "8.6", "X", None)}
+
+
+def test_a_friend_whose_posture_is_not_told_may_or_may_not_screen(connection: Connection) -> None:
+    mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"])
+    friend = Counter("B", "us", AT["31.31"], posture="")
+    assert told(connection, (mover, enemy, friend), ["31.31", "31.30"]) == {("unknown", "8.6", "X", None)}
+    # from zone to zone no screen counts
+    assert told(connection, (mover, enemy, friend), ["31.31", "30.32"]) == {
+        ("opportunity fire", "8.6", "X", None)
+    }
+
+
+def test_an_alert_weapon_adds_to_fire_that_is_allowed(connection: Connection) -> None:
+    mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"])
+    dogs = Counter("dogs", "japan", AT["31.32"], "support_weapon", fire=None, alert=4)
+    assert told(connection, (mover, enemy, dogs), ["31.31", "31.30"]) == {
+        ("opportunity fire", "8.6", "X", None),
+        ("alert", "12.5", "X", None),
+    }
+
+
+def test_a_hex_under_a_sustained_fire_marker_goes_on_firing(connection: Connection) -> None:
+    mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"])
+    marked = {AT["31.32"]: frozenset({"sustained_fire"})}
+    assert told(connection, (mover, enemy), ["31.31", "31.30"], markers=marked) == {
+        ("opportunity fire", "8.6", "X", None),
+        ("sustained fire", "8.6.1", "X", None),
+    }
+
+
+def test_a_trigger_names_the_points_that_it_turns_on(connection: Connection) -> None:
+    mover = Counter("A", "japan", AT["31.31"])
+    mortar = Counter("81mm", "us", AT["31.32"], posture="column", fire="indirect", range=8)
+    night = {"time": "night"}
+    assert told(connection, (mover, mortar), ["31.31", "31.30"], conditions=night) == {
+        ("no opportunity fire", "8.6.2", "81mm", "css-42"),
+        ("contested", "7.2", "81mm", "css-47"),
+    }
+    assert told(
+        connection,
+        (mover, mortar),
+        ["31.31", "31.30"],
+        conditions=night,
+        policy={"css-42": "a", "css-47": "c"},
+    ) == {("contested", "7.2", "81mm", "css-47")}
+
+
+def test_an_advance_after_an_assault_triggers_nothing(connection: Connection) -> None:
+    counters = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"])
+    way = [AT["31.31"], AT["31.30"]]
+    with Stored(connection, position_of(Table(OPEN, counters))) as position:
+        [row] = triggers(connection, position, "A", way, **{"as": "advance"})
+        [fire] = triggers(connection, position, "A", way, **{"as": "move"})
+    assert (row.n, row.rule, row.at, row.effect) == (1, "8.6", "31.31", "no opportunity fire")
+    assert (fire.n, fire.effect, fire.by) == (1, "opportunity fire", "X")
+
+
+def test_who_lands_is_fired_at_on_the_beach(connection: Connection) -> None:
+    gun, far = Counter("gun", "japan", AT["31.33"], range=2), Counter("far", "japan", AT["33.33"])
+    position = position_of(Table(OPEN, (gun, far, Counter("ashore", "us", AT["31.31"]))))
+    zone_of = NavalZone(beach="31.31", run="final_run_in")
+    position.units["A"] = CssUnit(id="A", side="us", zone=zone_of), None
+    with Stored(connection, position) as stored:
+        rows = triggers(connection, stored, "A", [AT["31.31"]])
+    assert [(row.n, row.effect, row.rule, row.at, row.by) for row in rows] == [
+        (1, "opportunity fire", "22.3.2", "31.31", "gun")
+    ]
 
 
 # Traces

@@ -31,7 +31,10 @@ DEMO = {
     "POSITION": "lipata-landing",
     "22.80": "13.15",
     "24.77": "14.12",
+    "22.79": "13.16",
+    "22.78": "13.17",
     "C/1/9": "A/1/31",
+    "D/1/9": "HQ/31",
 }
 """What the demo has for the words of the questions' own examples: a line of the help can be tried."""
 
@@ -144,7 +147,7 @@ def _help(kind: QuestionKind) -> str:
         else "MAP is a saved map, or a position on one; of two with one name, the position."
     )
     answers = "\n".join(f"  {key:<{WIDTH}}{meaning}" for key, meaning in kind.answers.items())
-    examples = "\n".join(f"  {line}" for line in _examples(kind, DEMO[board]))
+    examples = "\n".join(f"  {line}" for line in _examples(kind))
     return (
         f"{kind.title} ({', '.join(kind.rulesets)}): the verdict, then every rule that made it.\n\n"
         f"{where} Exit status 0: it was ruled on, whatever the verdict; 2: it could not be.\n\n"
@@ -152,9 +155,12 @@ def _help(kind: QuestionKind) -> str:
     )
 
 
-def _examples(kind: QuestionKind, board: str) -> Iterable[str]:
-    """The kind's own example as a command line."""
+def _examples(kind: QuestionKind) -> Iterable[str]:
+    """The kind's own example as a command line; one that names a unit wants a position."""
     shown = read_document(kind.example, kind.name).plain()[kind.name] if kind.example else {}
+    board = DEMO[
+        "POSITION" if needs_units(kind) or {"C/1/9", "D/1/9"} & set(map(str, shown.values())) else "MAP"
+    ]
     words = ["sightline", kind.name.replace("_", "-"), board]
     options: list[str] = []
     for argument in arguments(kind):
@@ -166,7 +172,7 @@ def _examples(kind: QuestionKind, board: str) -> Iterable[str]:
         else:
             options += [f"--{argument.word.replace('_', '-')} {one}" for one in values]
     yield " ".join([*words, *options])
-    yield " ".join([*words, "--json"])
+    yield " ".join([*words, *options, "--json"])
 
 
 def _answer(

@@ -7,6 +7,7 @@ is drawn as one path, so that a map of a thousand hexes stays a small document.
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,8 +41,8 @@ RADIUS = 100
 ROOT3 = 3**0.5
 PIXELS = 0.5
 """Of the screen for a unit, where there is room."""
-WIDEST, HIGHEST = 26, 24
-"""Columns and rows of a drawing that shows a part of a map."""
+WIDEST, HIGHEST, AROUND = 26, 24, 3
+"""Columns and rows of a drawing that shows a part of a map; how many of them around what matters."""
 COUNTER = 108
 MARKER = 80
 BESIDE = 48
@@ -71,14 +72,11 @@ def svg(
     is cut to what matters.
     """
     spoken = dict(marks) | dict.fromkeys([*(line or ()), *path], "end") if marks or line or path else {}
-    shown = part_around(position, spoken, WIDEST, HIGHEST) if window else set(position.board.hexes)
+    shown = part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else set(position.board.hexes)
     sheet = _Sheet(position, shown, f"m{zlib.crc32(repr((sorted(shown), sorted(marks.items()))).encode()):x}")
     parts = [
         *sheet.ground(),
-        *sheet.artwork(),
-        *sheet.levels(),
-        *sheet.hexsides(),
-        *sheet.paths(),
+        *sheet.within((*sheet.artwork(), *sheet.levels(), *sheet.hexsides(), *sheet.paths())),
         *sheet.grid(),
         *sheet.places(),
         *sheet.marked(marks),
@@ -87,7 +85,7 @@ def svg(
         *sheet.markers(),
         *sheet.found(line, path, costs or {}),
     ]
-    left, top, width, height = sheet.box()
+    left, top, width, height = sheet.box
     title = position.title or position.board.title or position.board.name or "Map"
     return Markup(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="img" viewBox="{left:g} {top:g} {width:g} {height:g}"'
@@ -138,6 +136,7 @@ class _Sheet:
     def outline(self, places: Iterable[Axial]) -> str:
         return "".join(_closed([self.at(*corner) for corner in place.corners]) for place in places)
 
+    @functools.cached_property
     def box(self) -> tuple[float, float, float, float]:
         """Left, top, width and height of all that is shown, with a rim."""
         centers = [self.center(place) for place in self.shown]
@@ -155,6 +154,19 @@ class _Sheet:
         whole = "hexes" if len(self.shown) == len(self.board.hexes) else f"of {len(self.board.hexes)} hexes"
         told = f"{len(self.shown)} {whole}, {ends}."
         return told + (f" Units: {', '.join(units)}." if units else "")
+
+    def within(self, parts: Iterable[str]) -> Iterator[str]:
+        """Roads and artwork run on where a map is cut; the drawing does not."""
+        if len(self.shown) == len(self.board.hexes):
+            yield from parts
+            return
+        rim = f"{self.key}-rim"
+        outline = self.outline(sorted(self.shown))
+        # hexsides on the rim are as wide as elsewhere
+        yield f'<mask id="{rim}" maskUnits="userSpaceOnUse" {_sized(self.box)}>'
+        yield f'<path d="{outline}" fill="#fff" stroke="#fff" stroke-width="22"/></mask><g mask="url(#{rim})">'
+        yield from parts
+        yield "</g>"
 
     # The ground
 
@@ -390,12 +402,16 @@ class _Sheet:
 
     def _within(self, points: Sequence[Point]) -> bool:
         """Whether something drawn may reach into the part that is shown."""
-        left, top, width, height = self.box()
+        left, top, width, height = self.box
         xs, ys = [x for x, _ in points], [y for _, y in points]
         return min(xs) < left + width and max(xs) > left and min(ys) < top + height and max(ys) > top
 
 
 # Pieces
+
+
+def _sized(box: tuple[float, float, float, float]) -> str:
+    return 'x="{:g}" y="{:g}" width="{:g}" height="{:g}"'.format(*box)
 
 
 def _flat(terrain: str, d: str, more: str = "") -> str:

@@ -173,7 +173,11 @@ def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
 
 def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
     """The fields of the tool's form; what is seldom wanted is folded away where it is much."""
-    folded = [argument for argument in shown.arguments if not argument.required]
+    folded = [
+        argument
+        for argument in shown.arguments
+        if not argument.required and (argument.many or not argument.picked)
+    ]
     folded = folded if len(folded) > FEW else []
     groups = ([argument for argument in shown.arguments if argument not in folded], folded)
     return [

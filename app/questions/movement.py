@@ -19,7 +19,7 @@ MOVED = ("css", "ccp")
 POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62",
-    "ccp-5", "ccp-7", "ccp-11", "ccp-15", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-30", "ccp-33", "ccp-34",
+    "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
@@ -235,7 +235,19 @@ KINDS = [
         rule=_stack,
         answers={
             "legal": "whether these units may stand together",
-            "…": "what the game counts and what it does: limit, over, dg (css), figures, cover, morale (ccp)",
+            "limit": "css: units, ccp: soldier figures that a hex bears without penalty",
+            "over": "how many are above it",
+            "units": "css: units in the place",
+            "formations": "css: formations that they are of",
+            "mixed": "css: whether they are of more than one formation or division; null where it is not told",
+            "added": "css: DG that the hex is given",
+            "dg": "css: its DG after that",
+            "eliminated": "css: units lost, as DG4 is exceeded",
+            "figures": "ccp: soldier figures in the hex",
+            "at_setup": "ccp: whether it may be so at set-up",
+            "cover": "ccp: the best cover of the hex, less what is over",
+            "morale": "ccp: the morale of each unit there",
+            "smoke": "ccp: the smoke on the hex",
         },
         points=POINTS,
         example='stack: {hex: "22.80"}',

@@ -131,7 +131,7 @@ KINDS = [
             "why": "what decides it, in a few words",
         },
         points=tuple(point for point in POINTS if point.startswith("css-")),
-        example="trace_path: {from: C/1/9, to: D/1/9, for: support_weapon}",
+        example="trace_path: {from: C/1/9, to: D/1/9, for: leader}",
         draws="path",
     ),
 ]

@@ -185,7 +185,7 @@ begin
       cover.rule,
       cover.cover::text,
       format('Cover: %s%s', cover.source, case when cover.inside then ', for those inside' else '' end),
-      case when count(*) over () > 1 then 'ccp-15' end
+      null
     from cover
     cross join crowd
     where crowd.units > 0

@@ -266,7 +266,8 @@ create or replace function css._best_way(
   readings jsonb,
   trail boolean,
   off_road boolean,
-  tax integer
+  tax integer,
+  side text
 )
 returns table (way text, rule text, at text, effect text, note text, point text, halves integer)
 language sql stable rows 3
@@ -302,7 +303,7 @@ as $$
     hex.label,
     'cost',
     'interdiction',
-    'css-57',
+    case when side = 'us' then 'css-57' end,
     tax
   from best
   inner join public.position on position.id = _best_way.position_id
@@ -312,6 +313,6 @@ as $$
 $$;
 
 comment on function css._best_way(
-  bigint, integer, integer, integer, integer, text, boolean, boolean, jsonb, boolean, boolean, integer
+  bigint, integer, integer, integer, integer, text, boolean, boolean, jsonb, boolean, boolean, integer, text
 ) is
 'The parts of the cheapest way to take a step: through the terrain, or along a road where there is one (6.2.1).';

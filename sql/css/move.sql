@@ -39,7 +39,12 @@ as $$
     from mover
     cross join lateral (
       values
-      ('22.1', mover.zone ->> 'run' <> 'final_run_in', 'from zone to zone first: only the final run-in reaches a beach', null),
+      (
+        '22.1',
+        mover.zone ->> 'run' <> 'final_run_in',
+        'from zone to zone first: only the final run-in reaches a beach',
+        null
+      ),
       (
         '22.1',
         (cardinality(qs), qs[1], rs[1]) is distinct from (1, mover.bq, mover.br),
@@ -85,6 +90,10 @@ as $$
     _landing.position_id, _landing.unit, qs, rs, _landing.options, _landing.conditions, _landing.policy
   ) as shot
   where not exists (select from bar)
+  union all
+  select '17.0', null, mover.beach, 'passes', 'the chit is drawn at night too', 'css-28', null, null, null
+  from mover
+  where mover.now ->> 'time' = 'night' and mover.readings ->> 'css-28' = 'a'
   union all
   select '22.1', null, mover.beach, 'places dg', 'the worse of beach and landing force', null, 2 * mover.hit, null, null
   from mover
@@ -145,11 +154,11 @@ begin
     select part.rule, part.effect, part.note, part.point
     from css._best_way(
       position_id, qs[1], rs[1], qs[2], rs[2], mover.mobility, false, mover.tank,
-      mover.readings, false, false, 0
+      mover.readings, false, false, 0, mover.side
     ) as part
     where part.effect <> 'cost'
   loop
-    verdict := case when effect = 'unknown' and verdict = 'legal' then 'legal' else 'illegal' end;
+    verdict := case when effect = 'forbids' or verdict = 'illegal' then 'illegal' else 'unknown' end;
     why := note;
     return next;
   end loop;
@@ -175,6 +184,7 @@ begin
         when mover.side = 'japan' and note = 'steep_slope' then 'its support weapon leaves the game'
         else 'its support weapon goes to the Reallocating box'
       end;
+      why := note;
       return next;
     end loop;
   end if;
@@ -219,7 +229,11 @@ as $$
         else format('the movement allowance of %s', _creep_bars.unit)
       end
     ),
-    (now ->> 'time' is distinct from 'night' or (now ->> 'night')::integer = 1, 'forbids', 'in the second night turn only'),
+    (
+      now ->> 'time' is distinct from 'night' or (now ->> 'night')::integer = 1,
+      'forbids',
+      'in the second night turn only'
+    ),
     (now ->> 'time' = 'night' and not now ? 'night', 'unknown', 'which night turn it is'),
     (
       exists (
@@ -290,7 +304,7 @@ begin
       select part.rule, part.effect, part.note, part.point
       from css._best_way(
         position_id, qs[n - 1], rs[n - 1], qs[n], rs[n], 'leg', false, false,
-        mover.readings, false, false, 0
+        mover.readings, false, false, 0, mover.side
       ) as part
       where part.effect <> 'cost'
       union all
@@ -430,8 +444,9 @@ as $$
       cross join lateral generate_series(1, cardinality(path.qs) - 1) as link (n)
       where path.map_id = _on_trail.map_id
         and path.kind = 'trail'
-        and lattice.distance(_on_trail.qs[step.n], _on_trail.rs[step.n], _on_trail.qs[step.n + 1], _on_trail.rs[step.n + 1])
-        = 1
+        and lattice.distance(
+          _on_trail.qs[step.n], _on_trail.rs[step.n], _on_trail.qs[step.n + 1], _on_trail.rs[step.n + 1]
+        ) = 1
         and path.qs[link.n] + path.qs[link.n + 1] = _on_trail.qs[step.n] + _on_trail.qs[step.n + 1]
         and path.rs[link.n] + path.rs[link.n + 1] = _on_trail.rs[step.n] + _on_trail.rs[step.n + 1]
     )

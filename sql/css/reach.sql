@@ -506,7 +506,9 @@ returns table (q integer, r integer, label text, way text[])
 language sql stable rows 10
 as $$
   with mover as materialized (
-    select * from css._mover(_few_steps.position_id, _few_steps.unit, _few_steps.options, _few_steps.conditions, _few_steps.policy)
+    select * from css._mover(
+      _few_steps.position_id, _few_steps.unit, _few_steps.options, _few_steps.conditions, _few_steps.policy
+    )
   ),
   near as materialized (
     select
@@ -618,13 +620,16 @@ declare
   mover record;
 begin
   select * into mover
-  from css._mover(reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy);
+  from css._mover(
+    reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
+  );
   if not exists (select from public.hex where hex.map_id = mover.map_id and hex.label = reach_path."to") then
     raise exception 'there is no hex % on the map', reach_path."to" using errcode = 'no_data_found';
   elsif not exists (
     select
-    from css.reach(reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy)
-      as goal
+    from css.reach(
+      reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
+    ) as goal
     where goal.label = reach_path."to"
   ) then
     return;
@@ -805,7 +810,8 @@ begin
   select '6.2.1', null, mover.label, '+2', 'on a trail from beginning to end', null, 4
   where exists (select from reached where reached.trail and (reached.q, reached.r) <> (mover.q, mover.r))
   union all
-  select '16.0', null, null, 'cost', 'interdiction, every hex', 'css-57', mover.tax
+  select
+    '16.0', null, null, 'cost', 'interdiction, every hex', case when mover.side = 'us' then 'css-57' end, mover.tax
   where mover.tax > 0
   union all
   -- what shuts a hex, or does something to who enters it

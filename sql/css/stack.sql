@@ -180,7 +180,13 @@ begin
     select said.rule, said.effect, said.note, said.point
     from (
       values
-      (true, case when found.inside then '6.3' else '6.1' end, 'limit', format('%s of %s units', found.units, most), null),
+      (
+        true,
+        case when found.inside then '6.3' else '6.1' end,
+        'limit',
+        format('%s of %s units', found.units, most),
+        null
+      ),
       (found.sides > 1, '9.0', 'forbids', 'both sides stand here', null),
       (found.inside and over > 0, '6.3', 'forbids', 'never more than two inside a cave', null),
       (found.navy and found.army, '6.1.2', 'forbids', 'navy and army do not stack', null),

@@ -353,18 +353,19 @@ begin
     rule := '13.1';
     start_free := true;
     target_free := true;
-    note := 'a Leader goes over hexes that a Leg unit can enter; only the first and the last may be in an enemy zone';
+    note := 'as a Leg unit goes; only the first and the last hex may be in an enemy zone';
   elsif _tracer.traced_for = 'routed' then
     if ends.mover_kind is null then
       raise exception 'which unit routs? Name it in place of %', _tracer."from" using errcode = 'no_data_found';
     elsif (ends.facts ->> 'in_cave')::boolean then
-      raise exception '% is inside a cave, where no unit routs (6.3)', _tracer."from" using errcode = 'no_data_found';
+      raise exception '% is inside a cave, where no unit routs (6.3)', _tracer."from"
+        using errcode = 'no_data_found';
     end if;
     rule := '8.5.1';
     start_free := true;
     target_free := false;
     mobility := ends.facts ->> 'mobility';
-    note := 'a routed unit goes to an HQ of its Division as its mobility allows; only the hex it flees from may be in an enemy zone';
+    note := 'to an HQ of its Division; only the hex it flees from may be in an enemy zone';
   elsif _tracer.traced_for in ('support_weapon', 'tank_support_weapon') then
     start_free := css._has_hq(_tracer.position_id, owner, ends.target_q, ends.target_r)
       and ends.mover_kind is distinct from 'hq';
@@ -383,10 +384,10 @@ begin
       rule := '12.4.1';
     end if;
     note := format(
-      'a Support Weapon is %s over hexes that a %s unit can enter; only %s may be in an enemy zone',
+      '%s as a %s unit goes; only the %s hex may be in an enemy zone',
       case when start_free then 'taken off' else 'attached' end,
       initcap(mobility),
-      case when start_free then 'the first' else 'the last' end
+      case when start_free then 'first' else 'last' end
     );
   else
     raise exception 'nothing is traced for %: it is leader, support_weapon, tank_support_weapon or routed',
@@ -507,10 +508,7 @@ as $$
     -- a place where it is one
     case when count(distinct stopped.label) = 1 then min(stopped.label) end,
     case when bool_and(stopped.doubtful) then 'unknown' else 'blocks' end,
-    format(
-      '%s: %s shut', stopped.cause,
-      case count(distinct stopped.label) when 1 then 'a hex' else count(distinct stopped.label) || ' hexes' end
-    ),
+    format('%s: %s shut', stopped.cause, css._hexes(count(distinct stopped.label)::integer)),
     stopped.point
   from stopped
   where stopped.cause is not null
@@ -552,7 +550,9 @@ begin
     where position.id = trace_path.position_id
   );
   select * into tracer
-  from css._tracer(trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side);
+  from css._tracer(
+    trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side
+  );
   rule := tracer.rule;
   at := tracer.start_label;
   effect := 'traces';
@@ -588,7 +588,8 @@ begin
     if (shut.cell = start or shut.cell = target) and shut.rule = '7.2' then
       -- an end in a zone is worth a row; where it is exempt, it stops nothing
       rule := case
-        when (shut.cell = start and tracer.start_free) or (shut.cell = target and tracer.target_free) then tracer.rule
+        when (shut.cell = start and tracer.start_free) or (shut.cell = target and tracer.target_free)
+          then tracer.rule
         else '7.2'
       end;
       at := case when shut.cell = start then tracer.start_label else tracer.target_label end;
@@ -675,4 +676,4 @@ end
 $$;
 
 comment on function css.trace_path(bigint, text, text, text, text, jsonb, jsonb) is
-'Whether a leader, a Support Weapon or a routed unit has a way, however long: the reasons, then the verdict with a shortest way.';
+'Whether a leader, a Support Weapon or a routed unit has a way: the reasons, the verdict last with a shortest way.';

@@ -165,7 +165,8 @@ begin
     loop
       reach := case
         -- 7.2: the mover itself is the adjacent enemy, once it is there
-        when not _watchers.lands and lattice.distance(gunner.q, gunner.r, step.q, step.r) <= 1 then least(1, gunner.ready)
+        when not _watchers.lands and lattice.distance(gunner.q, gunner.r, step.q, step.r) <= 1
+          then least(1, gunner.ready)
         else coalesce(gunner.ready, 8)
       end;
       select * into here
@@ -215,7 +216,9 @@ comment on function css._watchers(
 ) is
 'Enemies of a mover by the step of its way that they watch: those whose zone the hex left is in.';
 
-create or replace function css._screen(position_id bigint, side text, q integer, r integer, inside boolean, moving text[])
+create or replace function css._screen(
+  position_id bigint, side text, q integer, r integer, inside boolean, moving text[]
+)
 returns text
 language sql stable
 return (
@@ -307,8 +310,14 @@ begin
   if _triggers.options ->> 'as' = 'advance' then
     return query
     select
-      1, '8.6', null::text, hex.label, 'no opportunity fire', 'an advance after an assault triggers none',
-      null::text, null::text
+      1,
+      '8.6',
+      null::text,
+      hex.label,
+      'no opportunity fire',
+      'an advance after an assault triggers none',
+      null::text,
+      null::text
     from public.position
     inner join public.hex
       on hex.map_id = position.map_id and hex.q = _triggers.qs[1] and hex.r = _triggers.rs[1]
@@ -376,28 +385,28 @@ begin
     judged.label,
     told.effect,
     told.note,
-    case when judged.infiltrates and judged.word not in ('burrows', 'suppressed', 'concentrated', 'screened') then told.point end,
+    case when judged.infiltrates then told.point end,
     judged.code
   from judged
   cross join lateral (
     values
-    (1, 'burrows', '6.3', 'no opportunity fire', 'from cave to cave nobody may fire at it', null),
-    (1, 'suppressed', '10.2.1', 'no opportunity fire', judged.code || ' is Suppressed', null),
-    (1, 'concentrated', '8.3.6', 'no opportunity fire', judged.code || ' has used Concentrated Fire', null),
+    ('burrows', '6.3', 'no opportunity fire', 'from cave to cave nobody may fire at it', null),
+    ('suppressed', '10.2.1', 'no opportunity fire', judged.code || ' is Suppressed', null),
+    ('concentrated', '8.3.6', 'no opportunity fire', judged.code || ' has used Concentrated Fire', null),
     (
-      1, 'screened', '8.6', 'screened',
+      'screened', '8.6', 'screened',
       format('a Deployed unit stays in the hex, and the next is out of the zone of %s', judged.code), null
     ),
     (
-      1, 'infiltrates', case mover.reading when 'a' then '6.1.3' else '8.6.2' end, 'no opportunity fire',
+      'infiltrates', case mover.reading when 'a' then '6.1.3' else '8.6.2' end, 'no opportunity fire',
       'at night a Japanese unit slips out of an unlit hex', 'css-42'
     ),
     (
-      1, 'spent', '8.6', 'no opportunity fire',
+      'spent', '8.6', 'no opportunity fire',
       format('the hex of %s has fired once and bears a No Opportunity Fire marker', judged.code), 'css-42'
     ),
     (
-      1, 'untold', '8.6', 'unknown',
+      'untold', '8.6', 'unknown',
       case
         when judged.untold then format('whether the hex is in the zone of %s', judged.code)
         else 'the posture of the units that stay, or whether the next hex is in the same zone'
@@ -405,7 +414,7 @@ begin
       'css-42'
     ),
     (
-      1, 'alert', '12.5', 'roll',
+      'alert', '12.5', 'roll',
       format(
         '%s may fire on a roll of %s or less: alert in spite of %s', judged.code, judged.alert,
         case when judged.spent then 'its No Opportunity Fire marker' else 'the infiltration' end
@@ -413,7 +422,7 @@ begin
       'css-42'
     ),
     (
-      1, 'fires', case when mover.lands then '22.3.2' else '8.6' end, 'opportunity fire',
+      'fires', case when mover.lands then '22.3.2' else '8.6' end, 'opportunity fire',
       case
         when mover.lands then format('the beach is in the zone of %s', judged.code)
         when judged.follows then format('from zone to zone of %s', judged.code)
@@ -421,7 +430,7 @@ begin
       end,
       'css-42'
     )
-  ) as told (n, word, rule, effect, note, point)
+  ) as told (word, rule, effect, note, point)
   where told.word = judged.word
   union all
   select

@@ -315,6 +315,14 @@ begin
     return next;
   end if;
   halves := null;
+  if mover.side = 'us' and mover.tax = 0 and (mover.now ->> 'interdiction')::integer > 0 then
+    rule := '16.0';
+    effect := 'passes';
+    note := 'interdiction burdens the japanese';
+    point := 'css-57';
+    return next;
+    point := null;
+  end if;
   disorder := css._dg_at(position_id, mover.q, mover.r, mover.inside);
   if disorder > 0 then
     rule := '10.2.3';
@@ -488,23 +496,143 @@ comment on function css._step_bars(
 ) is
 'What shuts a hex or a cave to those that would enter it, whatever it costs.';
 
-create or replace function css._mined(position_id bigint, q integer, r integer)
-returns table (rule text, effect text, note text)
-language sql stable rows 1
+create or replace function css._toll(
+  position_id bigint,
+  side text,
+  mobility text,
+  heavy boolean,
+  tank boolean,
+  readings jsonb,
+  trail boolean,
+  off_road boolean,
+  tax integer,
+  inside boolean,
+  purse integer,
+  aq integer,
+  ar integer,
+  bq integer,
+  br integer,
+  label text
+)
+returns table (way text, rule text, at text, effect text, note text, point text, halves integer)
+language sql stable rows 3
 as $$
   select
-    '28.1',
-    'roll',
-    'mines, on leaving: half the die, less what demolition teams cleared, in DG'
-  from public.marker
-  where marker.position_id = _mined.position_id
-    and marker.q = _mined.q
-    and marker.r = _mined.r
-    and marker.kind = 'mines'
+    'cave',
+    '6.3',
+    _toll.label,
+    'cost',
+    case when inside then 'out of the cave' else 'into the cave' end,
+    null,
+    2
+  where (aq, ar) = (bq, br)
+  union all
+  select 'cave', '6.3', _toll.label, 'cost', 'from cave to cave, with all it has', null, purse
+  where inside and (aq, ar) <> (bq, br)
+  union all
+  select way.*
+  from css._best_way(
+    _toll.position_id, aq, ar, bq, br, mobility, heavy, tank, readings, trail, off_road, tax, _toll.side
+  ) as way
+  where not inside and (aq, ar) <> (bq, br)
 $$;
 
-comment on function css._mined(bigint, integer, integer) is
-'The die that Americans roll when they leave a mined beach.';
+comment on function css._toll(
+  bigint, text, text, boolean, boolean, jsonb, boolean, boolean, integer, boolean, integer, integer, integer,
+  integer, integer, text
+) is
+'What a step costs, part by part: from hex to hex, through the mouth of a cave, or from cave to cave (6.3).';
+
+create or replace function css._left_behind(
+  position_id bigint,
+  side text,
+  codes text[],
+  q integer,
+  r integer,
+  label text,
+  inside boolean,
+  mouth boolean,
+  -- DG of the place, of the unit before and after it was hit
+  known integer,
+  before integer,
+  hit integer,
+  disorder integer
+)
+returns table (rule text, at text, effect text, note text, point text, halves integer)
+language sql stable rows 2
+as $$
+  with friends as materialized (
+    select css._friends(_left_behind.position_id, _left_behind.side, q, r, inside, codes) as stay
+  )
+  select '8.6', label, 'hits', format('%s DG from opportunity fire', hit), 'css-58', null::integer
+  where hit > 0
+  union all
+  select
+    '10.2.3', label, 'eliminates', format('%s over DG4: as many units are lost', before + hit - 4), null, null
+  where before + hit > 4
+  union all
+  -- 6.1.1: who stays keeps the marker, and who goes takes its value along
+  select
+    '6.1.1',
+    css._place(label, inside),
+    'places dg',
+    format('those who stay are at DG%s', disorder),
+    null,
+    2 * disorder
+  from friends
+  where friends.stay > 0 and known <> disorder
+  union all
+  select '6.1.1', css._place(label, inside), 'removes dg', 'the marker goes along with the unit', null, 0
+  from friends
+  where friends.stay = 0 and known > 0
+  union all
+  select
+    '28.1',
+    label,
+    'roll',
+    'mines, on leaving: half the die, less what demolition teams cleared, in DG',
+    null,
+    null
+  from public.marker
+  where marker.position_id = _left_behind.position_id
+    and marker.q = _left_behind.q
+    and marker.r = _left_behind.r
+    and marker.kind = 'mines'
+    and _left_behind.side = 'us'
+    and not mouth
+$$;
+
+comment on function css._left_behind(
+  bigint, text, text[], integer, integer, text, boolean, boolean, integer, integer, integer, integer
+) is
+'What happens to the hex that a unit leaves: fire on it, the DG of those who stay, mines (6.1.1, 8.6, 28.1).';
+
+create or replace function css._joined(
+  position_id bigint,
+  side text,
+  codes text[],
+  q integer,
+  r integer,
+  place text,
+  inside boolean,
+  known integer,
+  disorder integer
+)
+returns table (rule text, at text, effect text, note text, point text, halves integer)
+language sql stable rows 1
+as $$
+  select '10.2.3', place, 'dg', format('it comes to DG%s', known), 'css-58', null::integer
+  where known > disorder
+  union all
+  select '6.1.1', place, 'places dg', format('it brings DG%s along', disorder), null, 2 * disorder
+  where known < disorder
+    and css._friends(_joined.position_id, _joined.side, _joined.q, _joined.r, _joined.inside, codes) > 0
+$$;
+
+comment on function css._joined(
+  bigint, text, text[], integer, integer, text, boolean, integer, integer
+) is
+'What the DG of a place and of the unit that enters it do to one another (6.1.1, 10.2.3).';
 
 create or replace function css._entered(
   position_id bigint,
@@ -592,7 +720,6 @@ as $$
 #variable_conflict use_variable
 declare
   mover record;
-  step record;
   triggers jsonb;
   verdict text := 'legal';
   why text;
@@ -602,10 +729,12 @@ declare
   held text;
   inside boolean;
   disorder integer;
-  found_dg integer;
+  before integer;
+  known integer;
   -- DG of places that the way has changed, by label
   changed jsonb := '{}';
   hit integer;
+  mouth boolean;
   cost integer;
   chosen text;
   here text;
@@ -623,6 +752,10 @@ begin
     end if;
     return next;
   end loop;
+  if verdict = 'legal' and (mover.movement is null or mover.mobility is null) then
+    verdict := 'unknown';
+    why := 'what it may spend is not known';
+  end if;
   here := mover.label;
   select hex.label into there
   from public.hex
@@ -637,15 +770,12 @@ begin
     select hex.label into there
     from public.hex
     where hex.map_id = mover.map_id and hex.q = qs[n + 1] and hex.r = rs[n + 1];
-    rule := null;
     clause := null;
     at := there;
-    point := null;
     "by" := null;
     remaining := null;
     halves := null;
     cost := 0;
-    chosen := null;
 
     -- what keeps it from the step
     for rule, effect, note, point in
@@ -665,61 +795,31 @@ begin
     exit when verdict <> 'legal';
 
     -- what it costs
-    if (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]) then
-      -- 6.3: one point through the mouth of a cave
-      rule := '6.3';
-      effect := 'cost';
-      halves := 2;
-      cost := halves;
-      note := case when inside then 'out of the cave' else 'into the cave' end;
-      point := null;
-      return next;
-    elsif inside then
-      rule := '6.3';
-      effect := 'cost';
-      halves := purse;
-      cost := purse;
-      note := 'from cave to cave, with all it has';
-      point := null;
-      return next;
-      if purse = 0 and sure then
+    for chosen, rule, at, effect, note, point, halves in
+      select * from css._toll(
+        position_id, mover.side, mover.mobility, mover.heavy, mover.tank, mover.readings, trail, mover.off_road,
+        mover.tax, inside, purse, qs[n], rs[n], qs[n + 1], rs[n + 1], there
+      )
+    loop
+      cost := cost + coalesce(halves, 0);
+      if effect = 'forbids' and verdict <> 'illegal' then
         verdict := 'illegal';
-        why := 'no points are left';
+        why := note;
+      elsif effect = 'unknown' and verdict = 'legal' then
+        verdict := 'unknown';
+        why := format('not known: %s', note);
       end if;
-    else
-      for step in
-        select * from css._best_way(
-          position_id, qs[n], rs[n], qs[n + 1], rs[n + 1], mover.mobility, mover.heavy, mover.tank,
-          mover.readings, trail, mover.off_road, mover.tax
-        )
-      loop
-        rule := step.rule;
-        at := step.at;
-        effect := step.effect;
-        note := step.note;
-        point := step.point;
-        halves := case when step.effect = 'cost' then step.halves end;
-        cost := cost + coalesce(halves, 0);
-        chosen := step.way;
-        if step.effect = 'forbids' and verdict <> 'illegal' then
-          verdict := 'illegal';
-          why := step.note;
-        elsif step.effect = 'unknown' and verdict = 'legal' then
-          verdict := 'unknown';
-          why := format('not known: %s', step.note);
-        end if;
-        return next;
-      end loop;
-    end if;
+      return next;
+    end loop;
     at := there;
     point := null;
     halves := null;
     exit when verdict <> 'legal';
-    if mover.movement is null or (not sure and cost <= purse) then
+    if not sure and cost <= purse then
       verdict := 'unknown';
       why := 'what it may spend is not known';
       exit;
-    elsif cost > purse then
+    elsif cost > purse or cost = 0 then
       rule := '6.0';
       effect := 'forbids';
       note := format('%s needed, %s left', trim_scale(cost / 2.0), trim_scale(purse / 2.0));
@@ -743,98 +843,50 @@ begin
     end loop;
     clause := null;
     "by" := null;
+    mouth := (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]);
     hit := coalesce((options -> 'hits' ->> here)::integer, 0);
-    if hit > 0 then
-      found_dg := disorder;
-      disorder := least(disorder + hit, 4);
-      rule := '8.6';
-      at := here;
-      effect := 'hits';
-      note := format('%s DG from opportunity fire', hit);
-      point := 'css-58';
-      if mover.readings ->> 'css-58' = 'a' then
-        purse := css._dg_left(purse, found_dg, disorder);
-      end if;
-      remaining := purse;
+    before := disorder;
+    disorder := least(disorder + hit, 4);
+    if mover.readings ->> 'css-58' = 'a' then
+      purse := css._dg_left(purse, before, disorder);
+    end if;
+    for rule, at, effect, note, point, halves in
+      select * from css._left_behind(
+        position_id, mover.side, mover.codes, qs[n], rs[n], here, inside, mouth,
+        coalesce(
+          (changed ->> css._place(here, inside))::integer, css._dg_at(position_id, qs[n], rs[n], inside)
+        ),
+        before, hit, disorder
+      )
+    loop
+      remaining := case when effect = 'hits' then purse end;
+      changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
       return next;
-      if found_dg + hit > 4 then
-        rule := '10.2.3';
-        effect := 'eliminates';
-        note := format('%s over DG4: as many units are lost', found_dg + hit - 4);
-        point := null;
-        return next;
-      end if;
-    end if;
-    point := null;
-    remaining := null;
-    -- 6.1.1: who stays keeps the marker, and who goes takes its value along
-    found_dg := css._dg_at(position_id, qs[n], rs[n], inside);
-    if n > 1 then
-      found_dg := coalesce((changed ->> css._place(here, inside))::integer, found_dg);
-    end if;
-    if css._friends(position_id, mover.side, qs[n], rs[n], inside, mover.codes) > 0 then
-      if found_dg <> disorder then
-        rule := '6.1.1';
-        at := css._place(here, inside);
-        effect := 'places dg';
-        halves := 2 * disorder;
-        note := format('those who stay are at DG%s', disorder);
-        changed := changed || jsonb_build_object(at, disorder);
-        return next;
-      end if;
-    elsif found_dg > 0 then
-      rule := '6.1.1';
-      at := css._place(here, inside);
-      effect := 'removes dg';
-      halves := 0;
-      note := 'the marker goes along with the unit';
-      changed := changed || jsonb_build_object(at, 0);
-      return next;
-    end if;
-    halves := null;
-    if mover.side = 'us' and (qs[n], rs[n]) <> (qs[n + 1], rs[n + 1]) then
-      for rule, effect, note in select * from css._mined(position_id, qs[n], rs[n]) loop
-        at := here;
-        return next;
-      end loop;
-    end if;
+    end loop;
 
     -- what it comes into
-    if (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]) then
-      inside := not inside;
-    end if;
-    at := css._place(there, inside);
-    found_dg := coalesce(
-      (changed ->> at)::integer, css._dg_at(position_id, qs[n + 1], rs[n + 1], inside)
+    inside := inside <> mouth;
+    known := coalesce(
+      (changed ->> css._place(there, inside))::integer, css._dg_at(position_id, qs[n + 1], rs[n + 1], inside)
     );
-    if found_dg > disorder then
-      rule := '10.2.3';
-      effect := 'dg';
-      note := format('it comes to DG%s', found_dg);
-      point := 'css-58';
-      if mover.readings ->> 'css-58' = 'a' then
-        purse := css._dg_left(purse, disorder, found_dg);
-      end if;
-      remaining := purse;
-      disorder := found_dg;
-      return next;
-    elsif found_dg < disorder
-      and css._friends(position_id, mover.side, qs[n + 1], rs[n + 1], inside, mover.codes) > 0 then
-      rule := '6.1.1';
-      effect := 'places dg';
-      halves := 2 * disorder;
-      note := format('it brings DG%s along', disorder);
-      changed := changed || jsonb_build_object(at, disorder);
-      return next;
+    if mover.readings ->> 'css-58' = 'a' then
+      purse := css._dg_left(purse, disorder, known);
     end if;
-    point := null;
+    for rule, at, effect, note, point, halves in
+      select * from css._joined(
+        position_id, mover.side, mover.codes, qs[n + 1], rs[n + 1], css._place(there, inside), inside, known, disorder
+      )
+    loop
+      remaining := case when effect = 'dg' then purse end;
+      changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
+      return next;
+    end loop;
+    disorder := greatest(disorder, known);
     halves := null;
-    remaining := null;
     at := there;
     for rule, effect, note, point in
       select * from css._entered(
-        position_id, mover.side, qs[n + 1], rs[n + 1], inside, (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]),
-        chosen, mover.now, mover.readings
+        position_id, mover.side, qs[n + 1], rs[n + 1], inside, mouth, chosen, mover.now, mover.readings
       )
     loop
       remaining := null;
@@ -887,7 +939,7 @@ begin
   effect := verdict;
   note := coalesce(why, case when trail then 'on the trail all the way' else 'the points suffice' end);
   halves := spent;
-  remaining := case when sure and mover.movement is not null then purse end;
+  remaining := case when sure then purse end;
   return next;
 end
 $$;

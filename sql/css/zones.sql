@@ -15,6 +15,14 @@ return coalesce(kind not in ('leader', 'hero', 'support_weapon', 'truck'), true)
 comment on function css._is_unit(text) is
 'Whether a counter is a Unit; Leaders, Heroes, Support Weapons and trucks are Markers (2.0).';
 
+create or replace function css._hexes(n integer)
+returns text
+language sql immutable parallel safe
+return case n when 1 then 'one hex' else n || ' hexes' end;
+
+comment on function css._hexes(integer) is
+'So many hexes, in words.';
+
 create or replace function css._fire_side(kind text, posture text, fire jsonb)
 returns text
 language sql immutable parallel safe
@@ -449,7 +457,7 @@ as $$
       (2, armed.fire_side = 'marker', '2.0', 'no zone', 'a Marker, not a Unit', null),
       (
         3, armed.fire_side = 'direct', '8.1', 'range',
-        format('fires %s, by its counter', case armed.range when 1 then 'one hex' else armed.range || ' hexes' end),
+        format('fires %s, by its counter', css._hexes(armed.range)),
         null
       ),
       (4, armed.fire_side = 'indirect, deployed', '8.7', 'no zone', 'Deployed for Indirect Fire', null),
@@ -458,7 +466,7 @@ as $$
         case armed.ready when 0 then 'no zone' else 'range' end,
         case armed.ready
           when 0 then 'an indirect unit has none, in Column neither'
-          else format('an indirect unit in Column fires %s', case armed.ready when 1 then 'one hex' else armed.ready || ' hexes' end)
+          else 'an indirect unit in Column fires ' || css._hexes(armed.ready)
         end,
         'css-47'
       ),

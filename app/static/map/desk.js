@@ -135,7 +135,7 @@ export class Desk {
       "+": () => this.map.zoomIn(),
       "=": () => this.map.zoomIn(),
       "-": () => this.map.zoomOut(),
-      0: () => this.map.fitBounds(this.map.options.maxBounds.pad(-0.22)),
+      0: () => this.map.fitBounds(this.ground.bounds),
       "/": () => document.getElementById("look").select(),
     };
     if (Object.hasOwn(plain, key)) return plain[key];

@@ -1,5 +1,5 @@
 // The ground of a map: its hexes, sides, ways and artwork, found by place and painted on canvas tiles.
-import { GridLayer, CRS, DomUtil, extend } from "../vendor/leaflet/leaflet-src.esm.js";
+import { CRS, DomUtil, GridLayer, LatLngBounds, extend } from "../vendor/leaflet/leaflet-src.esm.js";
 import { STEPS } from "./lattice.js";
 
 const CELL = 8; // plane units of a cell of the index
@@ -90,6 +90,12 @@ export class Ground {
       }
     }
     return found;
+  }
+
+  // The whole map, as Leaflet wants it.
+  get bounds() {
+    const [left, low, right, high] = this.box;
+    return new LatLngBounds([low, left], [high, right]);
   }
 
   at(x, y) {

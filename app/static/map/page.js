@@ -1,5 +1,5 @@
 // The map page: Leaflet over our own canvas tiles, the panel, and one cursor for mouse and keys.
-import { Control, LatLngBounds, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Control, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Counters } from "./counters.js";
 import { Desk } from "./desk.js";
 import { Ground, GroundPainter, PLANE, Tiles } from "./ground.js";
@@ -17,7 +17,7 @@ panel.say("Loading the map …");
 try {
   await start();
   element.dataset.ready = "";
-  panel.say("");
+  panel.say(panel.verdict);
 } catch (error) {
   panel.say(`${error.message} Reload the page to try again.`);
   throw error;
@@ -29,13 +29,11 @@ async function start() {
   // until now the server's drawing was seen in its place
   document.querySelector(".drawn").remove();
   element.hidden = false;
-  const [left, low, right, high] = ground.box;
-  const bounds = new LatLngBounds([low, left], [high, right]);
   const map = new LeafletMap(element, {
     crs: PLANE, keyboard: false, attributionControl: false, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
-    maxBounds: bounds.pad(0.4), fadeAnimation: false,
+    maxBounds: ground.bounds.pad(0.4), fadeAnimation: false,
   });
-  map.fitBounds(bounds, { padding: [8, 8] });
+  map.fitBounds(ground.bounds, { padding: [8, 8] });
   map.setMinZoom(map.getZoom() - 2);
   const painter = new GroundPainter(ground, looks);
   const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);

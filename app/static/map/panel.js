@@ -32,6 +32,11 @@ export class Panel {
     return told ? JSON.parse(told) : null;
   }
 
+  // What was answered, or is wrong, in a line.
+  get verdict() {
+    return (this.panel.querySelector(".refused") ?? this.panel.querySelector(".verdict"))?.textContent.trim() ?? "";
+  }
+
   get editing() {
     return this.panel.querySelector("[data-whatif]") !== null;
   }
@@ -96,10 +101,11 @@ export class Panel {
       this.panel.innerHTML = text;
     }
     if (inside) ((again && this.panel.querySelector(again)) || this.panel.querySelector("#ruling") || this.panel.querySelector("a"))?.focus({ preventScroll: true });
-    const verdict = this.panel.querySelector(".verdict") ?? this.panel.querySelector(".refused");
-    if (verdict) this.say(verdict.textContent.trim());
+    if (this.verdict) this.say(this.verdict);
   }
 }
+
+const takes = (field, what) => field.dataset.names.split(" ").includes(what);
 
 // Choosing a question's places on the map, field by field.
 export class Picker {
@@ -110,24 +116,25 @@ export class Picker {
     this.wanted = required.length ? required : this.fields.slice(0, 1);
   }
 
-  // The field that the next hex goes to: one in focus, the first that is empty, a way that grows;
-  // where all are filled, choosing begins anew.
-  next() {
-    const focused = this.fields.find((field) => field === document.activeElement);
-    const open = focused ?? this.wanted.find((field) => !field.value);
+  // The field that the next hex goes to: one in focus, the first that is empty, a way that grows. Where
+  // all are filled, a bare hex goes to a field that may have one, and anything else begins anew.
+  next(unit) {
+    const open = this.fields.find((field) => field === document.activeElement) ?? this.wanted.find((field) => !field.value);
     if (open) return open;
     const last = this.wanted.at(-1);
     if (!last || "many" in last.dataset) return last;
+    const beside = this.fields.find((field) => !this.wanted.includes(field) && takes(field, "hex") && !("many" in field.dataset));
+    if (beside && !unit && !takes(this.wanted[0], "hex")) return beside;
     this.wanted.forEach((field) => (field.value = ""));
     return this.wanted[0];
   }
 
   // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told.
   pick(label, unit, topUnit) {
-    const field = this.next();
+    const field = this.next(unit);
     if (!field) return "This tool takes no hex.";
-    const names = field.dataset.names.split(" ");
-    const value = names.includes("unit") ? unit ?? (names.includes("hex") ? label : topUnit) : names.includes("hex") ? label : null;
+    const hex = takes(field, "hex") ? label : topUnit;
+    const value = takes(field, "unit") ? unit ?? hex : hex;
     if (!value) return `There is no unit in ${label}.`;
     if ("many" in field.dataset && field.value) field.value = `${field.value}, ${value}`;
     else field.value = value;

@@ -1,0 +1,344 @@
+-- needs: ccp/costs.sql
+-- Where a ccp Advance goes, and what both orders share: the way, Exit Points, hidden fortifications (14.2, A43, O22).
+
+create or replace function ccp._exit(map_id bigint, q integer, r integer, side text)
+returns table (effect text, note text)
+language sql stable rows 1
+as $$
+  select
+    case
+      when count(place.id) = 0 then 'forbids'
+      when bool_or(place.attributes ->> 'side' = _exit.side) then 'allows'
+      when bool_or(place.attributes ->> 'side' is null) then 'unknown'
+      else 'forbids'
+    end,
+    case
+      when count(place.id) = 0 then 'there is no Exit Point here'
+      when bool_or(place.attributes ->> 'side' = _exit.side)
+        then format('by Exit Point %s%s', min(place.code), ', worth ' || min(place.attributes ->> 'value'))
+      when bool_or(place.attributes ->> 'side' is null)
+        then format('the side that may leave by Exit Point %s', min(place.code))
+      else format('Exit Point %s is on its own map edge', min(place.code))
+    end
+  from public.map_feature_hex as at
+  inner join public.map_feature as place on place.id = at.feature and place.kind = 'exit'
+  where at.map_id = _exit.map_id
+    and at.q = _exit.q
+    and at.r = _exit.r
+    and at.role = 'at'
+$$;
+
+comment on function ccp._exit(bigint, integer, integer, text) is
+'Whether a side may leave the map from a hex, and by which Exit Point (14.2.1).';
+
+create or replace function ccp._route(position_id bigint, unit text, path text[])
+returns table (i integer, fq integer, fr integer, start text, tq integer, tr integer, label text)
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  origin record;
+  lost text;
+begin
+  select * into origin from positions._counter(_route.position_id, _route.unit);
+  select min(step.label)
+  into lost
+  from unnest(_route.path) as step (label)
+  inner join public.position on position.id = _route.position_id
+  left join public.hex on hex.map_id = position.map_id and hex.label = step.label
+  where hex.q is null;
+  if lost is not null then
+    raise exception 'there is no hex % on this map', lost using errcode = 'no_data_found';
+  end if;
+  return query
+  select
+    row_number() over (order by step.n)::integer,
+    lag(step.q, 1, origin.q) over (order by step.n),
+    lag(step.r, 1, origin.r) over (order by step.n),
+    lag(step.label, 1, origin.label) over (order by step.n),
+    step.q,
+    step.r,
+    step.label
+  from (
+    select
+      step.n,
+      hex.q,
+      hex.r,
+      hex.label
+    from unnest(_route.path) with ordinality as step (label, n)
+    inner join public.position on position.id = _route.position_id
+    inner join public.hex on hex.map_id = position.map_id and hex.label = step.label
+    -- its own hex may come first
+    where step.n > 1 or hex.label <> origin.label
+  ) as step;
+end
+$$;
+
+comment on function ccp._route(bigint, text, text[]) is
+'A way as steps, each from a hex to the next; the unit''s own hex may be left out at its beginning.';
+
+create or replace function ccp._hidden(position_id bigint, options jsonb)
+returns table (kind text, rule text, q integer, r integer, label text, placed boolean)
+language sql stable rows 2
+as $$
+  select distinct
+    asked.kind,
+    asked.rule,
+    hex.q,
+    hex.r,
+    hex.label,
+    not ccp._is_water(hex.terrain)
+    and not exists (
+      select
+      from public.marker
+      where marker.position_id = _hidden.position_id
+        and marker.q = hex.q
+        and marker.r = hex.r
+        and marker.kind in (select fort.kind from ccp._fortifications() as fort)
+    )
+  from (values ('wire', 'hidden_wire', 'A43.7'), ('mines', 'hidden_mines', 'A43.2')) as asked (kind, word, rule)
+  cross join lateral jsonb_array_elements_text(_hidden.options -> asked.word) as named (label)
+  inner join public.position on position.id = _hidden.position_id
+  inner join public.hex on hex.map_id = position.map_id and hex.label = named.label
+$$;
+
+comment on function ccp._hidden(bigint, jsonb) is
+'Wire and mines that are revealed as the hex is entered, and whether they may be placed there (A43.2, A43.3, A43.7).';
+
+create or replace function ccp._advance_goals(position_id bigint, map_id bigint, q integer, r integer, side text)
+returns table (q integer, r integer, label text, tunnel boolean, blaze boolean, enemy text, mines boolean)
+language sql stable rows 8
+as $$
+  with marked as materialized (
+    select
+      marker.q,
+      marker.r,
+      bool_or(marker.kind = 'cave') as cave,
+      bool_or(marker.kind = 'blaze') as blaze,
+      bool_or(marker.kind = 'mines') as mines
+    from public.marker
+    where marker.position_id = _advance_goals.position_id
+    group by marker.q, marker.r
+  )
+  select
+    hex.q,
+    hex.r,
+    hex.label,
+    place.away > 1,
+    coalesce(marked.blaze, false) or hex.terrain = 'blaze',
+    held.enemy,
+    coalesce(marked.mines, false)
+  from public.hex
+  cross join lateral (
+    select lattice.distance(_advance_goals.q, _advance_goals.r, hex.q, hex.r) as away
+  ) as place
+  left join marked on marked.q = hex.q and marked.r = hex.r
+  left join lateral (
+    select min(unit.code) as enemy
+    from public.unit
+    where unit.position_id = _advance_goals.position_id
+      and unit.q = hex.q
+      and unit.r = hex.r
+      and unit.side <> _advance_goals.side
+      and unit.kind <> 'aircraft'
+  ) as held on true
+  where hex.map_id = _advance_goals.map_id
+    and (
+      place.away = 1
+      -- F102.3; it may have gone inside as the order began (F102.1.1)
+      or (
+        place.away > 1
+        and marked.cave
+        and _advance_goals.side = 'japan'
+        and exists (
+          select
+          from marked as own
+          where own.q = _advance_goals.q
+            and own.r = _advance_goals.r
+            and own.cave
+        )
+      )
+    )
+$$;
+
+comment on function ccp._advance_goals(bigint, bigint, integer, integer, text) is
+'The hexes beside a hex, and for the Japanese in a cave hex every other cave: where an Advance could go (O22, F102.3).';
+
+create or replace function ccp._advance(
+  position_id bigint, unit text, path text[], options jsonb, conditions jsonb, policy jsonb
+)
+returns table (
+  rule text,
+  clause text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer,
+  remaining integer,
+  by text
+)
+language sql stable rows 8
+as $$
+  with party as materialized (
+    select * from ccp._party(_advance.position_id, _advance.unit, _advance.options, _advance.conditions, _advance.policy)
+  ),
+  hidden as materialized (
+    select * from ccp._hidden(_advance.position_id, _advance.options)
+  ),
+  step as materialized (
+    select
+      route.i,
+      route.label,
+      goal.q,
+      goal.r,
+      goal.tunnel,
+      goal.blaze,
+      goal.enemy,
+      goal.mines,
+      false as leaves,
+      null::text as exit_effect,
+      null::text as exit_note
+    from party
+    cross join ccp._route(_advance.position_id, _advance.unit, _advance.path) as route
+    left join lateral ccp._advance_goals(
+      _advance.position_id, party.map_id, party.q, party.r, party.side
+    ) as goal on goal.q = route.tq and goal.r = route.tr
+    union all
+    select
+      1 + (select count(*) from ccp._route(_advance.position_id, _advance.unit, _advance.path))::integer,
+      party.label,
+      null,
+      null,
+      false,
+      false,
+      null,
+      false,
+      true,
+      out.effect,
+      out.note
+    from party
+    cross join lateral ccp._exit(party.map_id, party.q, party.r, party.side) as out
+    where (_advance.options ->> 'exit')::boolean
+  ),
+  judged as materialized (
+    select
+      step.*,
+      party.apart,
+      party.label as start,
+      step.i > 1
+      or (step.q is null and not step.leaves)
+      or step.blaze
+      or coalesce(step.exit_effect = 'forbids', false)
+      or party.apart is not null as fails,
+      coalesce(step.exit_effect = 'unknown', false) as open
+    from step
+    cross join party
+  ),
+  told as (
+    select
+      judged.i,
+      fact.m,
+      fact.rule,
+      coalesce(fact.at, judged.label) as at,
+      fact.effect,
+      fact.note,
+      fact.point
+    from judged
+    cross join party
+    left join hidden as mines on mines.kind = 'mines' and mines.placed and mines.q = judged.q and mines.r = judged.r
+    cross join lateral (
+      values
+      (
+        judged.i = 1 and not judged.fails, 1, 'O22.1', null, 'advances',
+        'one hex, whatever it costs and whoever is there; no Op Fire', null
+      ),
+      (
+        judged.i = 1 and judged.tunnel and not judged.fails, 2, 'F102.3', null, 'tunnel',
+        'from inside its cave straight to another', null
+      ),
+      (
+        judged.i = 1 and not judged.fails and exists (
+          select
+          from public.marker
+          where marker.position_id = _advance.position_id
+            and marker.kind = 'mines'
+            and marker.q = party.q
+            and marker.r = party.r
+        ), 3, 'F104.1', party.label, 'roll',
+        'mines attack those who leave; hit or not, they are placed in the next hex', null
+      ),
+      (judged.i > 1, 4, 'O22.1', null, 'forbids', 'an Advance goes one hex and stops', null),
+      (
+        judged.i = 1 and judged.q is null and not judged.leaves, 4, 'O22.1', null, 'forbids',
+        format('not adjacent to %s, and no way from cave to cave', judged.start), null
+      ),
+      (judged.blaze, 4, 'O22.3', null, 'forbids', 'a blaze is impassable', null),
+      (
+        judged.apart is not null and judged.i = 1, 4, 'O22.1', party.label, 'forbids',
+        format('%s is not in this hex', judged.apart), null
+      ),
+      (judged.exit_effect is not null, 4, '14.2.1', null, judged.exit_effect, judged.exit_note, null),
+      (
+        (judged.mines or mines.q is not null) and not judged.fails, 5,
+        case when mines.q is not null then 'A43.2' else 'F104.1' end, null, 'roll', 'mines attack those who enter',
+        case when mines.q is not null and cardinality(party.ids) > 1 then 'ccp-11' end
+      ),
+      (
+        judged.enemy is not null and not judged.fails, 6, '19.1', null, 'melee',
+        format('units of both sides are now in the hex, %s among them', judged.enemy), null
+      )
+    ) as fact (holds, m, rule, at, effect, note, point)
+    where fact.holds
+      and judged.i <= coalesce((select min(judged.i) from judged where judged.fails or judged.open), judged.i)
+  ),
+  finish as (
+    select
+      min(judged.i) filter (where judged.fails) as fails,
+      min(judged.i) filter (where judged.open) as opens,
+      count(*) as steps
+    from judged
+  )
+  select
+    line.rule,
+    null::text,
+    line.at,
+    line.effect,
+    line.note,
+    line.point,
+    case when line.i = 1001 then 0 end,
+    null::integer,
+    null::text
+  from (
+    select
+      told.*
+    from told
+    union all
+    select
+      1001,
+      0,
+      case when finish.steps = 0 then 'O20.3' else 'O22.1' end,
+      coalesce(halt.label, party.label),
+      case
+        when finish.steps = 0 or finish.fails is not null then 'illegal'
+        when finish.opens is not null then 'unknown'
+        else 'legal'
+      end,
+      case
+        when finish.steps = 0 then 'an Advance enters one hex'
+        when finish.fails is not null then 'it cannot advance there'
+        when finish.opens is not null then 'what is not told would decide it'
+        when halt.leaves then 'it leaves the map'
+        else 'it advances'
+      end,
+      null
+    from finish
+    cross join party
+    left join judged as halt on halt.i = coalesce(finish.fails, finish.opens, finish.steps)
+  ) as line
+  order by line.i, line.m, line.rule
+$$;
+
+comment on function ccp._advance(bigint, text, text[], jsonb, jsonb, jsonb) is
+'An Advance order: every rule that speaks, the verdict last (O22).';

@@ -1,0 +1,502 @@
+-- needs: ccp/stats.sql
+-- What a ccp step costs and what those who move have: 3.3.1.2, 4, 5.1, 18.2, O29, T81.2 to T99, F106.2.
+--
+-- A step's cost has parts: what is entered (terrain, or the path, bridge or trench along which it is
+-- entered), night, and levels uphill. `ccp._entries` tells them for one way or for all steps of a
+-- region, so that ccp.move and ccp.reach cannot disagree.
+
+create or replace function ccp._move_readings(policy jsonb)
+returns table (wire text, mines text, trench text, op_fire text, bridge text)
+language sql stable parallel safe rows 1
+as $$
+  select
+    coalesce(policy ->> 'ccp-5', ruleset.presets ->> 'ccp-5'),
+    coalesce(policy ->> 'ccp-11', ruleset.presets ->> 'ccp-11'),
+    coalesce(policy ->> 'ccp-17', ruleset.presets ->> 'ccp-17'),
+    coalesce(policy ->> 'ccp-19', ruleset.presets ->> 'ccp-19'),
+    coalesce(policy ->> 'ccp-24', ruleset.presets ->> 'ccp-24')
+  from public.ruleset
+  where ruleset.code = 'ccp'
+$$;
+
+comment on function ccp._move_readings(jsonb) is
+'The readings in force for the contested points that movement turns on.';
+
+create or replace function ccp._movers(position_id bigint, unit text, options jsonb, policy jsonb)
+returns table (
+  id bigint,
+  code text,
+  side text,
+  kind text,
+  q integer,
+  r integer,
+  label text,
+  attributes jsonb,
+  follows boolean,
+  command integer,
+  broken_leader text,
+  -- movement of its own, in halves, before command; null: the counter does not tell
+  halves integer
+)
+language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    stat.id,
+    stat.code,
+    stat.side,
+    stat.kind,
+    stat.q,
+    stat.r,
+    stat.label,
+    stat.attributes,
+    stat.follows,
+    stat.command,
+    stat.broken_leader,
+    (2 * (stat.attributes ->> 'movement')::numeric)::integer
+    + 2 * stat.status
+    + 2 * coalesce((stat.attributes -> 'weapon' ->> 'movement')::integer, 0)
+  from ccp._stats(_movers.position_id, _movers.policy) as stat
+  where stat.code = _movers.unit
+    or stat.code in (select jsonb_array_elements_text(_movers.options -> 'with'));
+end
+$$;
+
+comment on function ccp._movers(bigint, text, jsonb, jsonb) is
+'The unit that moves and those that go with it, each with its movement before command (O29, 4, 5.1).';
+
+create or replace function ccp._party(
+  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
+)
+returns table (
+  map_id bigint,
+  side text,
+  q integer,
+  r integer,
+  label text,
+  ids bigint[],
+  figures integer,
+  -- one that does not begin in the same hex
+  apart text,
+  -- whose movement is not told, and which leader's command
+  untold text,
+  untold_command text,
+  -- least movement of squads and teams, and of those whom nobody leads
+  squads integer,
+  leaders integer,
+  -- command of the leaders who go along, in halves
+  carried integer,
+  -- points that the question tells, in halves
+  told integer,
+  night boolean,
+  in_cave boolean
+)
+language plpgsql stable rows 1
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  first record;
+  other record;
+begin
+  perform ccp._on_map(_party.position_id, _party.unit);
+  select * into first from positions._counter(_party.position_id, _party.unit);
+  for other in
+    select named.code
+    from jsonb_array_elements_text(_party.options -> 'with') as named (code)
+  loop
+    perform ccp._on_map(_party.position_id, other.code);
+    if (select counter.side from positions._counter(_party.position_id, other.code) as counter) <> first.side then
+      raise exception '% is no friend of % and cannot move along', other.code, _party.unit
+        using errcode = 'no_data_found';
+    end if;
+  end loop;
+  return query
+  select
+    position.map_id,
+    first.side,
+    first.q,
+    first.r,
+    first.label,
+    array_agg(mover.id order by mover.id),
+    sum(ccp._figures(mover.kind))::integer,
+    min(mover.code) filter (where mover.q <> first.q or mover.r <> first.r),
+    min(mover.code) filter (where mover.halves is null),
+    min(mover.code) filter (where mover.kind in ('leader', 'hero') and mover.command is null),
+    min(mover.halves) filter (where mover.follows),
+    min(mover.halves) filter (where not mover.follows),
+    2 * coalesce(sum(mover.command), 0)::integer,
+    (2 * (_party.options ->> 'points')::numeric)::integer,
+    coalesce((coalesce(_party.conditions, position.conditions) ->> 'night')::boolean, false),
+    bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false))
+  from public.position
+  cross join ccp._movers(_party.position_id, _party.unit, _party.options, _party.policy) as mover
+  where position.id = _party.position_id
+  group by position.id;
+end
+$$;
+
+comment on function ccp._party(bigint, text, jsonb, jsonb, jsonb) is
+'Those who move together as one (O29.2): where from, and what bounds their movement.';
+
+create or replace function ccp._allowance(
+  told integer, untold text, squads integer, leaders integer, carried integer, led integer
+)
+returns integer
+language sql immutable parallel safe
+return case
+  when told is not null then told
+  when untold is not null then null
+  else greatest(0, least(squads + carried + led, leaders))
+end;
+
+comment on function ccp._allowance(integer, text, integer, integer, integer, integer) is
+'Halves that a party has in all where leaders who stay there add `led`: the slowest decides (O29.2, 3.3.1.2).';
+
+create or replace function ccp._posts(position_id bigint, side text, movers bigint[], policy jsonb)
+returns table (q integer, r integer, led integer, untold text, broken text)
+language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    stat.q,
+    stat.r,
+    2 * coalesce(sum(stat.command), 0)::integer,
+    min(stat.code) filter (where stat.command is null),
+    min(stat.code) filter (where (stat.attributes ->> 'broken')::boolean)
+  from ccp._stats(_posts.position_id, _posts.policy) as stat
+  where stat.side = _posts.side
+    and stat.kind in ('leader', 'hero')
+    and not stat.id = any(_posts.movers)
+  group by stat.q, stat.r;
+end
+$$;
+
+comment on function ccp._posts(bigint, text, bigint[], jsonb) is
+'Where leaders stay who do not go along, and what they add there to squads and teams, in halves (3.3.1.2).';
+
+create or replace function ccp._other_terrain(map_id bigint, q integer, r integer, features text[])
+returns table (code text, halves integer, rule text)
+language plpgsql stable rows 1
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    min(found.code),
+    min(effect.halves),
+    min(effect.rule)
+  from (
+    select unnest(_other_terrain.features) as code
+    union
+    select area.terrain
+    from public.terrain_area as area
+    where area.map_id = _other_terrain.map_id
+      and cardinality(_other_terrain.features) = 0
+      and area.terrain <> 'bridge'
+      and public.st_relate(area.geom, lattice.hex(_other_terrain.q, _other_terrain.r), 'T********')
+  ) as found
+  inner join public.terrain_effect as effect
+    on effect.ruleset = 'ccp'
+      and effect.feature = 'terrain'
+      and effect.code = found.code
+      and effect.aspect = 'cost'
+  having count(distinct effect.halves) = 1 and count(effect.halves) = count(*);
+end
+$$;
+
+comment on function ccp._other_terrain(bigint, integer, integer, text[]) is
+'What lies in a bridge hex beside the bridge, as its features or else its artwork tell; no row where that is open.';
+
+-- These are asked for a way or for a whole region; their plans are made once a session.
+create or replace function ccp._ground(
+  position_id bigint, map_id bigint, side text, night boolean, qs integer[], rs integer[]
+)
+returns table (
+  i integer,
+  q integer,
+  r integer,
+  label text,
+  terrain text,
+  level integer,
+  rule text,
+  -- what entering costs where nothing but the terrain counts; null: not told
+  halves integer,
+  -- added at night
+  dark integer,
+  -- prohibited, or all points
+  word text,
+  enemy text,
+  -- what the bridge in it costs along the bridge; null: there is none
+  bridge integer,
+  trench boolean,
+  strongpoint boolean,
+  wire boolean,
+  mines boolean
+)
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with marked as materialized (
+    select
+      marker.q,
+      marker.r,
+      bool_or(marker.kind = 'trench') as trench,
+      bool_or(marker.kind in ('bunker', 'pillbox')) as strongpoint,
+      bool_or(marker.kind = 'wire') as wire,
+      bool_or(marker.kind = 'mines') as mines,
+      bool_or(marker.kind = 'blaze') as blaze
+    from public.marker
+    where marker.position_id = _ground.position_id
+    group by marker.q, marker.r
+  ),
+  held as materialized (
+    select
+      unit.q,
+      unit.r,
+      min(unit.code) as enemy
+    from public.unit
+    where unit.position_id = _ground.position_id
+      and unit.side <> _ground.side
+      and unit.kind <> 'aircraft'
+    group by unit.q, unit.r
+  ),
+  cost as materialized (
+    select
+      effect.code,
+      effect.halves,
+      effect.word,
+      effect.rule
+    from public.terrain_effect as effect
+    where effect.ruleset = 'ccp'
+      and effect.feature = 'terrain'
+      and effect.aspect = 'cost'
+  ),
+  -- T84: beside its bridge a hex is what else lies in it
+  other as materialized (
+    select
+      hex.q,
+      hex.r,
+      found.*
+    from public.hex
+    cross join lateral ccp._other_terrain(_ground.map_id, hex.q, hex.r, hex.features) as found
+    where hex.map_id = _ground.map_id
+      and hex.terrain = 'bridge'
+      and (hex.q, hex.r) in (select * from unnest(_ground.qs, _ground.rs))
+  )
+  select
+    place.i::integer,
+    place.q,
+    place.r,
+    hex.label,
+    coalesce(other.code, hex.terrain),
+    hex.level::integer,
+    case when hex.terrain = 'bridge' then coalesce(other.rule, cost.rule) else cost.rule end,
+    case when hex.terrain = 'bridge' then other.halves else cost.halves end,
+    -- 18.2: a Type costs one more
+    case when _ground.night then 2 else 0 end,
+    case when marked.blaze then 'prohibited' else cost.word end,
+    held.enemy,
+    case when hex.terrain = 'bridge' then cost.halves end,
+    coalesce(marked.trench, false),
+    coalesce(marked.strongpoint, false),
+    coalesce(marked.wire, false),
+    coalesce(marked.mines, false)
+  from unnest(_ground.qs, _ground.rs) with ordinality as place (q, r, i)
+  left join public.hex on hex.map_id = _ground.map_id and hex.q = place.q and hex.r = place.r
+  left join cost on cost.code = hex.terrain
+  left join marked on marked.q = place.q and marked.r = place.r
+  left join held on held.q = place.q and held.r = place.r
+  left join other on other.q = place.q and other.r = place.r;
+end
+$$;
+
+comment on function ccp._ground(bigint, bigint, text, boolean, integer[], integer[]) is
+'What hexes cost to enter by their terrain alone, and what a mover meets in them; one off the map has no label.';
+
+create or replace function ccp._crossings(map_id bigint, q integer, r integer, radius integer)
+returns table (x integer, y integer, kind text, rule text, halves integer, unseen integer)
+language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select distinct on (pair.x, pair.y)
+    pair.x,
+    pair.y,
+    cost.code,
+    cost.rule,
+    cost.halves,
+    cost.unseen
+  from (
+    select
+      path.kind,
+      hex.q + lead(hex.q) over along as x,
+      hex.r + lead(hex.r) over along as y
+    from public.path
+    cross join lateral unnest(path.qs, path.rs) with ordinality as hex (q, r, n)
+    where path.map_id = _crossings.map_id
+      and path.geom operator(public.&&) public.st_expand(
+        lattice.center(_crossings.q, _crossings.r), 3 * _crossings.radius
+      )
+    window along as (partition by path.id order by hex.n)
+  ) as pair
+  inner join (
+    -- of a path's two costs the lesser holds where no enemy sees the hex (T94)
+    select
+      effect.code,
+      min(effect.rule) as rule,
+      max(effect.halves) as halves,
+      min(effect.halves) as unseen
+    from public.terrain_effect as effect
+    where effect.ruleset = 'ccp'
+      and effect.feature = 'path'
+      and effect.aspect = 'cost'
+    group by effect.code
+  ) as cost on cost.code = pair.kind
+  where pair.x is not null
+    and lattice.distance(2 * _crossings.q, 2 * _crossings.r, pair.x, pair.y) <= 2 * _crossings.radius + 1
+  order by pair.x, pair.y, cost.halves, cost.unseen;
+end
+$$;
+
+comment on function ccp._crossings(bigint, integer, integer, integer) is
+'The hexsides near a hex that a path crosses, each with the cheapest path over it and its cost, seen and unseen.';
+
+create or replace function ccp._entries(
+  position_id bigint,
+  map_id bigint,
+  side text,
+  night boolean,
+  trench_reading text,
+  bridge_reading text,
+  fqs integer[],
+  frs integer[],
+  tqs integer[],
+  trs integer[]
+)
+returns table (
+  i integer,
+  -- along what it is entered: trench, a kind of path, bridge, or terrain
+  way text,
+  terrain text,
+  rule text,
+  -- null: not told
+  halves integer,
+  -- where no enemy sees the hex
+  unseen integer,
+  dark integer,
+  uphill integer,
+  -- prohibited, or all points
+  word text,
+  enemy text,
+  out_of_wire boolean,
+  into_wire boolean,
+  out_of_mines boolean,
+  into_mines boolean,
+  point text
+)
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with crossing as materialized (
+    select crossing.*
+    from (
+      select max(lattice.distance(_entries.fqs[1], _entries.frs[1], goal.q, goal.r)) as radius
+      from unnest(_entries.tqs, _entries.trs) as goal (q, r)
+    ) as far
+    cross join lateral ccp._crossings(_entries.map_id, _entries.fqs[1], _entries.frs[1], far.radius) as crossing
+  ),
+  start as materialized (
+    select *
+    from ccp._ground(
+      _entries.position_id, _entries.map_id, _entries.side, _entries.night, _entries.fqs, _entries.frs
+    )
+  ),
+  goal as materialized (
+    select *
+    from ccp._ground(
+      _entries.position_id, _entries.map_id, _entries.side, _entries.night, _entries.tqs, _entries.trs
+    )
+  )
+  select
+    goal.i,
+    along.way,
+    goal.terrain,
+    cost.rule,
+    cost.halves,
+    cost.unseen,
+    case along.way
+      when 'terrain' then goal.dark
+      when 'trench' then case when _entries.trench_reading = 'c' then goal.dark else 0 end
+      when 'bridge' then case when _entries.bridge_reading = 'a' then goal.dark else 0 end
+      -- 18.2: a path is a Feature, which night does not touch
+      else 0
+    end,
+    -- T89.1, but never along a trench (F106.2)
+    case when along.way = 'trench' then 0 else 2 * greatest(0, goal.level - start.level) end,
+    goal.word,
+    goal.enemy,
+    start.wire,
+    goal.wire,
+    start.mines,
+    goal.mines,
+    case
+      when along.way = 'trench' and (_entries.night or crossing.unseen < crossing.halves) then 'ccp-17'
+      when along.way = 'bridge' and _entries.night then 'ccp-24'
+    end
+  from goal
+  inner join start on start.i = goal.i
+  left join crossing on crossing.x = start.q + goal.q and crossing.y = start.r + goal.r
+  cross join lateral (
+    select
+      case
+        when (start.trench and (goal.trench or goal.strongpoint)) or (start.strongpoint and goal.trench)
+          then 'trench'
+        when crossing.kind is not null and goal.word is null then crossing.kind
+        -- T84: a bridge over several hexes is crossed from one to the next
+        when start.bridge is not null and goal.bridge is not null then 'bridge'
+        else 'terrain'
+      end as way
+  ) as along
+  cross join lateral (
+    select
+      case along.way
+        when 'trench' then 'F106.2'
+        when 'terrain' then goal.rule
+        when 'bridge' then 'T84'
+        else crossing.rule
+      end as rule,
+      case along.way
+        when 'trench' then 2
+        when 'terrain' then goal.halves
+        when 'bridge' then goal.bridge
+        else crossing.halves
+      end as halves,
+      case
+        when along.way = 'trench'
+          then case when _entries.trench_reading = 'b' then least(2, crossing.unseen) end
+        when along.way not in ('bridge', 'terrain') then crossing.unseen
+      end as unseen
+  ) as cost;
+end
+$$;
+
+comment on function ccp._entries(
+  bigint, bigint, text, boolean, text, text, integer[], integer[], integer[], integer[]
+) is
+'What entering a hex from the one beside it costs and meets, part by part, for many such steps at once.';

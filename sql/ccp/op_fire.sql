@@ -1,0 +1,177 @@
+-- needs: ccp/stats.sql, ccp/los.sql
+-- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
+
+create or replace function ccp._watched(
+  position_id bigint, side text, qs integer[], rs integer[], conditions jsonb, policy jsonb
+)
+returns table (q integer, r integer, watcher text, points text[])
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  eye record;
+  line record;
+  open_qs integer[] := _watched.qs;
+  open_rs integer[] := _watched.rs;
+  dark_qs integer[];
+  dark_rs integer[];
+begin
+  -- units in one hex see alike, but for those inside its cave; the nearest are asked first
+  for eye in
+    select distinct on (near.away, stat.q, stat.r, stat.in_cave)
+      stat.id,
+      stat.code,
+      stat.q,
+      stat.r
+    from (
+      select
+        stat.*,
+        coalesce((stat.attributes ->> 'in_cave')::boolean, false) as in_cave
+      from ccp._stats(_watched.position_id, _watched.policy) as stat
+      where stat.side <> _watched.side
+        and stat.kind <> 'aircraft'
+    ) as stat
+    cross join lateral (
+      select min(lattice.distance(stat.q, stat.r, hex.q, hex.r)) as away
+      from unnest(_watched.qs, _watched.rs) as hex (q, r)
+    ) as near
+    order by near.away, stat.q, stat.r, stat.in_cave, stat.code
+  loop
+    exit when cardinality(open_qs) = 0;
+    dark_qs := '{}';
+    dark_rs := '{}';
+    for line in
+      select
+        told.i,
+        bool_or(told.effect = 'visible') as visible,
+        array_agg(distinct told.point) filter (where told.point is not null) as points
+      from ccp._told(
+        _watched.position_id, eye.q, eye.r, eye.id, open_qs, open_rs, null,
+        _watched.conditions, _watched.policy
+      ) as told
+      group by told.i
+    loop
+      q := open_qs[line.i];
+      r := open_rs[line.i];
+      watcher := case when line.visible then eye.code end;
+      points := line.points;
+      return next;
+      if not line.visible then
+        dark_qs := dark_qs || q;
+        dark_rs := dark_rs || r;
+      end if;
+    end loop;
+    open_qs := dark_qs;
+    open_rs := dark_rs;
+  end loop;
+end
+$$;
+
+comment on function ccp._watched(bigint, text, integer[], integer[], jsonb, jsonb) is
+'Which hexes an enemy of a side sees: a row a line that was tried, by whom if it is open, and the points it touches.';
+
+create or replace function ccp._op_fire(
+  position_id bigint, side text, qs integer[], rs integer[], conditions jsonb, policy jsonb
+)
+returns table (q integer, r integer, by text, effect text, note text, points text[])
+language sql stable rows 10
+as $$
+  with arm as materialized (
+    select arm.*
+    from ccp._arms(_op_fire.position_id, _op_fire.policy) as arm
+    where arm.side <> _op_fire.side
+      and not arm.ordnance
+      and arm.barred is null
+  ),
+  goal as materialized (
+    select
+      hex.q,
+      hex.r,
+      hex.level::integer as level
+    from public.position
+    cross join unnest(_op_fire.qs, _op_fire.rs) as wanted (q, r)
+    inner join public.hex on hex.map_id = position.map_id and hex.q = wanted.q and hex.r = wanted.r
+    where position.id = _op_fire.position_id
+  ),
+  wanted as materialized (
+    select
+      arm.unit,
+      arm.by,
+      arm.q as fq,
+      arm.r as fr,
+      goal.q,
+      goal.r,
+      lattice.distance(arm.q, arm.r, goal.q, goal.r) as away,
+      -- O27.3.1.2: a unit and its weapon fire together as X + Y; T89.2: height counts
+      max(arm.fp) + count(*) - 1 + max(sign(arm.level - goal.level)) as strength,
+      bool_or(arm.fp is null) as untold,
+      string_agg(arm.name, ' and ' order by arm.arm) as with_what
+    from arm
+    inner join goal on lattice.distance(arm.q, arm.r, goal.q, goal.r) between arm.nearest and arm.farthest
+    group by arm.unit, arm.by, arm.q, arm.r, goal.q, goal.r
+  ),
+  eye as materialized (
+    select
+      wanted.unit,
+      wanted.fq,
+      wanted.fr,
+      array_agg(wanted.q order by wanted.q, wanted.r) as qs,
+      array_agg(wanted.r order by wanted.q, wanted.r) as rs
+    from wanted
+    group by wanted.unit, wanted.fq, wanted.fr
+  ),
+  line as materialized (
+    select
+      eye.unit,
+      eye.qs[told.i] as q,
+      eye.rs[told.i] as r,
+      max(told.hindrance) filter (where told.effect = 'visible') as hindrance,
+      bool_or(told.effect = 'visible') as visible,
+      array_agg(distinct told.point) filter (where told.point is not null) as points
+    from eye
+    cross join lateral ccp._told(
+      _op_fire.position_id, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null, _op_fire.conditions, _op_fire.policy
+    ) as told
+    group by eye.unit, eye.qs[told.i], eye.rs[told.i]
+  )
+  select
+    wanted.q,
+    wanted.r,
+    wanted.by,
+    case
+      when not line.visible then 'hidden'
+      when not wanted.untold and wanted.strength <= line.hindrance then 'hindered'
+      else 'opportunity fire'
+    end,
+    case
+      when not line.visible then format('out of sight of %s', wanted.by)
+      when not wanted.untold and wanted.strength <= line.hindrance
+        then format(
+          'a Hindrance of %s leaves %s none of its %s FP: only in a Fire Group, or by an action',
+          line.hindrance, wanted.with_what, wanted.strength
+        )
+      else format(
+        '%s at range %s%s', wanted.with_what, wanted.away,
+        case when line.hindrance > 0 then format(', hindered by %s', line.hindrance) end
+      )
+    end,
+    line.points
+  from wanted
+  inner join line on line.unit = wanted.unit and line.q = wanted.q and line.r = wanted.r
+  -- out of sight is told only where it could be read otherwise
+  where line.visible or line.points is not null
+  union all
+  select
+    null,
+    null,
+    arm.by,
+    'unknown',
+    format('the range of %s', arm.name),
+    null
+  from arm
+  where arm.farthest is null
+$$;
+
+comment on function ccp._op_fire(bigint, text, integer[], integer[], jsonb, jsonb) is
+'Who of the other side could fire at a unit that enters these hexes, with what and why not (A41, O27.3.2).';
