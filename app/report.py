@@ -263,8 +263,12 @@ def arguments_in_words(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def answer_in_words(answer: Mapping[str, Any], longest: int | None = None) -> str:
-    """An answer in a line; what has more members than `longest` is counted, not listed."""
-    return "; ".join(_said(key, value, longest) for key, value in answer.items())
+    """An answer in a line; what has more members than `longest` is counted, not listed.
+
+    A list that is empty goes without saying where something else is said: visible, blocked by none.
+    """
+    telling = {key: value for key, value in answer.items() if value not in ([], {})} or answer
+    return "; ".join(_said(key, value, longest) for key, value in telling.items())
 
 
 def _said(key: str, value: Any, longest: int | None) -> str:

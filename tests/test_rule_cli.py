@@ -150,7 +150,7 @@ def test_the_report_shows_map_verdict_steps_and_expectation(run: Run, files: dic
     assert "@22.80" in shown
     assert "+23.78" in shown
     assert "tf tropical forest" in shown
-    assert "los from 22.80, to 24.77: visible; range 4; blocked by none" in shown
+    assert "los from 22.80, to 24.77: visible; range 4" in shown
     assert "7.1.1 c at 23.78 passes" in shown
     assert "as expected" in shown
     assert "not as expected visible: expected false, is true" in shown

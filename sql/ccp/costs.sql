@@ -197,11 +197,16 @@ begin
     select unnest(_other_terrain.features) as code
     union
     select area.terrain
-    from public.terrain_area as area
-    where area.map_id = _other_terrain.map_id
+    from public.hex
+    inner join public.terrain_area as area
+      on area.map_id = hex.map_id
+        and area.geom operator(public.&&) hex.geom
+        and public.st_relate(area.geom, hex.geom, 'T********')
+    where hex.map_id = _other_terrain.map_id
+      and hex.q = _other_terrain.q
+      and hex.r = _other_terrain.r
       and cardinality(_other_terrain.features) = 0
       and area.terrain <> 'bridge'
-      and public.st_relate(area.geom, lattice.hex(_other_terrain.q, _other_terrain.r), 'T********')
   ) as found
   inner join public.terrain_effect as effect
     on effect.ruleset = 'ccp'
