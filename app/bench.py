@@ -413,10 +413,39 @@ def measure_reach(connection: Connection, name: str, times: int, say: Callable[[
                 met,
             ),
             _ratio(
-                f"{name}: the same in plain Python", taken["python"], "reach", taken["python"] / taken["sql"]
+                f"{name}: the same in plain Python",
+                taken["python"],
+                "SELECT 1",
+                taken["python"] / taken["nothing"],
             ),
         ]
     return measures
+
+
+def measure_drawn_reach(
+    connection: Connection, name: str, times: int, say: Callable[[str], None]
+) -> list[Measure]:
+    """The reach of a ccp position's units with 10 points, on drawn terrain."""
+    units = connection.execute(
+        sa.text(
+            "select position.id as position, unit.code as unit from position join unit on position_id = position.id"
+            " where position.name = :name and position.ruleset = 'ccp' and q is not null order by unit.code"
+        ),
+        {"name": name},
+    ).all()
+    if not units:
+        raise BenchError(f"There is no ccp position {name!r}.", "Load the demo (`sightline demo load`).")
+    query = sa.text("select * from ccp.reach(:position, :unit, jsonb_build_object('points', 10))")
+    chance = random.Random(53)
+    taken = medians(
+        times,
+        nothing=lambda: connection.execute(sa.text("select 1")).all(),
+        sql=lambda: connection.execute(query, dict(chance.choice(units)._mapping)).all(),
+    )
+    say(f"{name}: reach with 10 points")
+    return [
+        _ratio(f"{name}: reach with 10 points", taken["sql"], "SELECT 1", taken["sql"] / taken["nothing"])
+    ]
 
 
 def read_steps(connection: Connection, map_id: int) -> dict[Axial, list[tuple[Axial, int]]]:

@@ -165,6 +165,7 @@ class _Told:
 
 def open_board(connection: Connection, name: str, kind: Kind | None = None) -> Board:
     """The position or map of a name; of two with one name, the position, unless `kind` says."""
+    name = name.replace("\0", "\ufffd")  # which no text in the database can have
     if kind != "map" and connection.scalar(sa.select(sa.exists().where(Position.name == name))):
         tree = position_tree(connection, name)
         del tree["name"]

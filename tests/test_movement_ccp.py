@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.questions import forms, kinds_of
 from app.rulings import Ruling, rule_case
 from db import SightlineError
 from importers.cases import read_case, store_position
+from tests.conftest import ROOT
 from tests.oracle_ccp_moves import Board, Counter, neighbours
 
 LABELS = [f"{column}{row}" for column in "ABCDEF" for row in range(1, 7)]
@@ -364,3 +366,15 @@ def test_a_point_that_decides_a_cost_is_named(connection: Connection) -> None:
     )
     assert ruling.answer["cost"] == 1
     assert ruling.contested == [{"point": "ccp-17", "reading": "a", "decides": True}]
+
+
+def test_the_example_of_the_page_is_what_sql_answers(connection: Connection) -> None:
+    page = (ROOT / "docs" / "movement.md").read_text(encoding="utf-8").partition("## ccp")[2]
+    name, query, told = re.findall(r"Of `(\S+)`.*?```sql\n(.*?);\n```\n\n```text\n(.*?)```", page, re.DOTALL)[
+        0
+    ]
+    case = read_case((ROOT / name).read_text(encoding="utf-8"), name, forms(), connection)
+    position = store_position(connection, case.position)
+    rows = connection.execute(sa.text(query.replace("42", ":position")), {"position": position})
+    found = [" | ".join("" if value is None else str(value) for value in row) for row in rows]
+    assert [" ".join(line.split()) for line in found] == told.splitlines()

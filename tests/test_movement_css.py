@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
+from app.cases import rule_text
+from db import SightlineError
 from db.counters import CssUnit
 from db.labels import Axial
 from importers.cases import MarkerDraft, PositionDraft, store_position
@@ -285,6 +287,39 @@ def test_a_way_costs_what_its_halves_cost(connection: Connection, seed: int, dat
             assert (first.effect, second.effect) == ("legal", "legal")
             assert Fraction(first.halves + second.halves, 2) == found[goal]
         savepoint.rollback()
+
+
+CASE = """
+case: words
+ruleset: css
+map: {{extent: ["30.30", "32.32"], fill: {{terrain: clear}}}}
+conditions: {{{conditions}}}
+units: [{{id: mover, side: us, at: "30.30", posture: column, mobility: leg, movement: 5}}]
+markers: [{marker}]
+ask: [{{move: {{unit: mover, path: ["30.31"], {word}}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"marker": '{kind: foxhole, at: "30.31", in_cave: true}'}, "has no in_cave"),
+        ({"marker": '{kind: dg, value: 1, at: "30.31", in_cave: true}'}, "no cave in 30.31"),
+        ({"conditions": "interdiction: 4"}, "interdiction"),
+        ({"conditions": "night: 3"}, "night"),
+        ({"conditions": 'stacked: {"30.30": {under: 1}}'}, "under"),
+        ({"word": "posture: prone"}, "posture"),
+        ({"word": 'hits: {"30.30": 0}'}, "hits"),
+        ({"word": "exit: true"}, "css knows no 'exit' here"),
+    ],
+)
+def test_a_word_that_cannot_be_is_refused(
+    connection: Connection, change: dict[str, str], message: str
+) -> None:
+    plain = {"conditions": "", "marker": "", "word": "points: 4"}
+    assert rule_text(connection, CASE.format(**plain), "words.yaml")[1][0].answer["legal"]
+    with pytest.raises(SightlineError, match=message):
+        rule_text(connection, CASE.format(**plain | change), "words.yaml")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from app.bench import Measure, measure_map, measure_reach, measure_zones
+from app.bench import Measure, measure_drawn_reach, measure_map, measure_reach, measure_zones
 from app.output import print_json, print_table, say
 from db.database import open_database
 
@@ -19,7 +19,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     """Measure sight, zones and reach on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
 
     Only the ratios of one run mean something: machines differ, and so does one machine from
-    minute to minute. What is measured is undone.
+    minute to minute. What is measured is undone. Without MAPS the reach of a ccp position is measured too.
 
     \b
     Examples:
@@ -34,6 +34,9 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
             measures += measure_zones(connection, name, times, say)
             measures += measure_reach(connection, name, times, say)
             connection.rollback()
+    if not maps:
+        with engine.connect() as connection:
+            measures += measure_drawn_reach(connection, "sorovi-crossing", times, say)
     if as_json:
         print_json([measure.as_dict() for measure in measures])
         return

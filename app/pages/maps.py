@@ -8,7 +8,6 @@ the map, `part=all` the panel and the counters.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request
@@ -17,7 +16,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.address import OWN, View, view
 from app.arguments import Argument, form_fields, needs_units
-from app.boards import Answer, Board, Kind, Tree, case_file, open_board
+from app.boards import Answer, Kind, case_file, open_board
+from app.changing import with_one_more
 from app.drawing import counter, describe, marker, svg
 from app.drawing.board import stroke_sample, swatch
 from app.output import to_json
@@ -25,11 +25,9 @@ from app.proof import drawing, proof
 from app.questions import kinds_of
 from app.rulings import QuestionKind
 from app.web import database, engine
-from app.whatif import NOTHING, Changes
 from db import SightlineError
-from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind
+from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
-from db.labels import Axial
 from db.rulesets import read_ruleset
 from importers.cases import PositionDraft
 from importers.documents import Problem, Problems, read_document
@@ -46,8 +44,6 @@ FEW = 2
 """Fields that a question need not have, and that are shown all the same."""
 FORM = "if."
 """How the fields of what-if begin, so that they are no argument of a question."""
-UNIT_FIELDS = ("id", "at", "side", "kind")
-"""What the form for a new unit asks for by name; the rest is written as a case file has it."""
 
 
 @pages.get("/maps")
@@ -109,11 +105,11 @@ def _show(kind: Kind, name: str) -> str | AnyResponse:
 def _page(connection: Connection, shown: View, error: SightlineError | None = None) -> str | AnyResponse:
     """The page or a part of it; what cannot be done is told in the panel."""
     board, answer = shown.board, None
-    if shown.question is not None:
-        try:
-            answer = board.ask(connection, shown.question, shown.changes)
-        except SightlineError as wrong:
-            error = error or wrong
+    try:
+        question = shown.question
+        answer = board.ask(connection, question, shown.changes) if question else None
+    except SightlineError as wrong:
+        error = error or wrong
     position = answer.case.position if answer else board.position(connection, shown.changes)
     looked_at = None
     try:
@@ -352,99 +348,18 @@ def _change(kind: Kind, name: str) -> AnyResponse:
     with engine().connect() as connection:
         shown = view(open_board(connection, name, kind), request.args)
         try:
-            changed = _changed(shown, connection)
+            form = {
+                key.removeprefix(FORM): told.strip()
+                for key, told in request.args.items()
+                if key.startswith(FORM)
+            }
+            changed = with_one_more(shown.changes, shown.board, form, connection)
             shown.board.position(connection, changed)
         except SightlineError as error:
             page = _page(connection, shown, error)
             return page if isinstance(page, AnyResponse) else Response(page)
         part = request.args.get("part")
         return redirect(shown.address(whatif=changed.as_text(), part=part), code=303)
-
-
-def _changed(shown: View, connection: Connection) -> Changes:
-    """The changes with the one that a form asks for."""
-    form = {
-        key.removeprefix(FORM): value.strip() for key, value in request.args.items() if key.startswith(FORM)
-    }
-    changes, board = shown.changes, shown.board
-    tree = changes.applied(board.tree)
-    now = {unit["id"]: unit for unit in tree["units"]}
-    saved = {unit["id"] for unit in board.tree.get("units", ())}
-    match form.get("do"):
-        case "move":
-            return changes.moved(_unit(form.get("who", ""), now), _label(board, form, connection))
-        case "remove":
-            code = _unit(form.get("who", ""), now)["id"]
-            return changes.without_unit(code, saved=code in saved)
-        case "add":
-            return changes.with_unit(_new_unit(form, now, _label(board, form, connection)))
-        case "mark":
-            return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form, connection)))
-        case "unmark":
-            return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
-        case "conditions":
-            return changes.under(_new_conditions(board, form))
-    raise SightlineError("It is not said what is to be changed.", "Use one of the forms of the page.")
-
-
-def _unit(code: str, now: dict[str, Tree]) -> Tree:
-    if code not in now:
-        raise SightlineError(f"There is no unit {code[:80]!r} here.")
-    return now[code]
-
-
-def _label(board: Board, form: Mapping[str, str], connection: Connection) -> str | None:
-    """Where something comes to stand, by the label that the map prints; nowhere: off the map."""
-    text = form.get("at", "")
-    if not text:
-        return None
-    draft = board.position(connection, NOTHING).board
-    place: Axial = draft.scheme.hex(text)
-    return draft.scheme.label(place)
-
-
-def _new_unit(form: Mapping[str, str], now: dict[str, Tree], at: str | None) -> Tree:
-    """A unit by the fields of its form; a counter like another's where one is named."""
-    like = form.get("like", "")
-    unit = dict(_unit(like, now)) if like else {}
-    more = form.get("more", "")
-    written_out = (
-        read_document("{" + more.removeprefix("{").removesuffix("}") + "}", "more").plain() if more else {}
-    )
-    given = {key: form.get(key, "") for key in UNIT_FIELDS}
-    unit |= {key: value for key, value in given.items() if value} | written_out
-    if not unit.get("id") or (like and unit["id"] == like):
-        unit["id"] = next(name for n in range(1, 1000) if (name := f"{like or 'new'} {n}") not in now)
-    elif unit["id"] in now:
-        raise SightlineError(f"There is a unit {unit['id']!r} already.", "Give the new one another id.")
-    return {key: value for key, value in unit.items() if key != "at"} | {"at": at}
-
-
-def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
-    kind = form.get("kind", "")
-    marker: Tree = {"kind": kind, "at": at}
-    says = MARKERS[ruleset].get(kind, MarkerKind())
-    for key, wanted in (("value", says.value), ("side", says.facing), ("company", says.company)):
-        if wanted and (text := form.get(key, "")):
-            marker[key] = int(text) if text.isdigit() and key != "company" else text
-    return marker
-
-
-def _new_conditions(board: Board, form: Mapping[str, str]) -> Tree:
-    """Conditions that are otherwise than in the saved position; one that is left empty no longer holds."""
-    kinds = CONDITIONS[board.ruleset]
-    saved = kinds.model_validate(board.tree.get("conditions", {})).model_dump(mode="json")
-    told: Tree = {}
-    for field in form_fields(kinds):
-        text = form.get(field.word, "")
-        value: Any = None
-        if field.form == "flag":
-            value = bool(text)
-        elif text:
-            value = text if field.form == "choice" else read_document(text, field.word).plain()
-        if (value or None) != (saved[field.name] or None):
-            told[field.word] = value
-    return told
 
 
 # The case file

@@ -134,7 +134,9 @@ returns table (
   dear boolean,
   fails boolean,
   -- whether it cannot be told
-  open boolean
+  open boolean,
+  -- whether that leader's command could make it affordable
+  unsure boolean
 )
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
@@ -316,18 +318,24 @@ begin
     or (counted.i = 1 and party.apart is not null)
     or coalesce(counted.exit_effect = 'forbids', false)
     or (
-      counted.doubtful is null
+      not credit.unsure
       and coalesce(counted.spent + counted.price > counted.has, false)
     ) as fails,
     counted.has is null
     or counted.total is null
     or coalesce(counted.exit_effect = 'unknown', false)
     or (
-      counted.doubtful is not null
+      credit.unsure
       and coalesce(counted.spent + counted.price > counted.has, false)
-    ) as open
+    ) as open,
+    credit.unsure
   from counted
-  cross join party;
+  cross join party
+  cross join lateral (
+    -- a leader who comes along is no faster than his own counter
+    select
+      counted.doubtful is not null and coalesce(counted.spent + counted.price <= party.leaders, true) as unsure
+  ) as credit;
 end
 $$;
 
@@ -553,7 +561,7 @@ begin
       ),
       (judged.exit_effect = 'unknown', 6, '14.2.1', null, 'unknown', judged.exit_note, null, null),
       (
-        judged.dear and judged.word is null and judged.doubtful is null, 7, 'O29.1', null, 'forbids',
+        judged.dear and judged.word is null and not judged.unsure, 7, 'O29.1', null, 'forbids',
         format(
           'it costs %s and %s is left',
           trim_scale(judged.price / 2.0), trim_scale(greatest(0, judged.has - judged.spent) / 2.0)
@@ -561,7 +569,7 @@ begin
         null, null
       ),
       (
-        judged.dear and judged.word is null and judged.doubtful is not null, 7, '3.3.1.2', null, 'unknown',
+        judged.dear and judged.word is null and judged.unsure, 7, '3.3.1.2', null, 'unknown',
         format('the command number of %s', judged.doubtful), null, null
       ),
       -- what it does

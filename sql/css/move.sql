@@ -147,7 +147,7 @@ begin
   for rule, effect, note, point in
     select * from css._step_bars(
       position_id, mover.side, mover.mobility, mover.units, mover.codes, false,
-      qs[1], rs[1], qs[2], rs[2], true, mover.readings
+      qs[1], rs[1], qs[2], rs[2], true
     )
     union all
     -- 9.3: who cannot enter does not assault; what is not carried stays behind or is lost
@@ -298,7 +298,7 @@ begin
     for rule, effect, note, point in
       select * from css._step_bars(
         position_id, mover.side, 'leg', mover.units, mover.codes, false,
-        qs[n - 1], rs[n - 1], qs[n], rs[n], n = 2, mover.readings
+        qs[n - 1], rs[n - 1], qs[n], rs[n], n = 2
       )
       union all
       select part.rule, part.effect, part.note, part.point

@@ -26,31 +26,55 @@ $$;
 comment on function css._purse(bigint, text, boolean, jsonb, jsonb, jsonb) is
 'Halves a unit may spend; none where something forbids it to move, or is not told.';
 
-create or replace function css._links(map_id bigint, mobility text, q integer, r integer, radius integer)
-returns table (spots bigint[], roads integer[], trails integer[])
-language sql stable rows 1
+create or replace function css._side_cell(wide integer, x integer, y integer)
+returns integer
+language sql immutable parallel safe
+return 2 * wide * x + y + 1;
+
+comment on function css._side_cell(integer, integer, integer) is
+'A hexside of the window as an index, by its doubled cell counted from the corner.';
+
+create or replace function css._road_costs(
+  map_id bigint, mobility text, east integer, south integer, wide integer
+)
+returns table (roads integer[], trails integer[], cheapest integer)
+language plpgsql stable rows 1
 as $$
-  select
-    array_agg(link.spot),
-    array_agg(link.halves),
-    array_agg(link.trail)
-  from (
+#variable_conflict use_variable
+declare
+  link record;
+begin
+  roads := array_fill(null::integer, array[4 * wide * wide]);
+  trails := '{}';
+  for link in
     select
-      css._spot(path.qs[n.n] + path.qs[n.n + 1], path.rs[n.n] + path.rs[n.n + 1]) as spot,
+      css._side_cell(
+        wide, path.qs[n.n] + path.qs[n.n + 1] - 2 * east, path.rs[n.n] + path.rs[n.n + 1] - 2 * south
+      ) as cell,
       min(road.halves) as halves,
       min(road.halves) filter (where path.kind = 'trail') as trail
     from public.path
     inner join css._roads(mobility) as road on road.kind = path.kind
     cross join lateral generate_series(1, cardinality(path.qs) - 1) as n (n)
-    where path.map_id = _links.map_id
-      and path.qs[n.n] between _links.q - radius and _links.q + radius
-      and path.rs[n.n] between _links.r - radius and _links.r + radius
+    where path.map_id = _road_costs.map_id
+      and path.qs[n.n] > east
+      and path.qs[n.n] < east + wide - 1
+      and path.rs[n.n] > south
+      and path.rs[n.n] < south + wide - 1
     group by 1
-  ) as link
+  loop
+    roads[link.cell] := link.halves;
+    cheapest := least(cheapest, link.halves);
+    if link.trail is not null then
+      trails[link.cell] := link.trail;
+    end if;
+  end loop;
+  return next;
+end
 $$;
 
-comment on function css._links(bigint, text, integer, integer, integer) is
-'The hexsides around a unit that paths lead over, as spots of the doubled lattice, and what a step there costs.';
+comment on function css._road_costs(bigint, text, integer, integer, integer) is
+'What a step along a path costs, along any and along a trail, by hexside of the window around a unit.';
 
 create or replace function css._reach_markers(
   position_id bigint, side text, readings jsonb, home integer, wide integer, q integer, r integer, radius integer
@@ -142,7 +166,9 @@ create or replace function css._beside(
   off_road integer[],
   road_kinds text[],
   by_road integer[],
-  links bigint[],
+  -- what a step along a road costs, by hexside of the window, whose corner is at (east, south)
+  east integer,
+  south integer,
   roads integer[],
   fires integer[],
   -- what each cell was reached for, where that is all there is to a place, and what a step costs at least
@@ -163,7 +189,7 @@ as $$
           terrains, case when fires[hop.c] = 2 then 'clear' else css._ground(hex.terrain, hex.features) end
         )
       ] + crossing.off_road,
-      roads[array_position(links, css._spot(_beside.q + hex.q, _beside.r + hex.r))] + crossing.by_road
+      roads[css._side_cell(wide, _beside.q + hex.q - 2 * east, _beside.r + hex.r - 2 * south)] + crossing.by_road
     ) + tax
   from (
     -- most hexes around were reached for less already: nothing is looked up for them
@@ -193,7 +219,7 @@ $$;
 
 comment on function css._beside(
   bigint, integer, integer, integer, integer, integer, text[], integer[], text[], integer[], text[], integer[],
-  bigint[], integer[], integer[], integer[], integer
+  integer, integer, integer[], integer[], integer[], integer
 ) is
 'The hexes beside one, and the least that a step into each costs; null where it is closed.';
 
@@ -225,9 +251,12 @@ declare
   home integer;
   ground record;
   sides record;
-  links record;
+  cheap integer;
+  east integer;
+  south integer;
   marks record;
   roads integer[];
+  trails integer[];
   -- enemies, and friends inside caves, by cell
   held boolean[] := '{}';
   filled integer[] := '{}';
@@ -263,9 +292,12 @@ begin
   from css._crossings(mover.mobility, mover.heavy, mover.tank) as cost;
   -- no step is cheaper than half a point
   radius := greatest(purse, 2);
-  select * into links from css._links(mover.map_id, mover.mobility, mover.q, mover.r, radius);
   wide := 2 * radius + 3;
   home := (radius + 1) * wide + radius + 2;
+  east := mover.q - radius - 1;
+  south := mover.r - radius - 1;
+  select costs.roads, costs.trails, costs.cheapest into roads, trails, cheap
+  from css._road_costs(mover.map_id, mover.mobility, east, south, wide) as costs;
   select * into marks
   from css._reach_markers(position_id, mover.side, mover.readings, home, wide, mover.q, mover.r, radius);
   for spot in
@@ -294,19 +326,19 @@ begin
       and hex.r between mover.r - radius and mover.r + radius
       and 'cave' = any(hex.features)
   );
-  select least(least(ground.least, min(road.halves)) + mover.tax, case when caves then 2 end) into least_cost
-  from unnest(links.roads) as road (halves);
+  least_cost := least(least(ground.least, cheap) + mover.tax, case when caves then 2 end);
   gains := mover.readings ->> 'css-58' = 'a';
   disorder := css._dg_at(position_id, mover.q, mover.r, mover.inside);
   varied := caves or (gains and (marks.dgs <> '{}' or marks.cave_dgs <> '{}')) or 1 = any(marks.slow);
   variants := case when varied then 6 * (longest + 1) else 1 end;
 
   foreach trail in array array[false, true] loop
-    if not trail then
-      roads := case when not mover.off_road then links.roads end;
-    else
-      exit when mover.inside or mover.off_road or array_remove(links.trails, null) is not distinct from '{}';
-      roads := links.trails;
+    if mover.off_road then
+      roads := '{}';
+    end if;
+    if trail then
+      exit when mover.inside or mover.off_road or trails = '{}';
+      roads := trails;
       ground.halves := null;
       purse := css._purse(position_id, unit, true, options, conditions, policy);
     end if;
@@ -387,7 +419,7 @@ begin
             cross join lateral css._beside(
               mover.map_id, f.q, f.r, home + (f.q - mover.q) * wide + f.r - mover.r, wide, mover.tax,
               ground.kinds, ground.halves, sides.kinds, sides.off_road, sides.road_kinds, sides.by_road,
-              links.spots, roads, marks.fires, case when not varied then best end, f.spent + least_cost
+              east, south, roads, marks.fires, case when not varied then best end, f.spent + least_cost
             ) as beside
             where f.spent < bound
               and f.spent = best[f.k]
@@ -833,7 +865,7 @@ begin
   cross join lateral (
     select * from css._step_bars(
       reach_reasons.position_id, mover.side, mover.mobility, mover.units, mover.codes, false,
-      edge.q, edge.r - 1, edge.q, edge.r, true, mover.readings
+      edge.q, edge.r - 1, edge.q, edge.r, true
     )
     union all
     select * from css._entered(

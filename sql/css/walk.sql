@@ -439,8 +439,7 @@ create or replace function css._step_bars(
   ar integer,
   bq integer,
   br integer,
-  first boolean,
-  readings jsonb
+  first boolean
 )
 returns table (rule text, effect text, note text, point text)
 language sql stable rows 1
@@ -492,7 +491,7 @@ as $$
 $$;
 
 comment on function css._step_bars(
-  bigint, text, text, integer, text[], boolean, integer, integer, integer, integer, boolean, jsonb
+  bigint, text, text, integer, text[], boolean, integer, integer, integer, integer, boolean
 ) is
 'What shuts a hex or a cave to those that would enter it, whatever it costs.';
 
@@ -781,7 +780,7 @@ begin
     for rule, effect, note, point in
       select * from css._step_bars(
         position_id, mover.side, mover.mobility, mover.units, mover.codes, inside,
-        qs[n], rs[n], qs[n + 1], rs[n + 1], n = 1, mover.readings
+        qs[n], rs[n], qs[n + 1], rs[n + 1], n = 1
       )
     loop
       verdict := 'illegal';
