@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from app.drawing import svg
 from app.questions import kinds, kinds_of
-from app.report import answer_in_words, arguments_in_words, ends, in_words, marked, place_of
+from app.report import answer_in_words, arguments_in_words, ends, in_words, is_long, marked, place_of
 from app.rulings import Ruling, contested_points
 from db import SightlineError, reference
 from db.labels import Axial
@@ -65,7 +65,7 @@ def proof(
         "lists": {
             _sentence(key.replace("_", " ")): in_words(value)
             for key, value in answer.items()
-            if isinstance(value, list | dict) and len(value) > LISTED
+            if is_long(value, LISTED)
         },
         "steps": [_step(step) for step in ruling["steps"]],
         "shown": len(ruling["steps"]) if steps is None else steps,

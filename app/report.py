@@ -279,9 +279,19 @@ def _said(key: str, value: Any, longest: int | None) -> str:
         return f"not {words}"
     if value is None:
         return f"{words}: not known"
-    if longest is not None and isinstance(value, list | dict) and len(value) > longest:
+    if longest is not None and is_long(value, longest):
         return f"{words}: {len(value)} in all"
     return f"{words} {in_words(value)}"
+
+
+def is_long(value: Any, longest: int) -> bool:
+    """Whether a value has more members than this, those of its lists counted."""
+
+    def members(part: Any) -> int:
+        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list | tuple) else ()
+        return max(1, sum(map(members, inner)))
+
+    return members(value) > longest
 
 
 def in_words(value: Any) -> str:

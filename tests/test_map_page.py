@@ -254,15 +254,14 @@ def test_nothing_keeps_people_out(page: Page, address: str, scheme: str) -> None
     assert serious_findings(page) == []
 
 
-@pytest.mark.parametrize("address", [f"{BLOCKED}&edit=1&look=13.15", "/maps/campaign-island", "/maps"])
+@pytest.mark.parametrize("address", [f"{BLOCKED}&edit=1&look=13.15", "/maps"])
 def test_a_phone_shows_it_without_going_sideways(page: Page, address: str) -> None:
     page.set_viewport_size(PHONE)
     page.goto(address)
-    if "?" in address or "island" in address:
-        page.wait_for_selector("#map[data-ready]")
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     if "tool" in address:
+        page.wait_for_selector("#map[data-ready]")
         keep_picture(page, "map-phone")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_a_finger_chooses_hexes(browser: Browser, site: str) -> None:
@@ -312,18 +311,16 @@ def test_thousands_of_hexes_are_few_elements(page: Page, open_map: Callable[[str
     keep_picture(page, "map-campaign-island")
 
 
-def test_layers_can_be_switched_off(page: Page, open_map: Callable[[str], None]) -> None:
-    open_map(POSITION)
+@pytest.mark.parametrize("name", ["orange-dawn", "sorovi-crossing"])
+def test_other_games_have_their_maps_and_layers_can_be_switched_off(
+    page: Page, open_map: Callable[[str], None], name: str
+) -> None:
+    open_map(f"/positions/{name}")
+    expect(page.locator("#map .on-map.counter")).not_to_have_count(0)
+    keep_picture(page, f"map-{name}")
     page.locator(".leaflet-control-layers").hover()
     page.get_by_label("Units").uncheck()
     expect(page.locator("#map .on-map.counter")).to_have_count(0)
     page.get_by_label("Labels").uncheck()
     page.get_by_label("Units").check()
     expect(page.locator("#map .on-map.counter")).not_to_have_count(0)
-
-
-@pytest.mark.parametrize("name", ["orange-dawn", "sorovi-crossing", "tanaro-assault", "vesny-morning"])
-def test_every_game_has_its_map(page: Page, open_map: Callable[[str], None], name: str) -> None:
-    open_map(f"/positions/{name}")
-    expect(page.locator("#map .on-map.counter")).not_to_have_count(0)
-    keep_picture(page, f"map-{name}")

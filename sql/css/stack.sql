@@ -233,7 +233,7 @@ begin
     when found.navy and found.untold_service then 'unknown'
     else 'legal'
   end;
-  note := format('%s units', found.units);
+  note := format('%s here, %s stand without harm', found.units, most);
   point := null;
   facts := jsonb_build_object(
     'units', found.units,
