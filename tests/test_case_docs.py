@@ -89,7 +89,7 @@ def web(engine: Engine) -> Flask:
 def test_the_curl_commands_ask_for_what_there_is(web: Flask) -> None:
     shell = " ".join(re.findall(r"```sh\n(.*?)```", RULINGS, re.DOTALL)).replace("\\\n", "")
     addresses = [word for word in shlex.split(shell) if word.startswith("http://127.0.0.1:8765/")]
-    assert len(addresses) == 5
+    assert len(addresses) == 6
     for address in addresses:
         status = web.test_client().get(address.removeprefix("http://127.0.0.1:8765")).status_code
         assert status == (404 if "0123456789abcdef" in address else 200), address

@@ -138,6 +138,13 @@ def test_a_way_grows_with_every_click(page: Page, open_map: Callable[[str], None
     expect(page.locator(".verdict")).to_contain_text("ends at 14.16")
 
 
+def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=fire_zone&side=japan")
+    page.locator('.on-map[title^="5/I/88,"]').click()
+    expect(page).to_have_url(re.compile("tool=fire_zone&unit=5/I/88$"))
+    expect(page.locator(".asked")).to_contain_text("unit 5/I/88")
+
+
 def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(POSITION)
     tool(page, "Range")

@@ -182,7 +182,7 @@ comment on function ccp._posts(bigint, text, bigint[], jsonb) is
 'Where leaders stay who do not go along, and what they add there to squads and teams, in halves (3.3.1.2).';
 
 create or replace function ccp._other_terrain(map_id bigint, q integer, r integer, features text[])
-returns table (code text, halves integer, rule text)
+returns table (code text, halves integer, word text, rule text)
 language plpgsql stable rows 1
 set plan_cache_mode = force_generic_plan
 as $$
@@ -192,6 +192,7 @@ begin
   select
     min(found.code),
     min(effect.halves),
+    min(effect.word),
     min(effect.rule)
   from (
     select unnest(_other_terrain.features) as code
@@ -213,7 +214,8 @@ begin
       and effect.feature = 'terrain'
       and effect.code = found.code
       and effect.aspect = 'cost'
-  having count(distinct effect.halves) = 1 and count(effect.halves) = count(*);
+  having count(distinct (effect.halves, effect.word)) = 1
+    and bool_and(effect.halves is not null or effect.word is not null);
 end
 $$;
 
@@ -236,7 +238,7 @@ returns table (
   halves integer,
   -- added at night
   dark integer,
-  -- prohibited, or all points
+  -- prohibited, or all points; of a bridge hex, from its side
   word text,
   enemy text,
   -- what the bridge in it costs along the bridge; null: there is none
@@ -310,7 +312,7 @@ begin
     case when hex.terrain = 'bridge' then other.halves else cost.halves end,
     -- 18.2: a Type costs one more
     case when _ground.night then 2 else 0 end,
-    case when marked.blaze then 'prohibited' else cost.word end,
+    case when marked.blaze then 'prohibited' else coalesce(other.word, cost.word) end,
     held.enemy,
     case when hex.terrain = 'bridge' then cost.halves end,
     coalesce(marked.trench, false),
@@ -406,6 +408,8 @@ returns table (
   -- prohibited, or all points
   word text,
   enemy text,
+  -- whether a bridge is there, along it or not
+  bridge boolean,
   out_of_wire boolean,
   into_wire boolean,
   out_of_mines boolean,
@@ -454,8 +458,10 @@ begin
     end,
     -- T89.1, but never along a trench (F106.2)
     case when along.way = 'trench' then 0 else 2 * greatest(0, goal.level - start.level) end,
-    goal.word,
+    -- who comes along the bridge stays dry
+    case when along.way = 'terrain' or goal.bridge is null or goal.word = 'prohibited' then goal.word end,
     goal.enemy,
+    goal.bridge is not null,
     start.wire,
     goal.wire,
     start.mines,
@@ -472,7 +478,7 @@ begin
       case
         when (start.trench and (goal.trench or goal.strongpoint)) or (start.strongpoint and goal.trench)
           then 'trench'
-        when crossing.kind is not null and goal.word is null then crossing.kind
+        when crossing.kind is not null and (goal.word is null or goal.bridge is not null) then crossing.kind
         -- T84: a bridge over several hexes is crossed from one to the next
         when start.bridge is not null and goal.bridge is not null then 'bridge'
         else 'terrain'

@@ -104,6 +104,8 @@ returns table (
   dark integer,
   uphill integer,
   enemy text,
+  -- whether a bridge is entered from its side
+  off_bridge boolean,
   out_of_mines boolean,
   into_mines boolean,
   point text,
@@ -231,6 +233,7 @@ begin
       entry.dark,
       entry.uphill,
       entry.enemy,
+      entry.bridge and entry.way = 'terrain' as off_bridge,
       entry.out_of_mines
       or was_mines.q is not null
       or (
@@ -498,6 +501,10 @@ begin
         'mines attack those who leave; hit or not, they are placed in the next hex', null, null
       ),
       -- what it costs
+      (
+        judged.off_bridge and not judged.far and judged.terrain <> 'bridge', 2, 'T84', null, 'off the bridge',
+        format('not along it: %s counts', replace(judged.terrain, '_', ' ')), null, null
+      ),
       (
         judged.word is null and not judged.far and not judged.leaves and judged.halves is not null, 2,
         judged.rule, null, 'cost',

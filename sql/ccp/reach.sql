@@ -2,9 +2,10 @@
 -- Where a ccp unit can go: the costs of ccp.move for all steps of a region, searched by least cost.
 --
 -- What a party may spend depends on the leaders who stay in the hex that it leaves, so a step is
--- allowed by the hex it begins in; having spent less is never worse. Wire and water end a move, and
--- out of wire there is one step only, so the hex alone is the state of the search. Whether an enemy
--- sees a road is asked last, and only of road hexes that could be reached if none did.
+-- allowed by the hex it begins in; having spent less is never worse. Wire ends a move, out of wire
+-- there is one step only, and water is entered from the first hex alone: the hex is all the state that
+-- the search has. Whether an enemy sees a road is asked last, and only of road hexes that could be
+-- reached if none did.
 --
 -- The region is a square grid around the unit, read once into arrays: the neighbours of a cell are
 -- found by adding to its number. Steps whose cost is not that of terrain and slope (along paths,
@@ -20,7 +21,7 @@ returns table (
   levels integer[],
   -- halves to enter by terrain; 0: only along a path or bridge, -1: not at all, -2: for all points
   ground integer[],
-  -- whether a move is over there
+  -- whether wire ends a move there
   ends boolean[],
   in_wire boolean,
   bridges integer[]
@@ -44,7 +45,7 @@ begin
         else coalesce(ground.halves + ground.dark, 0)
       end order by ground.i
     ),
-    array_agg(coalesce(ground.wire or ground.word = 'all', false) order by ground.i),
+    array_agg(ground.wire order by ground.i),
     bool_or(ground.wire and ground.q = _region.q and ground.r = _region.r),
     array_agg(ground.i) filter (where ground.bridge is not null)
   from (
@@ -234,13 +235,9 @@ begin
         goal := cell + offsets[direction];
         price := ground[goal];
         continue when price = -1;
-        if price = -2 then
-          -- T99: for all points, and as the first hex
-          continue when cell <> origin or allowances[cell] = 0;
-          price := allowances[cell];
-        elsif strange and odd[6 * cell + direction - 6] >= 0 then
+        if strange and odd[6 * cell + direction - 6] >= 0 then
           price := odd[6 * cell + direction - 6];
-        elsif price = 0 then
+        elsif price <= 0 then
           continue;
         elsif levels[goal] > levels[cell] then
           -- T89.1
@@ -254,6 +251,14 @@ begin
         end if;
       end loop;
     end loop;
+  end loop;
+  -- T99: for all points, as the first and last hex
+  foreach goal in array offsets loop
+    goal := origin + goal;
+    if ground[goal] = -2 and allowances[origin] between 1 and spent[goal] - 1 then
+      spent[goal] := allowances[origin];
+      came_from[goal] := origin;
+    end if;
   end loop;
   return query
   select
@@ -559,6 +564,7 @@ as $$
       hex.r as tr,
       hex.label,
       reached.previous is null as first,
+      lattice.distance(party.q, party.r, hex.q, hex.r) <= 1 as near,
       (row_number() over (order by reached.n, next.direction))::integer as i
     from party
     cross join reached
@@ -566,11 +572,14 @@ as $$
     inner join public.hex on hex.map_id = party.map_id and hex.q = next.nq and hex.r = next.nr
     where not party.advances
   ),
-  entry as materialized (
+  priced as materialized (
     select
       entry.*,
       step.label,
       step.first,
+      step.near,
+      step.fq,
+      step.fr,
       step.tq,
       step.tr
     from party
@@ -587,6 +596,22 @@ as $$
       way.fqs, way.frs, way.tqs, way.trs
     ) as entry
     inner join step on step.i = entry.i
+  ),
+  -- nobody goes on from wire or water, nor farther than one hex out of wire
+  entry as materialized (
+    select priced.*
+    from priced
+    where priced.first
+      or not exists (
+        select
+        from priced as halt
+        where (halt.first and halt.out_of_wire)
+          or (
+            (halt.into_wire or (halt.word = 'all' and not halt.bridge))
+            and halt.tq = priced.fq
+            and halt.tr = priced.fr
+          )
+      )
   ),
   line as materialized (
     select line.*
@@ -713,7 +738,7 @@ as $$
       (entry.enemy is not null, 1, 'O29.4', 'forbids', 'enemy-occupied'),
       (entry.word = 'prohibited', 2, 'O29.4', 'forbids', 'a blaze is impassable'),
       (
-        entry.word = 'all', 3, 'T99', case when entry.first then 'stops' else 'forbids' end,
+        entry.word = 'all', 3, 'T99', case when entry.near then 'stops' else 'forbids' end,
         'a water barrier is entered only as the first and last hex of a move, for all points'
       ),
       (entry.into_wire, 4, 'F107.2', 'stops', 'all points are lost in the wire'),

@@ -155,7 +155,7 @@ begin
         select
         from unnest(_watchers.qs, _watchers.rs) as way (q, r)
         where lattice.distance(armed.q, armed.r, way.q, way.r) <= case
-          when armed.fire_side like 'indirect, %' then 8 else coalesce(armed.ready, 8)
+          when armed.fire_side like 'indirect, %' then 8 else coalesce(armed.ready, armed.most)
         end
       )
   loop

@@ -1,5 +1,5 @@
 -- needs: css/fan.sql, positions/viewshed.sql
--- Fire zones in css (Guam): 2.0, 6.3, 7.2, 8.1, 8.3.6, 8.7, 8.7.2, 10.2.1, 22.3.1.
+-- Fire zones in css (Guam): 2.0, 6.3, 7.1.2, 7.2, 8.1, 8.3.6, 8.7, 8.7.2, 8.7.7, 10.2.1, 17.0, 22.3.1.
 --
 -- `css._armed` tells of every unit how far it fires as things stand, and what makes it so;
 -- zones, their reasons and the triggers of opportunity fire are told from its rows. A hex
@@ -78,9 +78,12 @@ returns table (
   ready integer,
   -- how far it fires as things stand
   reach integer,
+  -- how far it may fire, where ready is untold
+  most integer,
   suppressed boolean,
   concentrated boolean,
   barraged boolean,
+  bombarded boolean,
   -- an enemy unit beside it
   beset_by text,
   -- an enemy inside the cave on which it stands
@@ -135,9 +138,11 @@ as $$
     here.range,
     shot.ready,
     case when here.suppressed or marked.concentrated then 0 else shot.ready end,
+    shot.most,
     here.suppressed,
     coalesce(marked.concentrated, false),
     here.barraged,
+    coalesce(css._spot(counter.q, counter.r) = any(mark.bombarded), false),
     beside.enemy,
     coalesce(beside.over_cave, false)
   from public.unit as counter
@@ -168,12 +173,23 @@ as $$
     select
       case
         when counter.q is null then 0
-        when here.barraged or beside.enemy is not null then least(1, printed.reach)
-        else printed.reach
-      end as ready
+        when printed.reach is null then null
+        else least(printed.reach, limits.one)
+      end as ready,
+      -- 7.1.2: nothing is seen farther than 8; css-47 a: an indirect unit has one hex, or none
+      coalesce(
+        limits.one,
+        case
+          when here.fire_side = 'indirect, posture untold' and _armed.readings ->> 'css-47' = 'a' then 1
+          else 8
+        end
+      ) as most
     from (
       select css._printed_reach(here.fire_side, here.range, _armed.readings ->> 'css-47') as reach
     ) as printed
+    cross join (
+      select case when here.barraged or beside.enemy is not null then 1 end as one
+    ) as limits
   ) as shot
   where counter.position_id = _armed.position_id
     and (_armed.side is null or counter.side = _armed.side)

@@ -114,6 +114,7 @@ export class Picker {
     this.fields = [...form.querySelectorAll("[data-names]")];
     const required = this.fields.filter((field) => "required" in field.dataset);
     this.wanted = required.length ? required : this.fields.slice(0, 1);
+    this.either = required.length === 0; // one of several: a unit, or a whole side
   }
 
   // The field that the next hex goes to: one in focus, the first that is empty, a way that grows. Where
@@ -136,6 +137,7 @@ export class Picker {
     const hex = takes(field, "hex") ? label : topUnit;
     const value = takes(field, "unit") ? unit ?? hex : hex;
     if (!value) return `There is no unit in ${label}.`;
+    if (this.either) this.form.querySelectorAll(".fields input, .fields select").forEach((other) => (other.value = ""));
     if ("many" in field.dataset && field.value) field.value = `${field.value}, ${value}`;
     else field.value = value;
     return field.value ? null : `${value} cannot be chosen here.`;
