@@ -668,40 +668,33 @@ begin
     select
       judged.i,
       12,
-      case fired.effect when 'hindered' then 'O27.3.2' when 'hidden' then 'O27.1.1' else 'A41.1' end,
+      case
+        when touched.n > 1 then 'O27.1.1'
+        when judged.leaves and fired.effect = 'opportunity fire' then 'A41.2'
+        else fired.rule
+      end,
       judged.label,
-      fired.effect,
-      fired.note,
+      -- who fires is told once, whatever its sight hangs on
+      case when touched.n > 1 then 'contested' else fired.effect end,
+      case when touched.n > 1 then format('the line of sight of %s could be read otherwise', fired.by) else fired.note end,
       touched.point,
       null,
       fired.by
     from fired
-    inner join judged on not judged.leaves and judged.tq = fired.q and judged.tr = fired.r and judged.way <> 'trench'
-    cross join finish
-    left join lateral unnest(fired.points) with ordinality as touched (point, n) on touched.n = 1
-    where judged.i < finish.stop
-    union all
-    select
-      judged.i,
-      12,
-      case fired.effect when 'opportunity fire' then 'A41.2' else 'O27.3.2' end,
-      judged.label,
-      fired.effect,
-      fired.note,
-      'ccp-19',
-      null,
-      fired.by
-    from fired
-    inner join judged on judged.leaves and judged.fq = fired.q and judged.fr = fired.r
+    inner join judged
+      on (judged.leaves and judged.fq = fired.q and judged.fr = fired.r)
+        or (judged.tq = fired.q and judged.tr = fired.r and judged.way <> 'trench')
     cross join finish
     cross join party
+    left join lateral unnest(case when judged.leaves then array['ccp-19'] else '{}' end || fired.points)
+      with ordinality as touched (point, n) on true
     where judged.i < finish.stop
-      and party.op_fire = 'b'
+      and (party.op_fire = 'b' or not judged.leaves)
     union all
     select
       1000,
       1,
-      '3.1.2',
+      fired.rule,
       rest.label,
       'unknown',
       fired.note,

@@ -12,7 +12,7 @@ as $$
 declare
   eye record;
   line record;
-  open_qs integer[] := _watched.qs;
+  open_qs integer[] := coalesce(_watched.qs, '{}');
   open_rs integer[] := _watched.rs;
   dark_qs integer[];
   dark_rs integer[];
@@ -74,7 +74,7 @@ comment on function ccp._watched(bigint, text, integer[], integer[], jsonb, json
 create or replace function ccp._op_fire(
   position_id bigint, side text, qs integer[], rs integer[], conditions jsonb, policy jsonb
 )
-returns table (q integer, r integer, by text, effect text, note text, points text[])
+returns table (q integer, r integer, by text, rule text, effect text, note text, points text[])
 language sql stable rows 10
 as $$
   with arm as materialized (
@@ -140,17 +140,18 @@ as $$
     wanted.r,
     wanted.by,
     case
+      when not line.visible then 'O27.1.1'
+      when weak.rule is not null then weak.rule
+      else 'A41.1'
+    end,
+    case
       when not line.visible then 'hidden'
-      when not wanted.untold and wanted.strength <= line.hindrance then 'hindered'
+      when weak.rule is not null then 'hindered'
       else 'opportunity fire'
     end,
     case
       when not line.visible then format('out of sight of %s', wanted.by)
-      when not wanted.untold and wanted.strength <= line.hindrance
-        then format(
-          'a Hindrance of %s leaves %s none of its %s FP: only in a Fire Group, or by an action',
-          line.hindrance, wanted.with_what, wanted.strength
-        )
+      when weak.rule is not null then format('%s: %s', wanted.with_what, weak.note)
       else format(
         '%s at range %s%s', wanted.with_what, wanted.away,
         case when line.hindrance > 0 then format(', hindered by %s', line.hindrance) end
@@ -159,18 +160,39 @@ as $$
     line.points
   from wanted
   inner join line on line.unit = wanted.unit and line.q = wanted.q and line.r = wanted.r
+  left join lateral ccp._too_weak(wanted.strength::integer, line.hindrance) as weak on not wanted.untold
   -- out of sight is told only where it could be read otherwise
   where line.visible or line.points is not null
   union all
-  select
-    null,
-    null,
+  -- what a broken leader still commands, where it could bring the hex into range
+  select distinct
+    goal.q,
+    goal.r,
     arm.by,
-    'unknown',
-    format('the range of %s', arm.name),
-    null
+    'O27.3.4',
+    'command',
+    format('what %s, a broken leader, still commands', arm.broken_leader),
+    array['ccp-29']
   from arm
-  where arm.farthest is null
+  inner join goal
+    on lattice.distance(arm.q, arm.r, goal.q, goal.r) between arm.nearest and arm.farthest + arm.broken_command
+  where arm.broken_command > 0
+  union all
+  select distinct
+    null::integer,
+    null::integer,
+    arm.by,
+    fact.rule,
+    'unknown',
+    fact.note,
+    null::text[]
+  from arm
+  cross join lateral (
+    values
+    (arm.farthest is null, '3.1.2', format('the range of %s', arm.name)),
+    (arm.untold is not null, '3.3.1.2', format('the command number of %s', arm.untold))
+  ) as fact (holds, rule, note)
+  where fact.holds
 $$;
 
 comment on function ccp._op_fire(bigint, text, integer[], integer[], jsonb, jsonb) is

@@ -601,17 +601,20 @@ as $$
   entry as materialized (
     select priced.*
     from priced
+    cross join (
+      select bool_or(priced.first and priced.out_of_wire) as in_wire
+      from priced
+    ) as start
+    left join (
+      select distinct
+        priced.tq,
+        priced.tr
+      from priced
+      where priced.into_wire
+        or (priced.word = 'all' and not priced.bridge)
+    ) as halt on halt.tq = priced.fq and halt.tr = priced.fr
     where priced.first
-      or not exists (
-        select
-        from priced as halt
-        where (halt.first and halt.out_of_wire)
-          or (
-            (halt.into_wire or (halt.word = 'all' and not halt.bridge))
-            and halt.tq = priced.fq
-            and halt.tr = priced.fr
-          )
-      )
+      or (halt.tq is null and not start.in_wire)
   ),
   line as materialized (
     select line.*

@@ -59,8 +59,9 @@ returns table (
   led integer,
   -- the leader in its hex whose command number is not told
   untold text,
-  -- the broken leader in its hex
+  -- the broken leader in its hex, and what the counters of such leaders say
   broken_leader text,
+  broken_command integer,
   -- veteran and suppressed together
   status integer,
   wire boolean,
@@ -104,7 +105,8 @@ begin
       piece.r,
       sum(piece.command)::integer as command,
       min(piece.code) filter (where piece.command is null) as untold,
-      min(piece.code) filter (where piece.broken) as broken
+      min(piece.code) filter (where piece.broken) as broken,
+      sum((piece.attributes ->> 'command')::integer) filter (where piece.broken)::integer as broken_command
     from piece
     where piece.kind in ('leader', 'hero')
     group by piece.side, piece.q, piece.r
@@ -145,6 +147,7 @@ begin
     case when piece.follows then coalesce(lead.command, 0) else 0 end,
     case when piece.follows then lead.untold end,
     case when piece.follows then lead.broken end,
+    case when piece.follows then coalesce(lead.broken_command, 0) else 0 end,
     coalesce((piece.attributes ->> 'veteran')::boolean, false)::integer
     - coalesce((piece.attributes ->> 'suppressed')::boolean, false)::integer,
     coalesce(marked.wire, false),
@@ -179,6 +182,10 @@ returns table (
   mortar boolean,
   printed integer,
   led integer,
+  -- the leader in its hex whose command is not told, the broken one, and what his counter says
+  untold text,
+  broken_leader text,
+  broken_command integer,
   status integer,
   wire boolean,
   -- why it cannot fire at all; null: it can
@@ -204,6 +211,9 @@ as $$
     piece.mortar,
     piece.range,
     change.led,
+    case when change.follows then stat.untold end,
+    case when change.follows then stat.broken_leader end,
+    case when change.follows then stat.broken_command else 0 end,
     change.status,
     change.wire = 1,
     bar.rule,
@@ -241,6 +251,7 @@ as $$
   ) as piece
   cross join lateral (
     select
+      stat.follows and not (piece.arm = 'weapon' and piece.ordnance) as follows,
       -- 3.3.1.3: leaders never improve ordnance; 4.1.2, 4.2.2 and F107.1 are about the unit alone
       case when piece.arm = 'weapon' and piece.ordnance then 0 else stat.led end as led,
       case when piece.arm = 'unit' then stat.status else 0 end as status,
@@ -275,6 +286,23 @@ $$;
 
 comment on function ccp._arms(bigint, jsonb) is
 'Every unit and weapon that could fire: from how near to how far, with what FP, or why it cannot.';
+
+create or replace function ccp._too_weak(fp integer, hindrance integer)
+returns table (rule text, note text)
+language sql immutable parallel safe rows 1
+as $$
+  select
+    case when hindrance > 0 then 'O27.3.2' else '16.3.2.2' end,
+    format(
+      '%s %s FP: only in a Fire Group, or by an action',
+      case when hindrance > 0 then format('a Hindrance of %s leaves none of its', hindrance) else 'no shot with' end,
+      fp
+    )
+  where fp <= hindrance
+$$;
+
+comment on function ccp._too_weak(integer, integer) is
+'Why so much FP makes no shot through a Hindrance, 0 where there is none; no row where it does (16.3.2.2).';
 
 create or replace function ccp._on_map(position_id bigint, unit text)
 returns void

@@ -50,7 +50,7 @@ as $$
     from stat
     where stat.melee
   ),
-  -- O27.1.3: not for a mortar in a melee hex, and the Scout must be unbroken
+  -- O27.1.2, O27.1.3: neither mortar nor Scout is in a melee hex, and the Scout is unbroken
   eye as materialized (
     select
       arm.unit,
@@ -73,6 +73,7 @@ as $$
     inner join stat as scout
       on scout.side = arm.side
         and scout.kind = 'scout'
+        and not scout.melee
         and not coalesce((scout.attributes ->> 'broken')::boolean, false)
         and scout.id <> arm.unit
     where arm.mortar
@@ -117,36 +118,43 @@ as $$
       _zone.conditions, _zone.policy
     ) as told
   ),
-  shot as materialized (
+  -- its own sight or a Scout's, whichever is hindered less
+  seen as materialized (
     select
-      arm.*,
+      eye.unit,
+      eye.arm,
+      told.q,
+      told.r,
+      min(told.hindrance) as hindrance,
+      bool_and(eye.spotter is not null) as spotted,
+      min(eye.spotter) as spotter
+    from eye
+    inner join told on told.viewer = eye.viewer and told.effect = 'visible'
+    group by eye.unit, eye.arm, told.q, told.r
+  ),
+  judged as materialized (
+    select
+      arm.by,
+      arm.arm,
+      arm.name,
       ground.q as tq,
       ground.r as tr,
       ground.label as target,
       place.away,
-      min(told.hindrance) as hindrance,
-      bool_and(eye.spotter is not null) as spotted,
-      min(eye.spotter) as spotter,
-      -- T89.2: a higher target costs 1 FP, a lower one gives 1
-      arm.fp + sign(arm.level - ground.level)::integer as strength
-    from eye
-    inner join arm on arm.unit = eye.unit and arm.arm = eye.arm
-    inner join told on told.viewer = eye.viewer and told.effect = 'visible'
-    inner join ground on ground.q = told.q and ground.r = told.r
-    cross join lateral (select lattice.distance(arm.q, arm.r, ground.q, ground.r) as away) as place
-    where place.away between arm.nearest and arm.farthest
-    group by
-      arm.unit, arm.by, arm.side, arm.q, arm.r, arm.label, arm.level, arm.arm, arm.name, arm.nearest, arm.farthest,
-      arm.fp, arm.ordnance, arm.mortar, arm.printed, arm.led, arm.status, arm.wire, arm.barred_by, arm.barred,
-      ground.q, ground.r, ground.label, ground.level, place.away
-  ),
-  judged as materialized (
-    select
-      shot.*,
+      seen.spotted,
+      seen.spotter,
       melee.q is not null as in_melee,
-      not shot.ordnance and coalesce(shot.strength <= shot.hindrance, false) as hindered
-    from shot
-    left join melee on melee.q = shot.tq and melee.r = shot.tr
+      weak.rule as weak_by,
+      weak.note as weak
+    from seen
+    inner join arm on arm.unit = seen.unit and arm.arm = seen.arm
+    inner join ground on ground.q = seen.q and ground.r = seen.r
+    cross join lateral (select lattice.distance(arm.q, arm.r, ground.q, ground.r) as away) as place
+    left join melee on melee.q = ground.q and melee.r = ground.r
+    -- T89.2: a higher target costs 1 FP, a lower one gives 1
+    left join lateral ccp._too_weak(arm.fp + sign(arm.level - ground.level)::integer, seen.hindrance) as weak
+      on not arm.ordnance
+    where place.away between arm.nearest and arm.farthest
   )
   select
     0,
@@ -163,7 +171,7 @@ as $$
     null
   from judged
   where not judged.in_melee
-    and not judged.hindered
+    and judged.weak is null
   union all
   select
     1,
@@ -199,12 +207,12 @@ as $$
       to_char(arm.led, 'SG9'), 'command of leaders in its hex', null
     ),
     (
-      arm.barred is null and stat.broken_leader is not null and not (arm.arm = 'weapon' and arm.ordnance), 3,
-      'O27.3.4', 'command', format('what %s, a broken leader, still commands', stat.broken_leader), 'ccp-29'
+      arm.barred is null and arm.broken_leader is not null, 3,
+      'O27.3.4', 'command', format('what %s, a broken leader, still commands', arm.broken_leader), 'ccp-29'
     ),
     (
-      arm.barred is null and stat.untold is not null and not (arm.arm = 'weapon' and arm.ordnance), 3,
-      '3.3.1.2', 'unknown', format('the command number of %s', stat.untold), null
+      arm.barred is null and arm.untold is not null, 3,
+      '3.3.1.2', 'unknown', format('the command number of %s', arm.untold), null
     ),
     (
       arm.barred is null and arm.arm = 'unit' and coalesce((stat.attributes ->> 'veteran')::boolean, false), 4,
@@ -253,11 +261,7 @@ as $$
     values
     (judged.in_melee, '19.1', 'forbids', 'a melee hex is no target'),
     (
-      judged.hindered and not judged.in_melee, 'O27.3.2', 'hindered',
-      format(
-        'a Hindrance of %s leaves it none of its %s FP: only in a Fire Group, or by an action',
-        judged.hindrance, judged.strength
-      )
+      judged.weak is not null and not judged.in_melee, judged.weak_by, 'hindered', judged.weak
     ),
     (
       judged.spotted and not judged.in_melee, 'O27.2.5', 'spots',

@@ -342,7 +342,12 @@ as $$
     los.clause,
     los.at,
     case los.effect when 'blocks' then 'hides' else los.effect end,
-    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes hidden' else 'lines' end),
+    format(
+      '%s %s%s',
+      count(*),
+      case when count(*) = 1 then 'hex' else 'hexes' end,
+      case when los.effect = 'blocks' then ' hidden' end
+    ),
     los.point
   from css._fan_of(
     fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy

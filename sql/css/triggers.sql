@@ -1,5 +1,5 @@
 -- needs: css/zones.sql
--- What a move triggers in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.5, 22.3.2.
+-- What a move triggers in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.3, 12.5, 22.3.2, 24.2.
 --
 -- Opportunity Fire falls on a unit that leaves a hex, so a step of a way is judged by the
 -- zones on the hex left, as they are at that moment: a unit that has the mover beside it
@@ -163,12 +163,11 @@ begin
       select way.*
       from css._way_steps(board, _watchers.qs, _watchers.rs, _watchers.in_cave, _watchers.lands) as way
     loop
-      reach := case
-        -- 7.2: the mover itself is the adjacent enemy, once it is there
-        when not _watchers.lands and lattice.distance(gunner.q, gunner.r, step.q, step.r) <= 1
-          then least(1, gunner.ready)
-        else coalesce(gunner.ready, 8)
-      end;
+      reach := coalesce(gunner.ready, gunner.most);
+      -- 7.2: the mover itself is the adjacent enemy, once it is there
+      if not _watchers.lands and lattice.distance(gunner.q, gunner.r, step.q, step.r) <= 1 then
+        reach := least(1, reach);
+      end if;
       select * into here
       from css._covers(
         _watchers.position_id, gunner.code, gunner.q, gunner.r, gunner.in_cave, reach,
@@ -224,7 +223,8 @@ language sql stable
 return (
   select
     case
-      when bool_or(friend.attributes ->> 'posture' = 'deployed') then 'deployed'
+      -- 24.2: an Ambush Unit is always Deployed
+      when bool_or(friend.kind = 'ambush' or friend.attributes ->> 'posture' = 'deployed') then 'deployed'
       when bool_or(friend.attributes ->> 'posture' is null) then 'untold'
     end
   from public.unit as friend
@@ -239,6 +239,15 @@ return (
 
 comment on function css._screen(bigint, text, integer, integer, boolean, text[]) is
 'Whether units that stay behind in a hex screen those that leave it: deployed, untold, or null (8.6).';
+
+create or replace function css._serves(weapon jsonb, gunner jsonb)
+returns boolean
+language sql immutable parallel safe
+return (gunner ->> 'posture' is distinct from 'column' or coalesce(weapon ->> 'target' = 'tank', false))
+and coalesce(weapon ->> 'formation' = gunner ->> 'formation', true);
+
+comment on function css._serves(jsonb, jsonb) is
+'Whether a unit may use a Support Weapon in its hex: Deployed, unless it is a tank, and of its Formation (12.3, 12.4.1).';
 
 create or replace function css._opportunity(
   suppressed boolean,
@@ -298,7 +307,7 @@ begin
     counter.side = 'japan'
     and coalesce(_triggers.conditions, position.conditions) ->> 'time' = 'night' as stealthy,
     mark.lit,
-    css._readings(coalesce(_triggers.policy, position.policy)) ->> 'css-42' as reading
+    css._readings(coalesce(_triggers.policy, position.policy)) as readings
   into mover
   from public.position
   cross join css._marked(position.id) as mark
@@ -333,11 +342,9 @@ begin
     select
       watcher.*,
       mover.stealthy and not coalesce(css._spot(watcher.q, watcher.r) = any(mover.lit), false) as infiltrates,
-      case
-        when not mover.lands then css._screen(
-          _triggers.position_id, mover.side, watcher.q, watcher.r, watcher.inside, moving
-        )
-      end as screen,
+      css._screen(
+        _triggers.position_id, mover.side, watcher.q, watcher.r, watcher.inside, moving
+      ) as screen,
       marked.spent,
       marked.sustaining,
       weapon.alert,
@@ -358,8 +365,13 @@ begin
     cross join lateral (
       select
         max((weapon.attributes ->> 'alert')::integer) as alert,
-        coalesce(bool_or((weapon.attributes ->> 'sustained_fire')::boolean), false) as sustains
+        coalesce(
+          bool_or((weapon.attributes ->> 'sustained_fire')::boolean and css._serves(weapon.attributes, gunner.attributes)),
+          false
+        ) as sustains
       from public.unit as weapon
+      inner join public.unit as gunner
+        on gunner.position_id = weapon.position_id and gunner.code = watcher.code
       where weapon.position_id = _triggers.position_id
         and weapon.q = watcher.by_q
         and weapon.r = watcher.by_r
@@ -372,8 +384,10 @@ begin
     select
       watcher.*,
       css._opportunity(
-        watcher.suppressed, watcher.concentrated, watcher.burrows, watcher.follows, watcher.untold, watcher.screen,
-        watcher.infiltrates, mover.reading, watcher.spent, watcher.alert
+        watcher.suppressed, watcher.concentrated, watcher.burrows, watcher.follows, watcher.untold,
+        -- css-63: whether those ashore screen who lands
+        case when not mover.lands or mover.readings ->> 'css-63' = 'b' then watcher.screen end,
+        watcher.infiltrates, mover.readings ->> 'css-42', watcher.spent, watcher.alert
       ) as word
     from watcher
     where watcher.covered
@@ -385,7 +399,10 @@ begin
     judged.label,
     told.effect,
     told.note,
-    case when judged.infiltrates then told.point end,
+    case
+      when judged.infiltrates then told.point
+      when mover.lands and judged.screen is not null then 'css-63'
+    end,
     judged.code
   from judged
   cross join lateral (
@@ -395,10 +412,14 @@ begin
     ('concentrated', '8.3.6', 'no opportunity fire', judged.code || ' has used Concentrated Fire', null),
     (
       'screened', '8.6', 'screened',
-      format('a Deployed unit stays in the hex, and the next is out of the zone of %s', judged.code), null
+      case
+        when mover.lands then 'a Deployed unit is on the beach already'
+        else format('a Deployed unit stays in the hex, and the next is out of the zone of %s', judged.code)
+      end,
+      null
     ),
     (
-      'infiltrates', case mover.reading when 'a' then '6.1.3' else '8.6.2' end, 'no opportunity fire',
+      'infiltrates', case mover.readings ->> 'css-42' when 'a' then '6.1.3' else '8.6.2' end, 'no opportunity fire',
       'at night a Japanese unit slips out of an unlit hex', 'css-42'
     ),
     (

@@ -202,7 +202,7 @@ comment on function css._armed(bigint, text, text, text[], jsonb) is
 create or replace function css._naval_zones(
   position_id bigint, side text, unit text, readings jsonb, conditions jsonb, policy jsonb
 )
-returns table (by text, run text, q integer, r integer, label text, range integer, seen boolean)
+returns table (by text, run text, q integer, r integer, label text, range integer, sight text)
 language plpgsql stable rows 4
 set plan_cache_mode = force_generic_plan
 as $$
@@ -226,13 +226,19 @@ begin
     beach.r,
     beach.label,
     counted.range,
-    exists (
-      select
-      from css.los(
-        _naval_zones.position_id, armed.code, beach.label, _naval_zones.conditions, _naval_zones.policy
-      ) as los
-      where los.effect = 'visible'
-    )
+    case
+      -- css-64: at its beach hex (22.3.1), or always (7.1.2)
+      when _naval_zones.readings ->> 'css-64' = 'b' then 'visible'
+      else (
+        select los.effect
+        from css.los(
+          _naval_zones.position_id, armed.code, beach.label, _naval_zones.conditions, _naval_zones.policy
+        ) as los
+        where los.effect in ('visible', 'blocked', 'unknown')
+        order by los.effect = 'unknown'
+        limit 1
+      )
+    end
   from (
     select distinct
       landing.map_id,
@@ -258,7 +264,7 @@ end
 $$;
 
 comment on function css._naval_zones(bigint, text, text, jsonb, jsonb, jsonb) is
-'Naval zones of the enemy within range, and whether their beach hex is seen (22.3.1).';
+'Naval zones of the enemy within range, and whether they are seen: visible, blocked or unknown (22.3.1).';
 
 -- The plan takes longer to make than to run: it is made once a session.
 create or replace function css._zone(
@@ -374,7 +380,7 @@ begin
     naval.label,
     naval.range
   from css._naval_zones(_zone.position_id, _zone.side, _zone.unit, readings, _zone.conditions, _zone.policy) as naval
-  where naval.seen;
+  where naval.sight = 'visible';
 end
 $$;
 
@@ -441,17 +447,27 @@ create or replace function css._zone_reasons(
 returns table (rule text, clause text, at text, effect text, note text, point text)
 language sql stable rows 10
 as $$
-  with armed as materialized (
-    select armed.*
+  with state as materialized (
+    select
+      css._readings(coalesce(_zone_reasons.policy, position.policy)) as readings,
+      css._visibility(now.conditions, false) as visibility,
+      now.conditions ->> 'time' = 'night' as night
     from public.position
-    cross join lateral css._armed(
-      position.id,
-      _zone_reasons.side,
-      _zone_reasons.unit,
-      '{}',
-      css._readings(coalesce(_zone_reasons.policy, position.policy))
-    ) as armed
+    cross join lateral (
+      select coalesce(_zone_reasons.conditions, position.conditions) as conditions
+    ) as now
     where position.id = _zone_reasons.position_id
+  ),
+  armed as materialized (
+    select
+      armed.*,
+      state.visibility,
+      state.night,
+      armed.fire_side <> 'marker' as is_unit
+    from state
+    cross join lateral css._armed(
+      _zone_reasons.position_id, _zone_reasons.side, _zone_reasons.unit, '{}', state.readings
+    ) as armed
   ),
   told as (
     select
@@ -486,16 +502,24 @@ as $$
         end,
         'css-47'
       ),
-      (6, armed.suppressed, '10.2.1', 'no zone', 'Suppressed units cannot fire', null),
-      (7, armed.concentrated, '8.3.6', 'no zone', 'it has used Concentrated Fire', null),
-      (8, armed.barraged, '8.7.2', 'one hex', 'under a Barrage or Bombardment', null),
-      (9, armed.beset_by is not null, '7.2', 'one hex', armed.beset_by || ' is adjacent', null),
+      (6, armed.suppressed and armed.is_unit, '10.2.1', 'no zone', 'Suppressed units cannot fire', null),
+      (7, armed.concentrated and armed.is_unit, '8.3.6', 'no zone', 'it has used Concentrated Fire', null),
       (
-        10, armed.reach > 0 and (armed.in_cave or armed.over_cave), '6.3', 'own hex',
+        8, armed.barraged and armed.is_unit, case when armed.bombarded then '8.7.7' else '8.7.2' end, 'one hex',
+        case when armed.bombarded then 'under a Bombardment' else 'under a Barrage' end, null
+      ),
+      (9, armed.beset_by is not null and armed.is_unit, '7.2', 'one hex', armed.beset_by || ' is adjacent', null),
+      (
+        10, armed.reach > armed.visibility, case when armed.night then '17.0' else '7.1.2' end, 'visibility',
+        css._hexes(armed.visibility) || ' can be seen now' || case when armed.night then ', but for lit ones' else '' end,
+        null
+      ),
+      (
+        11, armed.reach > 0 and (armed.in_cave or armed.over_cave), '6.3', 'own hex',
         'inside of a cave and on top of it are one hex apart', null
       ),
       (
-        11, armed.reach is null, '7.2', 'unknown',
+        12, armed.reach is null, '7.2', 'unknown',
         case armed.fire_side
           when 'untold' then 'the fire that the counter of %s prints'
           when 'indirect, posture untold' then 'the posture of %s'
@@ -509,7 +533,7 @@ as $$
     -- of one unit every place that hides something, of a side the rules alone
     select
       armed.code,
-      12,
+      13,
       hidden.rule,
       hidden.clause,
       case when _zone_reasons.unit is not null then hidden.at end,
@@ -533,23 +557,24 @@ as $$
     union all
     select
       naval.by,
-      13,
+      14,
       '22.3.1',
       null,
       naval.label,
-      case when naval.seen then 'in zone' else 'hides' end,
-      format(
-        '%s: the %s off this beach is %s hexes away%s', naval.by, replace(naval.run, '_', ' '), naval.range,
-        case when not naval.seen then ', but the beach is not seen' end
-      ),
-      null
-    from public.position
+      case naval.sight when 'visible' then 'in zone' when 'blocked' then 'hides' else 'unknown' end,
+      case
+        when naval.sight = 'unknown' then format('whether %s sees the beach %s', naval.by, naval.label)
+        else format(
+          '%s: the %s off this beach is %s away%s', naval.by, replace(naval.run, '_', ' '), css._hexes(naval.range),
+          case when naval.sight = 'blocked' then ', but the beach is not seen' end
+        )
+      end,
+      'css-64'
+    from state
     cross join lateral css._naval_zones(
-      position.id, _zone_reasons.side, _zone_reasons.unit,
-      css._readings(coalesce(_zone_reasons.policy, position.policy)),
+      _zone_reasons.position_id, _zone_reasons.side, _zone_reasons.unit, state.readings,
       _zone_reasons.conditions, _zone_reasons.policy
     ) as naval
-    where position.id = _zone_reasons.position_id
   )
   select
     told.rule,
