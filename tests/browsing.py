@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 from sqlalchemy.engine import URL
 from waitress.server import create_server
 
@@ -78,12 +78,19 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def page(browser: Browser, site: str) -> Iterator[Page]:
-    """A page that fails the test if anything on it goes wrong."""
+@pytest.fixture(scope="session")
+def reader(browser: Browser, site: str) -> Iterator[BrowserContext]:
+    """Somebody with a browser that keeps what it has loaded once: all tests are this one."""
     context = browser.new_context(base_url=site)
     context.set_default_timeout(15_000)
-    page = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(reader: BrowserContext, site: str) -> Iterator[Page]:
+    """A page that fails the test if anything on it goes wrong."""
+    page = reader.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -92,7 +99,7 @@ def page(browser: Browser, site: str) -> Iterator[Page]:
         lambda asked: wrong.append(asked.url) if not asked.url.startswith((site, "data:")) else None,
     )
     yield page
-    context.close()
+    page.close()
     assert wrong == [], "errors of scripts or of the content security policy, or requests to elsewhere"
 
 
@@ -100,7 +107,7 @@ def serious_findings(page: Page) -> list[str]:
     """What an accessibility check (axe) finds on a page that keeps people out: serious and critical."""
     # evaluated, not added as a script: the page's own policy allows none but ours
     page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run()")
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
     return [
         f"{finding['id']}: {node['html']}"
         for finding in found["violations"]

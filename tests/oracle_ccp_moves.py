@@ -107,6 +107,7 @@ class Board:
         origin, side = party[0]["at"], party[0]["side"]
         enemies = {unit["at"] for unit in self.units if unit["side"] != side}
         best = {origin: 0}
+        drowned: dict[str, int] = {}
         queue = [(0, origin)]
         while queue:
             spent, here = heapq.heappop(queue)
@@ -116,23 +117,28 @@ class Board:
                 if goal not in self.terrain or goal in enemies:
                     continue
                 has = self.allowance(here, party)
-                if self.terrain[goal] == "water_barrier":
-                    if self.has(goal, "blaze") or here != origin or has == 0:
-                        continue
-                    total = has
-                else:
-                    price = self.price(here, goal)
-                    if price is None or spent + price > has:
-                        continue
-                    total = spent + price
-                if total < best.get(goal, 10**6):
-                    best[goal] = total
-                    heapq.heappush(queue, (total, goal))
-        return best
+                if self._drowns(here, goal):
+                    if here == origin and has > 0 and not self.has(goal, "blaze"):
+                        drowned[goal] = has
+                    continue
+                price = self.price(here, goal)
+                if price is None or spent + price > has:
+                    continue
+                if spent + price < best.get(goal, 10**6):
+                    best[goal] = spent + price
+                    heapq.heappush(queue, (spent + price, goal))
+        return best | {label: min(cost, best.get(label, cost)) for label, cost in drowned.items()}
+
+    def _drowns(self, start: str, goal: str) -> bool:
+        """Whether a step is into a water barrier, which a bridge spares those who come along it (T84, T99)."""
+        if self.terrain[goal] != "bridge":
+            return self.terrain[goal] == "water_barrier"
+        along = self.terrain[start] == "bridge" or frozenset((start, goal)) in self.paths
+        return self.beneath[goal] == "water_barrier" and not along and not self.entrenched(start, goal)
 
     def _over(self, here: str, origin: str) -> bool:
-        """Whether a Move that has come here is over (F107.2, T99)."""
-        return self.has(here, "wire") or self.has(origin, "wire") or self.terrain[here] == "water_barrier"
+        """Whether a Move that has come here is over (F107.2)."""
+        return self.has(here, "wire") or self.has(origin, "wire")
 
     def arms(self, unit: Counter) -> list[tuple[int, int]]:
         """How far and how strong a unit and its weapon fire, ordnance left out (A41.3)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,12 +107,6 @@ def test_a_question_on_a_large_map_loads_no_more_than_it_needs(engine: Engine) -
         answer = board.ask(connection, question)
         hexes = answer.case.position.board.hexes
         assert 0 < len(hexes.data) < 1000  # type: ignore[attr-defined]
-        took = []
-        for _ in range(5):
-            started = time.perf_counter()
-            board.ask(connection, question)
-            took.append(time.perf_counter() - started)
-    assert min(took) < 0.1
 
 
 def test_a_stored_map_is_the_same_looked_at_or_loaded(connection: Connection) -> None:

@@ -134,12 +134,10 @@ def test_a_second_start_does_nothing_but_check_the_stamps(
     before = state()
     nothing = _tools(tree.parent / "no npm")
     _give_python(nothing)
-    started = time.monotonic()
     again = launch("--version", path=nothing)
     assert again.returncode == 0, again.stderr
     assert again.stderr == ""
     assert state() == before
-    assert time.monotonic() - started < 10, "a start that has nothing to do is quick"
 
 
 def test_it_starts_from_anywhere_and_by_a_link(

@@ -39,7 +39,7 @@ def drawn(rng: random.Random, enemies: int = 1, paths: int = 2) -> Document:
     hexes = {label: {"terrain": rng.choice(GROUND), "level": rng.choice([0, 0, 0, 1, 2])} for label in LABELS}
     for ground in hexes.values():
         if ground["terrain"] == "bridge":
-            ground["features"] = [rng.choice(["stream", "gully", "swamp"])]
+            ground["features"] = [rng.choice(["stream", "gully", "swamp", "water_barrier"])]
     land = [label for label in LABELS if hexes[label]["terrain"] not in ("stream", "swamp", "water_barrier")]
     forts = {label: rng.choice(FORTS) for label in rng.sample(land, 8)}
     free = [label for label in LABELS if forts.get(label) != "blaze"]
@@ -197,7 +197,9 @@ def test_more_points_lose_no_hex_and_cheapen_none(connection: Connection, rng: r
     document = drawn(rng, enemies=0)
     position = stored(connection, document)
     water = {
-        label for label, ground in document["map"]["hexes"].items() if ground["terrain"] == "water_barrier"
+        label
+        for label, ground in document["map"]["hexes"].items()
+        if "water_barrier" in (ground["terrain"], *ground.get("features", ()))
     }
     before: dict[str, int] = {}
     for points in ("0", "1.5", "3", "6"):
@@ -330,6 +332,10 @@ def ruled(connection: Connection, question: dict[str, Any], **more: Any) -> Ruli
         ({"move": {"unit": "U0", "path": ["B3"], "with": ["foe"]}}, "foe is no friend of U0"),
         ({"reach": {"unit": "U0", "posture": "column"}}, "ccp knows no 'posture'"),
         ({"fire_zone": {"unit": "off"}}, "off is not on the map"),
+        (
+            {"move": {"unit": "U0", "path": ["B3"], "hidden_wire": ["B3"], "hidden_mines": ["B3"]}},
+            "either wire or mines are revealed in B3",
+        ),
     ],
 )
 def test_a_question_without_sense_is_refused(
@@ -357,6 +363,61 @@ def test_an_overstacked_end_is_told_with_its_price(connection: Connection) -> No
     units = [*SMALL["units"], {"id": "friend", "side": "allied", "kind": "squad", "at": "B3"}]
     ruling = ruled(connection, {"move": {"unit": "U0", "path": ["B3"]}}, units=units)
     assert [step.rule for step in ruling.steps if step.effect == "overstacked"] == ["15.2.2"]
+
+
+def test_op_fire_that_hangs_on_a_broken_leader_is_contested(connection: Connection) -> None:
+    leader = {"id": "boss", "side": "japan", "kind": "leader", "command": 1, "broken": True, "at": "B5"}
+    question = {"move": {"unit": "U0", "path": ["B3"]}}
+    ruling = ruled(connection, question, units=[*SMALL["units"], leader])
+    assert ruling.answer["opportunity_fire"] == []
+    assert ruling.contested == [{"point": "ccp-29", "reading": "a", "decides": True}]
+    whole = ruled(connection, question, units=[*SMALL["units"], leader | {"broken": False}])
+    assert (whole.answer["opportunity_fire"], whole.contested) == ([{"by": "foe", "at": "B3"}], [])
+
+
+def test_every_part_of_a_morale_is_told(connection: Connection) -> None:
+    units = [
+        {"id": "S", "side": "allied", "kind": "squad", "morale": 7, "veteran": True, "at": "B2"},
+        {"id": "L", "side": "allied", "kind": "leader", "morale": 8, "command": 2, "at": "B2"},
+    ]
+    ruling = ruled(connection, {"stack": {"hex": "B2"}}, units=units, markers=[{"kind": "wire", "at": "B2"}])
+    parts = [(step.rule, step.effect) for step in ruling.steps if (step.note or "").startswith("S: ")]
+    assert parts == [
+        ("3.1.4", "7"), ("3.3.1.2", "+2"), ("4.1.2", "+1"), ("F107.1", "-1"), ("T81.3.1", "+0"),
+    ]  # fmt: skip
+    assert ruling.answer["morale"] == {"S": 9, "L": 7}
+
+
+def test_an_advance_tells_what_it_meets(connection: Connection) -> None:
+    question = {"move": {"unit": "U0", "path": ["B3"], "as": "advance", "hidden_wire": ["B3", "C3"]}}
+    ruling = ruled(connection, question)
+    assert [(step.rule, step.at, step.effect) for step in ruling.steps] == [
+        ("O22.1", "B3", "advances"), ("A43.7", "B3", "places wire"), ("A43.7", "C3", "not placed"),
+        ("O22.1", "B3", "legal"),
+    ]  # fmt: skip
+
+
+def test_reach_tells_what_an_unseen_road_costs(connection: Connection) -> None:
+    place = SMALL["map"] | {"paths": [{"kind": "road", "hexes": ["B2", "B3", "B4"]}]}
+    costs = {
+        len(units): [
+            step.effect
+            for step in ruled(connection, {"reach": {"unit": "U0"}}, map=place, units=units).steps
+            if step.rule == "T94"
+        ]
+        for units in (SMALL["units"][:2], SMALL["units"])
+    }
+    assert costs == {2: [Decimal(1) / 2], 4: [1]}
+
+
+def test_reach_tells_only_costs_of_steps_that_can_be_taken(connection: Connection) -> None:
+    hexes = {"B4": {"terrain": "jungle"}, "A2": {"terrain": "water_barrier"}}
+    place = SMALL["map"] | {"hexes": hexes}
+    wired = ruled(connection, {"reach": {"unit": "U0"}}, map=place, markers=[{"kind": "wire", "at": "B2"}])
+    assert [step.rule for step in wired.steps if step.note == "jungle"] == []
+    free = ruled(connection, {"reach": {"unit": "U0"}}, map=place)
+    assert [step.rule for step in free.steps if step.note == "jungle"] == ["T91"]
+    assert [step.effect for step in free.steps if step.rule == "T99"] == ["stops"]
 
 
 def test_a_point_that_decides_a_cost_is_named(connection: Connection) -> None:

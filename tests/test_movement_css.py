@@ -331,6 +331,8 @@ def test_a_word_that_cannot_be_is_refused(
         ("""move(%s, 'mover', array['30.31'], '{"with": ["enemy"]}')""", "an enemy"),
         ("""move(%s, 'mover', array['30.31'], '{"with": ["tanks"]}')""", "different ways"),
         ("""move(%s, 'mover', array['30.31'], '{"hits": {"31.31": 1}}')""", "not on the way"),
+        ("""move(%s, 'mover', array['30.31'], '{"hits": {"30.31": 1}}')""", "30.31, where the way ends"),
+        ("""move(%s, 'mover', array['30.31'], '{"hits": {"30.30": 1}, "as": "advance"}')""", "has no hits"),
         ("move(%s, 'away', array['30.31'])", "not on the map"),
         ("reach(%s, 'away')", "not on the map"),
         ("reach_path(%s, 'mover', '99.99')", "no hex 99.99"),

@@ -226,6 +226,36 @@ def test_the_second_question_about_a_zone_is_answered_from_the_cache(connection:
         assert 77 in zone(connection, position, "gun").values()
 
 
+def reasons(connection: Connection, unit: Counter, **facts: Any) -> list[tuple[str, str]]:
+    """Rule and effect of all that makes the zone of a counter on open ground, with an enemy beside it."""
+    enemy = Counter("enemy", "us" if unit.side == "japan" else "japan", AT["33.33"])
+    with Stored(
+        connection, position_of(Table(dataclasses.replace(OPEN, **facts), (unit, enemy)))
+    ) as position:
+        rows = connection.execute(
+            sa.text("select * from css.fire_zone_reasons(:position, :unit)"),
+            {"position": position, "unit": unit.id},
+        ).all()
+    return [(row.rule, row.effect) for row in rows if row.effect != "graze"]
+
+
+def test_a_zone_names_every_rule_that_makes_it(connection: Connection) -> None:
+    gun = Counter("gun", "japan", AT["30.30"], range=4)
+    printed = ("8.1", "range")
+    assert reasons(connection, gun) == [printed]
+    assert reasons(connection, gun, conditions={"time": "night"}) == [printed, ("17.0", "visibility")]
+    assert reasons(connection, gun, conditions={"weather": "rain"}) == [printed, ("7.1.2", "visibility")]
+    far = dataclasses.replace(gun, range=12)
+    assert reasons(connection, far) == [printed, ("7.1.2", "visibility")]
+    barrage, bombardment = ({AT["30.30"]: frozenset({kind})} for kind in ("light_barrage", "bombardment"))
+    assert reasons(connection, gun, markers=barrage) == [printed, ("8.7.2", "one hex")]
+    assert reasons(connection, gun, markers=bombardment) == [printed, ("8.7.7", "one hex")]
+    beset = dataclasses.replace(gun, cell=AT["33.32"])
+    assert reasons(connection, beset) == [printed, ("7.2", "one hex")]
+    leader = dataclasses.replace(beset, kind="leader")
+    assert reasons(connection, leader) == [("2.0", "no zone")], "no enemy shortens what a marker has not"
+
+
 # Triggers
 
 
@@ -301,6 +331,55 @@ def test_a_friend_whose_posture_is_not_told_may_or_may_not_screen(connection: Co
     }
 
 
+def test_an_enemy_beside_it_does_not_tell_what_a_counter_fires(connection: Connection) -> None:
+    mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"], fire=None)
+    other = Counter("B", "us", AT["32.33"])
+    assert told(connection, (mover, enemy, other), ["31.31", "31.30"]) == {("unknown", "8.6", "X", None)}
+
+
+def test_a_mortar_of_untold_posture_fires_one_hex_at_most(connection: Connection) -> None:
+    mover = Counter("A", "us", AT["31.31"])
+    far, near = (
+        Counter("81mm", "japan", AT[label], posture="", fire="indirect", range=8)
+        for label in ("31.33", "31.32")
+    )
+    touched = ("contested", "7.2", "81mm", "css-47")
+    assert told(connection, (mover, far), ["31.31", "31.30"]) == {touched}
+    assert told(connection, (mover, near), ["31.31", "31.30"]) == {touched, ("unknown", "8.6", "81mm", None)}
+
+
+def test_an_ambush_unit_is_deployed_and_screens(connection: Connection) -> None:
+    mover, enemy = Counter("A", "japan", AT["31.31"]), Counter("X", "us", AT["31.32"])
+    friend = Counter("B", "japan", AT["31.31"], "ambush", posture="")
+    assert told(connection, (mover, enemy, friend), ["31.31", "31.30"]) == {("screened", "8.6", "X", None)}
+
+
+@pytest.mark.parametrize(
+    ("gunner", "weapon", "sustains"),
+    [
+        ({"posture": "deployed", "formation": "3 RCT"}, {"formation": "3 RCT"}, True),
+        ({"posture": "column", "formation": "3 RCT"}, {"formation": "3 RCT"}, False),
+        ({"posture": "column"}, {"target": "tank"}, True),
+        ({"posture": "deployed", "formation": "3 RCT"}, {"formation": "9 RCT"}, False),
+        ({"posture": "deployed"}, {"formation": "9 RCT"}, True),
+    ],
+)
+def test_who_may_use_a_support_weapon(
+    connection: Connection, gunner: dict[str, str], weapon: dict[str, str], sustains: bool
+) -> None:
+    query = sa.text("select css._serves(:weapon, :gunner)").bindparams(
+        sa.bindparam("weapon", type_=JSONB), sa.bindparam("gunner", type_=JSONB)
+    )
+    assert connection.execute(query, {"weapon": weapon, "gunner": gunner}).scalar() is sustains
+    enemy = CssUnit(id="X", at="31.32", side="us", fire=Fire(value=3, type="small_arms", range=1), **gunner)
+    gun = CssUnit(id="HMG", at="31.32", side="us", kind="support_weapon", sustained_fire=True, **weapon)
+    position = position_of(Table(OPEN, (Counter("A", "japan", AT["31.31"]),)))
+    position.units |= {unit.id: (unit, Axial(*AT["31.32"])) for unit in (enemy, gun)}
+    with Stored(connection, position) as stored:
+        rows = triggers(connection, stored, "A", [AT["31.31"], AT["31.30"]])
+    assert ("sustained fire" in {row.effect for row in rows}) == sustains
+
+
 def test_an_alert_weapon_adds_to_fire_that_is_allowed(connection: Connection) -> None:
     mover, enemy = Counter("A", "us", AT["31.31"]), Counter("X", "japan", AT["31.32"])
     dogs = Counter("dogs", "japan", AT["31.32"], "support_weapon", fire=None, alert=4)
@@ -334,6 +413,15 @@ def test_a_trigger_names_the_points_that_it_turns_on(connection: Connection) -> 
         conditions=night,
         policy={"css-42": "a", "css-47": "c"},
     ) == {("contested", "7.2", "81mm", "css-47")}
+
+
+def test_a_lit_hex_is_named_where_it_undoes_infiltration(connection: Connection) -> None:
+    mover, enemy = Counter("A", "japan", AT["31.31"]), Counter("X", "us", AT["31.32"])
+    lit = {"conditions": {"time": "night"}, "markers": {AT["31.31"]: frozenset({"illumination"})}}
+    assert told(connection, (mover, enemy), ["31.31", "31.30"], **lit) == {
+        ("opportunity fire", "8.6", "X", None),
+        ("lit", "8.6.2", "X", None),
+    }
 
 
 def test_an_advance_after_an_assault_triggers_nothing(connection: Connection) -> None:
