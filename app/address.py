@@ -7,6 +7,7 @@ whoever opens it. The words of a question are its arguments' own; ours beside th
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from importers.documents import read_document
 OWN = ("tool", "policy", "look", "edit", "whatif", "part")
 """Words of the address that are no argument of a question."""
 SEPARATOR = ","
-"""Between the values of one argument, such as the hexes of a way."""
+"""Between the values of one argument, such as the hexes of a way; one that is part of a value is written `\\,`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +68,9 @@ class View:
     def parameters(self, **otherwise: Any) -> dict[str, Any]:
         """The words of the address; those that are None or empty are left out."""
         told: dict[str, Any] = {"tool": self.tool.name if self.tool else None}
-        told |= {word: SEPARATOR.join(values) for word, values in self.given.items()}
+        told |= {
+            argument.word: listed(argument, self.given.get(argument.word, ())) for argument in self.arguments
+        }
         told |= {
             "policy": [choice(*one) for one in self.policy.items()],
             "look": self.look,
@@ -87,7 +90,7 @@ class View:
         kept = {}
         if tool is not None:
             taken = {argument.word: argument for argument in arguments(kinds_of(self.board.ruleset)[tool])}
-            kept = {word: SEPARATOR.join(v) for word, v in self.given.items() if word in taken}
+            kept = {word: listed(taken[word], values) for word, values in self.given.items() if word in taken}
         dropped = dict.fromkeys(self.given)
         return self.address(**dropped | kept, tool=tool)
 
@@ -124,6 +127,13 @@ def view(board: Board, query: MultiDict[str, str]) -> View:
     )
 
 
+def listed(argument: Argument, values: Sequence[str], between: str = SEPARATOR) -> str:
+    """What an argument was given, as the address and its field have it."""
+    if not argument.many:
+        return "".join(values[:1])
+    return between.join(value.replace(SEPARATOR, f"\\{SEPARATOR}") for value in values)
+
+
 def _filled(argument: Argument, values: Sequence[str]) -> Any:
     """What an argument was given; a value of several parts is written as in a case file."""
     if argument.form == "written":
@@ -132,5 +142,7 @@ def _filled(argument: Argument, values: Sequence[str]) -> Any:
 
 
 def _values(argument: Argument, told: Sequence[str]) -> list[str]:
-    split = [part for text in told for part in text.split(SEPARATOR)] if argument.many else told
-    return [value for text in split if (value := text.strip())]
+    if not argument.many:
+        return [value for text in told if (value := text.strip())]
+    split = (part for text in told for part in re.split(rf"(?<!\\){SEPARATOR}", text))
+    return [value for text in split if (value := text.strip().replace(f"\\{SEPARATOR}", SEPARATOR))]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -22,7 +21,7 @@ from app.arguments import arguments, needs_units
 from app.cases import rule_text
 from app.output import to_json
 from app.questions import forms, kinds_of
-from app.report import marked, place_of
+from app.report import marked, place_of, step_costs
 from app.rulings import QuestionKind, Ruling, rule_case
 from app.whatif import NOTHING, Changes
 from db import SightlineError
@@ -158,9 +157,7 @@ class _Told:
             elif isinstance(found, list) and key not in ("blocked_by", "path"):
                 self.hexes |= {name: None for name in found if isinstance(name, str)}
         if kind.draws == "path":
-            for step in ruling.steps:
-                if step.at and isinstance(step.effect, int | Decimal):
-                    self.hexes[step.at] = self.hexes.get(step.at, 0) + step.effect
+            self.hexes |= step_costs(ruling)
 
 
 def open_board(connection: Connection, name: str, kind: Kind | None = None) -> Board:

@@ -43,7 +43,7 @@ class Pattern(NamedTuple):
     width: int
     height: int
     shapes: str
-    """SVG whose ink is `currentColor`."""
+    """SVG whose ink is `currentColor`; what crosses an edge goes on at the one across, or it would be cut off."""
 
 
 def _lines(d: str, width: float = 3) -> str:
@@ -68,7 +68,7 @@ PATTERNS: dict[str, Pattern] = {
         56, 48, _lines("M8 20q-1-8-4-11M9 20V6M10 20q1-8 4-11M36 44q-1-8-4-11M37 44V30M38 44q1-8 4-11")
     ),
     "bushes": Pattern(
-        60, 52,
+        63, 52,
         _lines("M6 20a7 7 0 0 1 4-12 8 8 0 0 1 15 1 6 6 0 0 1 2 11zM36 46a7 7 0 0 1 4-12 8 8 0 0 1 15 1 6 6 0 0 1 2 11z"),
     ),
     "grass": Pattern(
@@ -84,14 +84,14 @@ PATTERNS: dict[str, Pattern] = {
     "houses": Pattern(64, 58, _solid("M6 22V12l9-8 9 8v10zM38 50V40l9-8 9 8v10zM42 16v-6l5-5 5 5v6z")),
     "planks": Pattern(48, 24, _lines("M0 6H48M0 18H48M12 6V18M36 18V24M36 0V6", 2.6)),
     "huts": Pattern(60, 52, _lines("M4 14L15 4l11 10M8 14v8h14v-8M34 40l11-10 11 10M38 40v8h14v-8", 3.4)),
-    "paddies": Pattern(52, 44, _lines("M0 0H52M0 22H52M14 0V22M40 22V44", 2.6)),
+    "paddies": Pattern(52, 44, _lines("M0 4H52M0 26H52M14 4V26M40 26V44M40 0V4", 2.6)),
     "palms": Pattern(
         64, 60,
         _lines("M16 26q3-9 1-16M17 10q-7-5-12 1M17 10q7-5 12 1M17 10q-5 1-7 8M17 10q5 1 7 8"
                "M48 56q3-9 1-16M49 40q-7-5-12 1M49 40q7-5 12 1M49 40q-5 1-7 8M49 40q5 1 7 8"),
     ),
     "trees": Pattern(
-        52, 46,
+        55, 49,
         _lines("M4 14a7 7 0 0 1 13-4 7 7 0 0 1 9 8 6 6 0 0 1-11 3 7 7 0 0 1-11-7zM30 37a7 7 0 0 1 13-4"
                " 7 7 0 0 1 9 8 6 6 0 0 1-11 3 7 7 0 0 1-11-7z", 3.4),
     ),
@@ -101,11 +101,11 @@ PATTERNS: dict[str, Pattern] = {
     ),
     "crops": Pattern(24, 40, _lines("M6 0V40M18 0V40", 2.6) + _dots(3, (6, 10), (18, 30))),
     "wheat": Pattern(30, 36, _lines("M8 34V8M8 14l-5-5M8 14l5-5M8 22l-5-5M8 22l5-5M23 16V-6M23 36V28", 2.4)),
-    "gully": Pattern(44, 44, _lines("M4 4l10 6-4 10 12 6-2 12", 3.4) + _lines("M30 2v9M38 8v9M28 30v9M36 36v9", 2.2)),
-    "waves": Pattern(64, 44, _lines("M2 12q8-9 15 0t15 0M34 34q8-9 15 0t15 0", 2.8)),
+    "gully": Pattern(44, 44, _lines("M4 4l10 6-4 10 12 6-2 12", 3.4) + _lines("M30 2v9M38 8v9M28 28v9M36 33v9", 2.2)),
+    "waves": Pattern(64, 44, _lines("M2 12q8-9 15 0t15 0M32 34q8-9 15 0t15 0", 2.8)),
     "swells": Pattern(72, 40, _lines("M0 10q18-14 36 0t36 0M0 30q18-14 36 0t36 0", 2.8)),
     "ripples": Pattern(44, 32, _lines("M2 8q5-5 10 0M24 24q5-5 10 0M24 8h10M2 24h10", 2.6)),
-    "canal": Pattern(40, 24, _lines("M0 6H40M0 18H24", 2.6)),
+    "canal": Pattern(40, 24, _lines("M0 6H40M6 18H30", 2.6)),
     "foam": Pattern(56, 36, _lines("M2 12a6 6 0 0 1 12 0a6 6 0 0 1 12 0M30 30a6 6 0 0 1 12 0a6 6 0 0 1 12 0", 2.8)),
     "reef": Pattern(56, 52, _lines("M6 8l9 9M15 8l-9 9M34 34l9 9M43 34l-9 9", 3) + _dots(2.4, (38, 12), (12, 38))),
     "coral": Pattern(56, 56, _lines("M14 26V14M14 18l-7-9M14 16l7-9M42 54V42M42 46l-7-9M42 44l7-9M40 12h6M10 42h6", 3.2)),
@@ -256,22 +256,23 @@ SIGNS: dict[str, tuple[str, str]] = {
 
 DOTS: dict[str, str] = {
     "blue": "#2f5fa8", "brown": "#7a4a1c", "green": "#2f7a3a", "orange": "#d9730d", "purple": "#7a3f98",
-    "red": "#c01818",
+    "red": "#c01818", "": "#4a4741",
 }  # fmt: skip
-"""Colours of printed positions and their fire dots (ddp)."""
+"""Colours of printed positions and their fire dots (ddp); the last where a map names none of them."""
 
 MARKS: dict[str, str] = {"end": "#111111", "line": "#4a3f8f", "blocks": "#c01818", "answer": "#1358c4"}
 """What a ruling marks on a map, as `app.report.marked` names it."""
 
 INKS: dict[str, str] = {
     "label": "#4c4a3d", "grid": "#8d8a78", "level": "#6b4a22", "name": "#1d1b17", "paper": "#fbfaf6",
+    "height": "#6b3f10",
 }  # fmt: skip
 """Other colours of a drawn map."""
 
 
 def dot_colour(word: object) -> str:
     """The colour of a printed position; ink where none of ours is named."""
-    return DOTS.get(str(word), "#4a4741")
+    return DOTS.get(str(word), DOTS[""])
 
 
 def tile(look: Look) -> Pattern:

@@ -14,7 +14,16 @@ from sqlalchemy.engine import Connection
 
 from app.drawing import svg
 from app.questions import kinds, kinds_of
-from app.report import answer_in_words, arguments_in_words, ends, in_words, is_long, marked, place_of
+from app.report import (
+    answer_in_words,
+    arguments_in_words,
+    ends,
+    in_words,
+    is_long,
+    marked,
+    place_of,
+    step_costs,
+)
 from app.rulings import Ruling, contested_points
 from db import SightlineError, reference
 from db.labels import Axial
@@ -119,10 +128,11 @@ def _way(ruling: Ruling, position: PositionDraft) -> list[Axial]:
 
 
 def _costs(ruling: Ruling, position: PositionDraft) -> dict[Axial, str]:
-    """What an answer says of each hex it found, where it says something."""
+    """What an answer says of each hex it found, or its proof of each step of a way, where it says something."""
+    way = kinds_of(ruling.ruleset)[ruling.kind].draws == "path"
     return {
         place: in_words(cost)
-        for found in ruling.answer.values()
+        for found in ([step_costs(ruling)] if way else ruling.answer.values())
         if isinstance(found, dict)
         for name, cost in found.items()
         if (place := place_of(name, position)) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
@@ -102,6 +103,15 @@ def _hexes_of(label: str, position: PositionDraft) -> list[Axial]:
     return [
         place for place in side_hexes(*position.board.scheme.side(label)) if place in position.board.hexes
     ]
+
+
+def step_costs(ruling: Ruling) -> dict[str, int | Decimal]:
+    """What the steps of a proof say that each hex of a way costs."""
+    costs: dict[str, int | Decimal] = {}
+    for step in ruling.steps:
+        if step.at and isinstance(step.effect, int | Decimal):
+            costs[step.at] = costs.get(step.at, 0) + step.effect
+    return costs
 
 
 def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
@@ -272,7 +282,7 @@ def answer_in_words(answer: Mapping[str, Any], longest: int | None = None) -> st
 
 
 def _said(key: str, value: Any, longest: int | None) -> str:
-    words = key.replace("_", " ")
+    words = "because" if key == "why" else key.replace("_", " ")
     if value is True:
         return words
     if value is False:

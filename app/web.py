@@ -255,8 +255,10 @@ def _refuse_other_names() -> None:
 
 
 def _validate(response: Response) -> None:
-    """Let what the API reads be kept by whoever asks, who then asks only whether it has changed."""
-    if request.method not in ("GET", "HEAD") or not request.path.startswith("/api/"):
+    """Let what the API reads, or what tells its version, be kept by whoever asks only whether it has changed."""
+    if request.method not in ("GET", "HEAD"):
+        return
+    if not request.path.startswith("/api/") and "version" not in g:
         return
     if response.status_code != 200 or response.is_streamed or response.direct_passthrough:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 import sqlalchemy as sa
@@ -361,6 +362,27 @@ def test_the_address_tells_the_view_and_the_view_the_address(client: FlaskClient
         assert "policy=css-12:b" in shown.with_reading("css-12", "b")
         assert "to=14.12" in shown.with_tool("trace")
         assert "to=" not in shown.with_tool("fan")
+
+
+def test_a_comma_in_a_name_does_not_part_it(client: FlaskClient, engine: Engine) -> None:
+    address = f"/positions/{POSITION}?tool=reach&with=A\\,1,B"
+    with client.application.test_request_context(address) as context, engine.connect() as connection:
+        shown = view(open_board(connection, POSITION), context.request.args)
+        assert shown.given == {"with": ["A,1", "B"]}
+        assert unquote(shown.address()) == address
+
+
+def test_a_picture_is_drawn_anew_only_when_something_changed(client: FlaskClient) -> None:
+    told = set()
+    for address in (f"/maps/{MAP}/picture.svg", f"/positions/{POSITION}/picture.svg"):
+        first = client.get(address)
+        assert first.mimetype == "image/svg+xml"
+        again = client.get(address, headers={"If-None-Match": first.headers["ETag"]})
+        assert (again.status_code, again.data) == (304, b"")
+        told.add(first.headers["ETag"])
+        assert f'src="{address}"' in client.get(f"/{address.split('/')[1]}").text
+    assert len(told) == 2
+    assert client.get("/maps/nowhere/picture.svg").status_code == 404
 
 
 def test_a_question_waits_for_what_it_needs(client: FlaskClient, engine: Engine) -> None:

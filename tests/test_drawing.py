@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -12,9 +13,10 @@ import pytest
 from markupsafe import Markup
 from sqlalchemy.engine import URL, Connection
 
-from app.drawing import counter, describe, marker, svg
-from app.drawing.board import HIGHEST, WIDEST, stroke_sample, swatch
+from app.drawing import counter, describe, marker, miniature, svg
+from app.drawing.board import COUNTER, HIGHEST, WIDEST, stroke_sample, swatch
 from app.drawing.counters import ICONS, SYMBOLS
+from app.drawing.miniature import FEW, HALF, units_of
 from app.palette import (
     ANYONE,
     FIRE,
@@ -36,7 +38,7 @@ from app.palette import (
 from app.report import window
 from db.counters import MARKERS, UNITS, BobUnit, CcpUnit, CssUnit, DdpUnit, FpbUnit, Unit
 from db.database import make_engine
-from db.inventory import positions
+from db.inventory import map_facts, maps, positions
 from db.labels import Axial, Scheme
 from db.rulesets import CODES, read_ruleset
 from importers.cases import MarkerDraft, PositionDraft, read_position
@@ -194,6 +196,48 @@ def test_what_a_ruling_marks_is_drawn() -> None:
         assert f"mark-{mark}" not in [element.get("class") for element in bare.iter()]
     assert classes.count("ray") == 2
     assert {"1½", "<3>"} <= set(texts(drawn))
+
+
+def test_costs_stand_where_counters_and_ways_leave_room() -> None:
+    position = plain()
+    first, second, free, taken = map(position.board.scheme.hex, ("12.11", "12.12", "10.10", "13.13"))
+    position.units["A"] = CssUnit(id="A", side="us", kind="infantry"), taken
+    costs = {second: "2.5", free: "3", taken: "4"}
+    drawn = parsed(svg(position, {}, path=[first, second], costs=costs))
+    found = {text.text: float(text.get("x", 0)) for text in drawn.iter(f"{NAMESPACE}text")}
+    [level] = [float(text.get("y", 0)) for text in drawn.iter(f"{NAMESPACE}text") if text.text == "2.5"]
+
+    def center(place: Axial) -> tuple[float, float]:
+        x, y = place.center
+        return 50 * x, 50 * 3**0.5 * y
+
+    assert found["2.5"] == center(second)[0]
+    assert abs(level - 10 - (center(first)[1] + center(second)[1]) / 2) < 1, "on the side it enters by"
+    assert found["3"] == center(free)[0]
+    assert found["4"] <= center(taken)[0] - COUNTER / 2, "beside the counter"
+
+
+def test_a_miniature_has_every_hex_every_way_and_who_stands_there(demo: Connection) -> None:
+    for entry in maps(demo):
+        facts = map_facts(demo, entry.name)
+        drawn = parsed(miniature(demo, entry.name))
+        colours = {path.get("stroke") for path in drawn}
+        assert {TERRAIN[word].fill for word in facts.terrain} <= colours
+        ground = [path for path in drawn if float(path.get("stroke-width", 0)) != 3]
+        outlines = "".join(path.get("d", "") for path in ground)
+        if entry.hexes <= FEW:
+            assert outlines.count("z") == entry.hexes
+        else:
+            ends = re.findall(r"M\S+ (\S+?)V([-\d.]+)", outlines)
+            rows = sum(float(low) - float(high) for high, low in ends) / (2 * HALF)
+            assert abs(rows - entry.hexes) < 2
+            assert len(miniature(demo, entry.name)) < 100_000
+        assert len(drawn) - len(ground) == sum(facts.paths.values())
+    standing = units_of(demo, "orange-dawn")
+    drawn = parsed(miniature(demo, "orange-beach", standing))
+    cards = [card.get("fill") for card in drawn.iter(f"{NAMESPACE}rect")]
+    assert len(cards) == len({(unit.q, unit.r) for unit in standing})
+    assert set(cards) == {SIDES["japan"].card, SIDES["us"].card}
 
 
 def test_a_line_ends_in_the_centres_of_its_hexes() -> None:

@@ -164,7 +164,8 @@ def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callab
 def test_a_dragged_unit_is_asked_where_it_was_put(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(BLOCKED)
     page.get_by_role("link", name="What if …").click()
-    expect(page.get_by_role("heading", name="What if")).to_be_visible()
+    expect(page.get_by_role("heading", name="What if")).to_be_in_viewport()
+    expect(page.locator("#map")).to_be_in_viewport(ratio=0.9)
     target = on_screen(page, "14.13")
     page.mouse.move(*counter_at(page, "A/1/31"))
     page.mouse.down()

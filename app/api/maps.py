@@ -26,6 +26,7 @@ from app.output import to_json
 from app.palette import (
     CONTOUR,
     CREST,
+    DOTS,
     HEXSIDES,
     INKS,
     MARKS,
@@ -210,6 +211,7 @@ class LegendAnswer(BaseModel):
     hexsides: dict[str, dict[str, Any]]
     paths: dict[str, dict[str, Any]]
     inks: dict[str, dict[str, str]] = Field(description="Other colours of a map, by day and by night")
+    dots: dict[str, str] = Field(description="Colours of printed positions by their word; by none for others")
 
 
 @api.get("/maps", tags=[MAPS], responses={"200": MapsAnswer})
@@ -343,6 +345,7 @@ def legend(path: GamePath) -> Response:
             },
             "paths": {word: _kind(kind) | _stroke(PATHS[word]) for word, kind in kinds.paths.items()},
             "inks": _inks(),
+            "dots": DOTS,
         }
     )
 

@@ -6,5 +6,6 @@ policy allows. Their colours are `app.palette`'s.
 
 from app.drawing.board import svg
 from app.drawing.counters import counter, describe, marker
+from app.drawing.miniature import miniature
 
-__all__ = ["counter", "describe", "marker", "svg"]
+__all__ = ["counter", "describe", "marker", "miniature", "svg"]

@@ -45,7 +45,7 @@ WIDEST, HIGHEST, AROUND = 26, 24, 3
 """Columns and rows of a drawing that shows a part of a map; how many of them around what matters."""
 COUNTER = 108
 MARKER = 80
-BESIDE = 48
+BESIDE = 44
 """Sides of a counter, of a marker, and of a marker that lies with counters."""
 SHOWN = 3
 """Counters of a stack that are seen; a number tells how many there are."""
@@ -208,7 +208,8 @@ class _Sheet:
         for level, places in sorted(by_level.items()):
             if level > lowest:
                 yield (
-                    f'<path d="{self.outline(places)}" fill="#6b3f10" fill-opacity="{min(0.36, 0.09 * (level - lowest)):.2f}"/>'
+                    f'<path class="map-height" color="{INKS["height"]}" d="{self.outline(places)}" fill="currentColor"'
+                    f' fill-opacity="{min(0.36, 0.09 * (level - lowest)):.2f}"/>'
                 )
         if len(by_level) > 1 and not self.board.crests:
             yield from self._contours()
@@ -277,7 +278,7 @@ class _Sheet:
             x, y = self.center(place)
             labels.append(f'<text x="{x:g}" y="{y - 60:g}">{escape(self.board.scheme.label(place))}</text>')
             if ground.level > min(levels):
-                numbers.append(f'<text x="{x - 56:g}" y="{y + 60:g}">{ground.level}</text>')
+                numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
             if ground.name:
                 names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
             yield from (self._sign(sign, x - 34 * n, y) for n, sign in enumerate(ground.features))
@@ -305,16 +306,15 @@ class _Sheet:
     # What stands on it
 
     def markers(self) -> Iterator[str]:
-        """In the middle of an empty hex, else at its lower right, over the counters."""
-        standing = {place for _, place in self.position.units.values()}
+        """In the middle of an empty hex, else at its right corner, beside what a counter has printed on it."""
         lying: collections.Counter[Axial] = collections.Counter()
         for one in self.position.markers:
             if one.at in self.shown:
                 x, y = self.center(one.at)
                 picture = marker(one.kind, one.value, one.facing, self.turn)
-                beside, n = one.at in standing, lying[one.at]
+                beside, n = one.at in self.standing, lying[one.at]
                 size = BESIDE if beside else MARKER
-                right, down = (66 - 26 * n, 62) if beside else (18 * n, 10)
+                right, down = (78, 10 + 40 * ((n + 1) // 2) * (-1) ** (n + 1)) if beside else (18 * n, 10)
                 yield placed(picture, x + right - size / 2, y + down - size / 2, size)
                 lying[one.at] += 1
 
@@ -367,7 +367,22 @@ class _Sheet:
             yield _head(points[-2], points[-1])
         for place, text in costs.items():
             if place in self.shown:
-                yield _pill(*self.center(place), text)
+                yield _pill(*self._cost_at(place, path), text)
+
+    def _cost_at(self, place: Axial, path: Sequence[Axial]) -> Point:
+        """Where a hex's cost is written: on the side a way enters by, at the left corner where counters are."""
+        x, y = self.center(place)
+        step = path.index(place) if place in path else 0
+        if step:
+            before = self.center(path[step - 1])
+            return (x + before[0]) / 2, (y + before[1]) / 2
+        taken = place in self.standing or any(one.at == place for one in self.position.markers)
+        return (x - 74, y + 8) if taken else (x, y)
+
+    @functools.cached_property
+    def standing(self) -> set[Axial]:
+        """Hexes with counters."""
+        return {place for _, place in self.position.units.values() if place is not None}
 
     def _sign(self, sign: str, x: float, y: float) -> str:
         """What a hex has beside its terrain, at its lower right: a sign, or a drop of another terrain."""
@@ -552,7 +567,7 @@ def _count(x: float, y: float, count: int) -> str:
 def _pill(x: float, y: float, text: str) -> str:
     width = 18 * len(text) + 22
     return (
-        f'<rect x="{x - width / 2:g}" y="{y + 26:g}" width="{width}" height="38" rx="19" fill="#ffffff" fill-opacity=".9"'
-        f' stroke="{MARKS["answer"]}" stroke-width="3"/><text x="{x:g}" y="{y + 55:g}" font-size="28" font-weight="700"'
+        f'<rect x="{x - width / 2:g}" y="{y - 19:g}" width="{width}" height="38" rx="19" fill="#ffffff" fill-opacity=".9"'
+        f' stroke="{MARKS["answer"]}" stroke-width="3"/><text x="{x:g}" y="{y + 10:g}" font-size="28" font-weight="700"'
         f' text-anchor="middle" fill="#10305f">{escape(text)}</text>'
     )

@@ -7,7 +7,7 @@ day and night.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -82,8 +82,8 @@ COMPANIES = ("css", "ddp")
 
 def counter(unit: Unit, ruleset: str, turn: int = 0) -> Markup:
     """A unit's counter; `turn` is the quarter circle by which a pointed map lies against the lattice."""
-    paint = _paint(unit)
     said = _says(unit)
+    paint = paint_of(said)
     parts = [
         f'<rect x=".75" y=".75" width="48.5" height="48.5" rx="4" fill="{paint.card}" stroke="{paint.edge}"'
         ' stroke-width="1.5"/>',
@@ -118,10 +118,10 @@ def _kind(unit: Unit) -> str | None:
     return kind or ("tank" if getattr(unit, "tank", False) else None)
 
 
-def _paint(unit: Unit) -> Paint:
-    words = (getattr(unit, name, None) for name in ("nation", "service", "side"))
-    side = getattr(unit, "side", None)
-    if side == "japan":
+def paint_of(said: Mapping[str, Any]) -> Paint:
+    """The colours of a counter, from what it says."""
+    words = (said.get(name) for name in ("nation", "service", "side"))
+    if said.get("side") == "japan":
         return SIDES["japan"]
     return next((SIDES[word] for word in words if word in SIDES), ANYONE)
 

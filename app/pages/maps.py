@@ -8,26 +8,30 @@ the map, `part=all` the panel and the counters.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request
 from sqlalchemy.engine import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.address import OWN, View, view
+from app.address import OWN, SEPARATOR, View, listed, view
 from app.arguments import Argument, form_fields, needs_units
 from app.boards import Answer, Kind, case_file, open_board
 from app.changing import with_one_more
-from app.drawing import counter, describe, marker, svg
+from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.board import stroke_sample, swatch
+from app.drawing.miniature import units_of
 from app.output import to_json
 from app.proof import drawing, proof
 from app.questions import kinds_of
 from app.rulings import QuestionKind
-from app.web import database, engine
-from db import SightlineError
+from app.web import database, engine, known_version
+from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
+from db.maps import Map
 from db.rulesets import read_ruleset
 from importers.cases import PositionDraft
 from importers.documents import Problem, Problems, read_document
@@ -94,6 +98,28 @@ def map_case(name: str) -> str | AnyResponse:
 def position_case(name: str) -> str | AnyResponse:
     """What is asked of a position as a case file."""
     return _case("position", name)
+
+
+@pages.get("/maps/<name>/picture.svg")
+def map_picture(name: str) -> AnyResponse:
+    """A map in miniature."""
+    return _picture("map", name)
+
+
+@pages.get("/positions/<name>/picture.svg")
+def position_picture(name: str) -> AnyResponse:
+    """A position in miniature."""
+    return _picture("position", name)
+
+
+def _picture(kind: Kind, name: str) -> AnyResponse:
+    """Drawn only for whoever has not got it yet as it is now."""
+    connection = database()
+    board = open_board(connection, name, kind)
+    version = connection.scalar(sa.select(sa.func.gis.map_version(Map.id)).where(Map.name == board.map))
+    units = [] if kind == "map" else units_of(connection, name)
+    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32])
+    return Response(miniature(connection, board.map, units), content_type="image/svg+xml")
 
 
 def _show(kind: Kind, name: str) -> str | AnyResponse:
@@ -195,7 +221,7 @@ def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str
         choices = list(read_ruleset(shown.board.ruleset).facts.sides)
     elif argument.names == ("unit",) and not argument.many:
         choices = list(position.units)
-    return {"argument": argument, "value": ", ".join(values), "choices": choices}
+    return {"argument": argument, "value": listed(argument, values, f"{SEPARATOR} "), "choices": choices}
 
 
 def _conditions(shown: View, position: PositionDraft) -> dict[str, str]:

@@ -50,6 +50,6 @@ KIND = QuestionKind(
         "by": "ids of the HQs, leaders or command posts that command it; of a Company Hub, its company",
         "gives": "what being in command brings it: second action, orders, free action, radio, …",
     },
-    points=("ccp-29", "ddp-1", "ddp-11"),
+    points=("css-65", "ccp-29", "ddp-1", "ddp-11"),
     example="command: {unit: C/1/9}",
 )

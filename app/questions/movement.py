@@ -17,8 +17,8 @@ from importers.cases import Names
 MOVED = ("css", "ccp")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
 POINTS: tuple[str, ...] = (
-    "css-6", "css-11", "css-12", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
-    "css-47", "css-54", "css-57", "css-58", "css-62",
+    "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
+    "css-47", "css-54", "css-57", "css-58", "css-62", "css-63",
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
@@ -145,10 +145,12 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
             ],
             "rolls": [{"at": row.at, "rule": row.rule} for row in rows if row.effect == "roll"],
         }
+        | ({"left_alone": [row.by for row in rows if row.effect == "leaves alone"]} if asked.ruleset == "css" else {})
         | ({"dg": disorder} if disorder else {}),
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
-        needed(rows, legal),
+        # who may fire can be untold of a move that is legal
+        needed([row for row in rows[:-1] if legal is None or row.by is not None] + [verdict], None),
     )
 
 
@@ -207,6 +209,7 @@ KINDS = [
             "why": "what decides it, in a few words",
             "opportunity_fire": "who may fire at it, and where it stands then",
             "rolls": "dice to be rolled on the way, each where and by which rule",
+            "left_alone": "css: support weapons, leaders and heroes whom it leaves without a unit",
             "dg": "css: the Disorganization of every hex whose marker the move changes",
         },
         points=POINTS,

@@ -12,8 +12,8 @@ from app.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
 SIGHTED = ("css", "ccp", "bob", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
 POINTS = (
-    "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "ccp-7", "ccp-33", "ccp-34", "bob-3",
-    "bob-33", "ddp-38",
+    "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "css-64", "ccp-7", "ccp-33", "ccp-34",
+    "bob-3", "bob-33", "ddp-38",
 )  # fmt: skip
 """Contested points that a line of sight turns on."""
 

@@ -13,7 +13,7 @@ from app.rulings import Arguments, Asked, Finding, Need, QuestionKind
 from importers.cases import Names
 
 POINTS: tuple[str, ...] = (
-    "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62",
+    "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62", "css-64",
     "ccp-7", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a zone turns on: sight, and what an indirect unit in Column has."""

@@ -80,8 +80,22 @@ comment on function ccp._route(bigint, text, text[]) is
 
 create or replace function ccp._hidden(position_id bigint, options jsonb)
 returns table (kind text, rule text, q integer, r integer, label text, placed boolean)
-language sql stable rows 2
+language plpgsql stable rows 2
 as $$
+#variable_conflict use_column
+declare
+  twice text;
+begin
+  select wire.label
+  into twice
+  from jsonb_array_elements_text(_hidden.options -> 'hidden_wire') as wire (label)
+  inner join jsonb_array_elements_text(_hidden.options -> 'hidden_mines') as mines (label) on mines.label = wire.label
+  limit 1;
+  if twice is not null then
+    raise exception 'either wire or mines are revealed in %: a hex has one fortification (15.1.3)', twice
+      using errcode = 'no_data_found';
+  end if;
+  return query
   select distinct
     asked.kind,
     asked.rule,
@@ -100,11 +114,77 @@ as $$
   from (values ('wire', 'hidden_wire', 'A43.7'), ('mines', 'hidden_mines', 'A43.2')) as asked (kind, word, rule)
   cross join lateral jsonb_array_elements_text(_hidden.options -> asked.word) as named (label)
   inner join public.position on position.id = _hidden.position_id
-  inner join public.hex on hex.map_id = position.map_id and hex.label = named.label
+  inner join public.hex on hex.map_id = position.map_id and hex.label = named.label;
+end
 $$;
 
 comment on function ccp._hidden(bigint, jsonb) is
 'Wire and mines that are revealed as the hex is entered, and whether they may be placed there (A43.2, A43.3, A43.7).';
+
+create or replace function ccp._hidden_in_vain(position_id bigint, options jsonb, qs integer[], rs integer[])
+returns table (rule text, at text, note text)
+language sql stable rows 2
+as $$
+  select
+    hidden.rule,
+    hidden.label,
+    case
+      when entered.q is null then format('it does not enter %s', hidden.label)
+      else format('no %s is placed in water or beside another fortification', hidden.kind)
+    end
+  from ccp._hidden(_hidden_in_vain.position_id, _hidden_in_vain.options) as hidden
+  left join (
+    select distinct
+      hex.q,
+      hex.r
+    from unnest(_hidden_in_vain.qs, _hidden_in_vain.rs) as hex (q, r)
+  ) as entered on entered.q = hidden.q and entered.r = hidden.r
+  where entered.q is null or not hidden.placed
+$$;
+
+comment on function ccp._hidden_in_vain(bigint, jsonb, integer[], integer[]) is
+'Wire and mines that are not placed, as the hex is not entered or may not have them (A43.2, A43.3, A43.7).';
+
+create or replace function ccp._end_told(
+  position_id bigint, side text, movers bigint[], q integer, r integer, policy jsonb
+)
+returns table (n integer, rule text, effect text, note text)
+language sql stable rows 2
+as $$
+  select
+    fact.n,
+    fact.rule,
+    fact.effect,
+    fact.note
+  from (
+    select coalesce(sum(ccp._figures(stat.kind)), 0) as figures
+    from ccp._stats(_end_told.position_id, _end_told.policy) as stat
+    where (stat.q = _end_told.q and stat.r = _end_told.r)
+      or stat.id = any(_end_told.movers)
+  ) as crowd
+  cross join lateral (
+    values
+    (
+      crowd.figures > 7, 1, '15.2.2', 'overstacked',
+      format('%s soldier figures, %s too many: the Cover of the hex is that much less', crowd.figures, crowd.figures - 7)
+    ),
+    (
+      _end_told.side = 'japan' and exists (
+        select
+        from public.marker
+        where marker.position_id = _end_told.position_id
+          and marker.q = _end_told.q
+          and marker.r = _end_told.r
+          and marker.kind = 'cave'
+      ), 2, 'F102.1.1', 'may enter cave',
+      'as the order ends it may go inside, at no cost and under no fire'
+    )
+  ) as fact (holds, n, rule, effect, note)
+  where fact.holds
+$$;
+
+comment on function ccp._end_told(bigint, text, bigint[], integer, integer, jsonb) is
+'What the hex does in which those who moved or advanced end: Overstacking, and a cave to go into (15.2.2, F102.1.1).';
 
 create or replace function ccp._advance_goals(position_id bigint, map_id bigint, q integer, r integer, side text)
 returns table (q integer, r integer, label text, tunnel boolean, blaze boolean, enemy text, mines boolean)
@@ -247,9 +327,13 @@ as $$
       fact.point
     from judged
     cross join party
-    left join hidden as mines on mines.kind = 'mines' and mines.placed and mines.q = judged.q and mines.r = judged.r
+    left join hidden on hidden.kind = 'wire' and hidden.placed and hidden.q = judged.q and hidden.r = judged.r
     cross join lateral (
       values
+      (
+        judged.i = 1 and party.in_cave and not judged.tunnel and not judged.fails, 0, 'F102.1.1', party.label,
+        'leaves cave', 'it comes out of the cave as the order begins, at no cost and under no fire', null
+      ),
       (
         judged.i = 1 and not judged.fails, 1, 'O22.1', null, 'advances',
         'one hex, whatever it costs and whoever is there; no Op Fire', null
@@ -281,9 +365,7 @@ as $$
       ),
       (judged.exit_effect is not null, 4, '14.2.1', null, judged.exit_effect, judged.exit_note, null),
       (
-        (judged.mines or mines.q is not null) and not judged.fails, 5,
-        case when mines.q is not null then 'A43.2' else 'F104.1' end, null, 'roll', 'mines attack those who enter',
-        case when mines.q is not null and cardinality(party.ids) > 1 then 'ccp-11' end
+        hidden.q is not null and not judged.fails, 5, 'A43.7', null, 'places wire', 'wire is placed here', null
       ),
       (
         judged.enemy is not null and not judged.fails, 6, '19.1', null, 'melee',
@@ -292,6 +374,60 @@ as $$
     ) as fact (holds, m, rule, at, effect, note, point)
     where fact.holds
       and judged.i <= coalesce((select min(judged.i) from judged where judged.fails or judged.open), judged.i)
+    union all
+    -- one roll for all, but each has its own when a Hidden action finds them by the other reading (ccp-11)
+    select
+      judged.i,
+      5,
+      case when hidden.q is not null then 'A43.2' else 'F104.1' end,
+      judged.label,
+      'roll',
+      'mines attack those who enter',
+      case when hidden.q is not null and cardinality(party.ids) > 1 then 'ccp-11' end
+    from judged
+    cross join party
+    left join hidden on hidden.kind = 'mines' and hidden.placed and hidden.q = judged.q and hidden.r = judged.r
+    cross join lateral generate_series(
+      1, case when hidden.q is not null and party.mines = 'b' then cardinality(party.ids) else 1 end
+    )
+    where judged.i = 1
+      and (judged.mines or hidden.q is not null)
+      and not judged.fails
+    union all
+    select
+      1000,
+      0,
+      vain.rule,
+      vain.at,
+      'not placed',
+      vain.note,
+      null
+    from (
+      select
+        array_agg(judged.q) as qs,
+        array_agg(judged.r) as rs
+      from judged
+      where not judged.fails
+    ) as entered
+    cross join lateral ccp._hidden_in_vain(
+      _advance.position_id, _advance.options, entered.qs, entered.rs
+    ) as vain
+    union all
+    select
+      1000,
+      ending.n,
+      ending.rule,
+      judged.label,
+      ending.effect,
+      ending.note,
+      null
+    from judged
+    cross join party
+    cross join lateral ccp._end_told(
+      _advance.position_id, party.side, party.ids, judged.q, judged.r, _advance.policy
+    ) as ending
+    where judged.q is not null
+      and not exists (select from judged where judged.fails or judged.open)
   ),
   finish as (
     select

@@ -78,7 +78,6 @@ returns table (
   r integer,
   label text,
   ids bigint[],
-  figures integer,
   -- one that does not begin in the same hex
   apart text,
   -- whose movement is not told, and which leader's command
@@ -92,7 +91,13 @@ returns table (
   -- points that the question tells, in halves
   told integer,
   night boolean,
-  in_cave boolean
+  in_cave boolean,
+  -- the readings in force
+  wire text,
+  mines text,
+  trench text,
+  op_fire text,
+  bridge text
 )
 language plpgsql stable rows 1
 set plan_cache_mode = force_generic_plan
@@ -122,7 +127,6 @@ begin
     first.r,
     first.label,
     array_agg(mover.id order by mover.id),
-    sum(ccp._figures(mover.kind))::integer,
     min(mover.code) filter (where mover.q <> first.q or mover.r <> first.r),
     min(mover.code) filter (where mover.halves is null),
     min(mover.code) filter (where mover.kind in ('leader', 'hero') and mover.command is null),
@@ -131,16 +135,22 @@ begin
     2 * coalesce(sum(mover.command), 0)::integer,
     (2 * (_party.options ->> 'points')::numeric)::integer,
     coalesce((coalesce(_party.conditions, position.conditions) ->> 'night')::boolean, false),
-    bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false))
+    bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false)),
+    reading.wire,
+    reading.mines,
+    reading.trench,
+    reading.op_fire,
+    reading.bridge
   from public.position
+  cross join lateral ccp._move_readings(coalesce(_party.policy, position.policy)) as reading
   cross join ccp._movers(_party.position_id, _party.unit, _party.options, _party.policy) as mover
   where position.id = _party.position_id
-  group by position.id;
+  group by position.id, reading.wire, reading.mines, reading.trench, reading.op_fire, reading.bridge;
 end
 $$;
 
 comment on function ccp._party(bigint, text, jsonb, jsonb, jsonb) is
-'Those who move together as one (O29.2): where from, and what bounds their movement.';
+'Those who move together as one (O29.2): where from, what bounds their movement, and how contested points are read.';
 
 create or replace function ccp._allowance(
   told integer, untold text, squads integer, leaders integer, carried integer, led integer

@@ -147,12 +147,7 @@ as $$
 begin
   return query
   with party as materialized (
-    select
-      party.*,
-      reading.*
-    from ccp._party(_steps.position_id, _steps.unit, _steps.options, _steps.conditions, _steps.policy) as party
-    inner join public.position on position.id = _steps.position_id
-    cross join lateral ccp._move_readings(coalesce(_steps.policy, position.policy)) as reading
+    select * from ccp._party(_steps.position_id, _steps.unit, _steps.options, _steps.conditions, _steps.policy)
   ),
   post as materialized (
     select post.*
@@ -366,21 +361,13 @@ as $$
 begin
   return query
   with party as materialized (
-    select
-      party.*,
-      reading.*
-    from ccp._party(_march.position_id, _march.unit, _march.options, _march.conditions, _march.policy) as party
-    inner join public.position on position.id = _march.position_id
-    cross join lateral ccp._move_readings(coalesce(_march.policy, position.policy)) as reading
+    select * from ccp._party(_march.position_id, _march.unit, _march.options, _march.conditions, _march.policy)
   ),
   post as materialized (
     select post.*
     from party
     cross join lateral ccp._posts(_march.position_id, party.side, party.ids, _march.policy) as post
     where party.squads is not null
-  ),
-  hidden as materialized (
-    select * from ccp._hidden(_march.position_id, _march.options)
   ),
   judged as materialized (
     select *
@@ -404,9 +391,10 @@ begin
       coalesce(done.label, party.label) as label,
       coalesce(done.leaves, false) as left_map,
       coalesce(done.spent + done.total, 0) as spent,
+      final.doubtful,
       case
-        when done.leaves or done.ends is not null then 0
-        when allowance.halves is not null
+        when final.is_over then 0
+        when allowance.halves is not null and final.doubtful is null
           then greatest(0, allowance.halves - coalesce(done.spent + done.total, 0))
       end as remaining
     from party
@@ -417,41 +405,32 @@ begin
         and post.r = coalesce(done.tr, party.r)
     cross join lateral (
       select
+        over.is_so as is_over,
+        case
+          when party.squads is not null and party.told is null and not over.is_so
+            then coalesce(post.untold, party.untold_command)
+        end as doubtful
+      from (select coalesce(done.leaves, false) or done.ends is not null) as over (is_so)
+    ) as final
+    cross join lateral (
+      select
         ccp._allowance(
           party.told, party.untold, party.squads, party.leaders, party.carried, coalesce(post.led, 0)
         ) as halves
     ) as allowance
   ),
-  fired as materialized (
-    select fired.*
+  entered as materialized (
+    select
+      array_agg(judged.i order by judged.i) as steps,
+      array_agg(coalesce(judged.tq, judged.fq) order by judged.i) as qs,
+      array_agg(coalesce(judged.tr, judged.fr) order by judged.i) as rs,
+      array_agg(judged.leaves order by judged.i) as leave
     from party
     cross join finish
-    cross join lateral (
-      select
-        array_agg(hex.q) as qs,
-        array_agg(hex.r) as rs
-      from (
-        select
-          judged.tq as q,
-          judged.tr as r
-        from judged
-        where judged.i < finish.stop
-          and not judged.leaves
-          and judged.way <> 'trench'
-        union
-        select
-          judged.fq,
-          judged.fr
-        from judged
-        where judged.i < finish.stop
-          and judged.leaves
-          and party.op_fire = 'b'
-      ) as hex
-    ) as entered
-    cross join lateral ccp._op_fire(
-      _march.position_id, party.side, entered.qs, entered.rs, _march.conditions, _march.policy
-    ) as fired
-    where entered.qs is not null
+    inner join judged on judged.i < finish.stop
+    -- F106.2, ccp-19
+    where judged.way is distinct from 'trench'
+      and (party.op_fire = 'b' or not judged.leaves)
   ),
   told as (
     select
@@ -478,6 +457,20 @@ begin
       null
     from party
     where party.in_cave
+    union all
+    select
+      1,
+      11,
+      '19.1',
+      party.label,
+      'ends melee',
+      format('nobody is left there to fight %s, who may fire', melee.enemies),
+      null,
+      null,
+      null
+    from party
+    inner join finish on finish.stop > 1
+    cross join lateral ccp._melee_left(_march.position_id, party.side, party.ids, party.q, party.r) as melee
     union all
     select
       judged.i,
@@ -648,105 +641,76 @@ begin
       and (judged.into_mines or judged.mined)
     union all
     select
-      coalesce(judged.i, 1000),
-      8,
-      hidden.rule,
-      hidden.label,
+      1000,
+      0,
+      vain.rule,
+      vain.at,
       'not placed',
-      case
-        when judged.i is null then format('it does not enter %s', hidden.label)
-        else format('no %s is placed in water or beside another fortification', hidden.kind)
-      end,
+      vain.note,
       null,
       null,
       null
-    from hidden
-    cross join finish
-    left join judged on judged.tq = hidden.q and judged.tr = hidden.r and judged.i < finish.stop
-    where judged.i is null or not hidden.placed
+    from (
+      select
+        array_agg(judged.tq) as qs,
+        array_agg(judged.tr) as rs
+      from finish
+      inner join judged on judged.i < finish.stop
+    ) as entered
+    cross join lateral ccp._hidden_in_vain(_march.position_id, _march.options, entered.qs, entered.rs) as vain
     union all
     select
-      judged.i,
-      12,
-      case
-        when touched.n > 1 then 'O27.1.1'
-        when judged.leaves and fired.effect = 'opportunity fire' then 'A41.2'
-        else fired.rule
-      end,
-      judged.label,
-      -- who fires is told once, whatever its sight hangs on
-      case when touched.n > 1 then 'contested' else fired.effect end,
-      case when touched.n > 1 then format('the line of sight of %s could be read otherwise', fired.by) else fired.note end,
-      touched.point,
+      coalesce(fire.i, 1000),
+      case when fire.i is null then 1 else 12 end,
+      fire.rule,
+      coalesce(judged.label, rest.label),
+      fire.effect,
+      fire.note,
+      fire.point,
       null,
-      fired.by
-    from fired
-    inner join judged
-      on (judged.leaves and judged.fq = fired.q and judged.fr = fired.r)
-        or (judged.tq = fired.q and judged.tr = fired.r and judged.way <> 'trench')
-    cross join finish
-    cross join party
-    left join lateral unnest(case when judged.leaves then array['ccp-19'] else '{}' end || fired.points)
-      with ordinality as touched (point, n) on true
-    where judged.i < finish.stop
-      and (party.op_fire = 'b' or not judged.leaves)
+      fire.by
+    from party
+    cross join rest
+    cross join entered
+    cross join lateral ccp._fire_told(
+      _march.position_id, party.side, party.ids, entered.steps, entered.qs, entered.rs, entered.leave,
+      _march.conditions, _march.policy
+    ) as fire
+    left join judged on judged.i = fire.i
     union all
     select
       1000,
-      1,
-      fired.rule,
+      2,
+      '3.3.1.2',
       rest.label,
       'unknown',
-      fired.note,
+      format('the command number of %s', rest.doubtful),
       null,
       null,
-      fired.by
-    from fired
-    cross join rest
-    where fired.q is null
+      null
+    from rest
+    cross join finish
+    where rest.doubtful is not null
+      and finish.fails is null
+      and finish.opens is null
     union all
     select
       1000,
-      fact.m,
-      fact.rule,
+      2 + ending.n,
+      ending.rule,
       rest.label,
-      fact.effect,
-      fact.note,
+      ending.effect,
+      ending.note,
       null,
       null,
       null
     from rest
     cross join party
     cross join finish
-    cross join lateral (
-      select
-        party.figures + coalesce(sum(ccp._figures(stat.kind)), 0) as figures,
-        exists (
-          select
-          from public.marker
-          where marker.position_id = _march.position_id
-            and marker.q = rest.q
-            and marker.r = rest.r
-            and marker.kind = 'cave'
-        ) as cave
-      from ccp._stats(_march.position_id, _march.policy) as stat
-      where stat.q = rest.q
-        and stat.r = rest.r
-        and not stat.id = any(party.ids)
-    ) as hex
-    cross join lateral (
-      values
-      (
-        hex.figures > 7, 2, '15.2.2', 'overstacked',
-        format('%s soldier figures, %s too many: the Cover of the hex is that much less', hex.figures, hex.figures - 7)
-      ),
-      (
-        hex.cave and party.side = 'japan', 3, 'F102.1.1', 'may enter cave',
-        'as the order ends it may go inside, at no cost and under no fire'
-      )
-    ) as fact (holds, m, rule, effect, note)
-    where fact.holds
-      and rest.i > 0
+    cross join lateral ccp._end_told(
+      _march.position_id, party.side, party.ids, rest.q, rest.r, _march.policy
+    ) as ending
+    where rest.i > 0
       and not rest.left_map
       and finish.fails is null
       and finish.opens is null

@@ -72,14 +72,14 @@ comment on function ccp._watched(bigint, text, integer[], integer[], jsonb, json
 'Which hexes an enemy of a side sees: a row a line that was tried, by whom if it is open, and the points it touches.';
 
 create or replace function ccp._op_fire(
-  position_id bigint, side text, qs integer[], rs integer[], conditions jsonb, policy jsonb
+  position_id bigint, side text, movers bigint[], qs integer[], rs integer[], conditions jsonb, policy jsonb
 )
 returns table (q integer, r integer, by text, rule text, effect text, note text, points text[])
 language sql stable rows 10
 as $$
   with arm as materialized (
     select arm.*
-    from ccp._arms(_op_fire.position_id, _op_fire.policy) as arm
+    from ccp._arms(_op_fire.position_id, _op_fire.policy, _op_fire.movers) as arm
     where arm.side <> _op_fire.side
       and not arm.ordnance
       and arm.barred is null
@@ -195,5 +195,85 @@ as $$
   where fact.holds
 $$;
 
-comment on function ccp._op_fire(bigint, text, integer[], integer[], jsonb, jsonb) is
+comment on function ccp._op_fire(bigint, text, bigint[], integer[], integer[], jsonb, jsonb) is
 'Who of the other side could fire at a unit that enters these hexes, with what and why not (A41, O27.3.2).';
+
+create or replace function ccp._fire_told(
+  position_id bigint,
+  side text,
+  movers bigint[],
+  steps integer[],
+  qs integer[],
+  rs integer[],
+  leave boolean[],
+  conditions jsonb,
+  policy jsonb
+)
+returns table (i integer, rule text, effect text, note text, point text, by text)
+language sql stable rows 10
+as $$
+  with step as materialized (
+    select *
+    from unnest(_fire_told.steps, _fire_told.qs, _fire_told.rs, _fire_told.leave) as step (i, q, r, leaves)
+  ),
+  fired as materialized (
+    select fired.*
+    from (
+      select
+        array_agg(hex.q) as qs,
+        array_agg(hex.r) as rs
+      from (
+        select distinct
+          step.q,
+          step.r
+        from step
+      ) as hex
+    ) as goal
+    cross join lateral ccp._op_fire(
+      _fire_told.position_id, _fire_told.side, _fire_told.movers, goal.qs, goal.rs,
+      _fire_told.conditions, _fire_told.policy
+    ) as fired
+    where goal.qs is not null
+  )
+  select
+    step.i,
+    case
+      when touched.n > 1 then 'O27.1.1'
+      when step.leaves and fired.effect = 'opportunity fire' then 'A41.2'
+      else fired.rule
+    end,
+    -- who fires is told once, whatever its sight hangs on
+    case when touched.n > 1 then 'contested' else fired.effect end,
+    case
+      when touched.n > 1 then format('the line of sight of %s could be read otherwise', fired.by)
+      else fired.note
+    end,
+    touched.point,
+    fired.by
+  from fired
+  left join step on step.q = fired.q and step.r = fired.r
+  left join lateral unnest(case when step.leaves then array['ccp-19'] else '{}' end || fired.points)
+    with ordinality as touched (point, n) on true
+$$;
+
+comment on function ccp._fire_told(
+  bigint, text, bigint[], integer[], integer[], integer[], boolean[], jsonb, jsonb
+) is
+'Op Fire at each step, on entering a hex or on leaving the map from it; without a step what is not told (A41, ccp-19).';
+
+create or replace function ccp._melee_left(position_id bigint, side text, movers bigint[], q integer, r integer)
+returns table (enemies text)
+language sql stable rows 1
+as $$
+  select string_agg(unit.code, ', ' order by unit.code) filter (where unit.side <> _melee_left.side)
+  from public.unit
+  where unit.position_id = _melee_left.position_id
+    and unit.q = _melee_left.q
+    and unit.r = _melee_left.r
+    and unit.kind <> 'aircraft'
+    and not unit.id = any(_melee_left.movers)
+  having bool_and(unit.side <> _melee_left.side)
+$$;
+
+comment on function ccp._melee_left(bigint, text, bigint[], integer, integer) is
+'Whom a melee holds no longer when the last of a side have left the hex (19.1); no row where it goes on or was none.';

@@ -274,7 +274,18 @@ comment on function ccp._wave(integer, integer, integer[], integer[], integer[],
 'Least cost from a cell of a grid to every cell within the allowances, and the cell before it on a cheapest way.';
 
 create or replace function ccp._reached(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
-returns table (q integer, r integer, label text, halves integer, n integer, previous integer)
+returns table (
+  q integer,
+  r integer,
+  label text,
+  -- null: not a hex that is reached, but a line of sight on which the cost of a road hex hangs
+  halves integer,
+  n integer,
+  previous integer,
+  -- who sees the road hex, and the points that the line touches
+  watcher text,
+  points text[]
+)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
@@ -284,7 +295,8 @@ declare
   region record;
   post record;
   odd record;
-  road record;
+  -- lines of sight to road hexes; one without a watcher where there is no enemy
+  lines jsonb := '[]';
   most integer;
   radius integer;
   width integer;
@@ -294,14 +306,9 @@ declare
   steps integer[];
   seen integer[];
 begin
-  select
-    party.*,
-    reading.trench,
-    reading.bridge
+  select *
   into party
-  from ccp._party(_reached.position_id, _reached.unit, _reached.options, _reached.conditions, _reached.policy) as party
-  inner join public.position on position.id = _reached.position_id
-  cross join lateral ccp._move_readings(coalesce(_reached.policy, position.policy)) as reading;
+  from ccp._party(_reached.position_id, _reached.unit, _reached.options, _reached.conditions, _reached.policy);
   select
     ccp._allowance(
       party.told, party.untold, party.squads, party.leaders, party.carried, coalesce(max(post.led), 0)
@@ -369,23 +376,30 @@ begin
     radius := least(most, radius + greatest(2, most / 4));
   end loop;
   if odd.roads then
+    with road as materialized (
+      select distinct
+        step.goal as cell,
+        region.qs[step.goal] as q,
+        region.rs[step.goal] as r
+      from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
+      inner join unnest(odd.cells, odd.goals, odd.costs, odd.unseens) as step (cell, goal, cost, unseen)
+        on step.cell = wave.n and step.unseen < step.cost
+      where wave.halves + step.unseen <= allowances[wave.n]
+        and not ends[wave.n]
+    )
     select
-      array_agg(distinct array[region.qs[step.goal], region.rs[step.goal]]) as hexes
-    into road
-    from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
-    inner join unnest(odd.cells, odd.goals, odd.costs, odd.unseens) as step (cell, goal, cost, unseen)
-      on step.cell = wave.n and step.unseen < step.cost
-    where wave.halves + step.unseen <= allowances[wave.n]
-      and not ends[wave.n];
-    select coalesce(array_agg(origin + (line.q - party.q) * width + line.r - party.r), '{}')
-    into seen
-    from ccp._watched(
+      coalesce(array_agg(road.cell) filter (where line.watcher is not null), '{}'),
+      coalesce(
+        jsonb_agg(jsonb_build_object('q', road.q, 'r', road.r, 'watcher', line.watcher, 'points', line.points)), '[]'
+      )
+    into seen, lines
+    from road
+    left join ccp._watched(
       _reached.position_id, party.side,
-      (select array_agg(road.hexes[i][1]) from generate_subscripts(road.hexes, 1) as i),
-      (select array_agg(road.hexes[i][2]) from generate_subscripts(road.hexes, 1) as i),
+      (select array_agg(road.q order by road.cell) from road),
+      (select array_agg(road.r order by road.cell) from road),
       _reached.conditions, _reached.policy
-    ) as line
-    where line.watcher is not null;
+    ) as line on line.q = road.q and line.r = road.r;
     steps := ccp._overriding(
       odd.slots,
       (
@@ -402,18 +416,41 @@ begin
     region.labels[wave.n],
     wave.halves,
     wave.n,
-    wave.previous
-  from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave;
+    wave.previous,
+    null::text,
+    null::text[]
+  from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
+  union all
+  select
+    line.q,
+    line.r,
+    null,
+    null,
+    null,
+    null,
+    line.watcher,
+    line.points
+  from jsonb_to_recordset(lines) as line (q integer, r integer, watcher text, points text[]);
 end
 $$;
 
 comment on function ccp._reached(bigint, text, jsonb, jsonb, jsonb) is
-'Every hex that a Move can end in, its own among them, with the least cost and the hex before it on the way.';
+'Every hex that a Move can end in, its own among them, with the least cost and the hex before it on the way; and every
+line of sight that was asked about for it.';
 
 create or replace function ccp._reached_by(
   position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
 )
-returns table (q integer, r integer, label text, halves integer, n integer, previous integer)
+returns table (
+  q integer,
+  r integer,
+  label text,
+  halves integer,
+  n integer,
+  previous integer,
+  watcher text,
+  points text[]
+)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
@@ -433,7 +470,9 @@ begin
       party.label,
       0,
       1,
-      null::integer
+      null::integer,
+      null::text,
+      null::text[]
     from party
     union all
     select
@@ -442,7 +481,9 @@ begin
       goal.label,
       0,
       (1 + row_number() over (order by goal.q, goal.r))::integer,
-      1
+      1,
+      null,
+      null
     from party
     cross join lateral ccp._advance_goals(
       _reached_by.position_id, party.map_id, party.q, party.r, party.side
@@ -460,7 +501,7 @@ end
 $$;
 
 comment on function ccp._reached_by(bigint, text, jsonb, jsonb, jsonb) is
-'Every hex that a Move or an Advance can end in, and the unit''s own first.';
+'Every hex that a Move or an Advance can end in, and the unit''s own first; lines of sight as ccp._reached tells them.';
 
 create or replace function ccp.reach(
   position_id bigint,
@@ -478,6 +519,7 @@ as $$
     reached.label,
     reached.halves
   from ccp._reached_by(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy) as reached
+  where reached.halves is not null
   order by reached.halves, reached.q, reached.r
 $$;
 
@@ -540,21 +582,24 @@ as $$
   with party as materialized (
     select
       party.*,
-      reading.*,
       coalesce(reach_reasons.options ->> 'as', 'move') = 'advance' as advances
     from ccp._party(
       reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
       reach_reasons.policy
     ) as party
-    inner join public.position on position.id = reach_reasons.position_id
-    cross join lateral ccp._move_readings(coalesce(reach_reasons.policy, position.policy)) as reading
   ),
-  reached as materialized (
+  asked as materialized (
     select *
     from ccp._reached_by(
       reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
       reach_reasons.policy
     )
+  ),
+  reached as materialized (
+    select asked.* from asked where asked.halves is not null
+  ),
+  line as materialized (
+    select asked.* from asked where asked.halves is null
   ),
   step as materialized (
     select
@@ -601,41 +646,18 @@ as $$
   entry as materialized (
     select priced.*
     from priced
-    cross join (
-      select bool_or(priced.first and priced.out_of_wire) as in_wire
-      from priced
-    ) as start
-    left join (
-      select distinct
-        priced.tq,
-        priced.tr
-      from priced
-      where priced.into_wire
-        or (priced.word = 'all' and not priced.bridge)
-    ) as halt on halt.tq = priced.fq and halt.tr = priced.fr
     where priced.first
-      or (halt.tq is null and not start.in_wire)
-  ),
-  line as materialized (
-    select line.*
-    from party
-    cross join (
-      select
-        array_agg(road.tq) as qs,
-        array_agg(road.tr) as rs
-      from (
-        select distinct
-          entry.tq,
-          entry.tr
-        from entry
-        where entry.unseen < entry.halves
-          and entry.word is null
-          and entry.enemy is null
-      ) as road
-    ) as roads
-    cross join lateral ccp._watched(
-      reach_reasons.position_id, party.side, roads.qs, roads.rs, reach_reasons.conditions, reach_reasons.policy
-    ) as line
+      or (
+        not (select bool_or(start.first and start.out_of_wire) from priced as start)
+        and (priced.fq, priced.fr) not in (
+          select
+            halt.tq,
+            halt.tr
+          from priced as halt
+          where halt.into_wire
+            or (halt.word = 'all' and not halt.bridge)
+        )
+      )
   ),
   told as (
     select
@@ -669,6 +691,7 @@ as $$
       and party.told is null
       and not party.advances
       and (post.led > 0 or post.broken is not null)
+      and exists (select from entry where entry.fq = post.q and entry.fr = post.r)
     union all
     select
       1,
@@ -699,10 +722,19 @@ as $$
       fact.point,
       fact.halves
     from entry
+    left join (
+      select
+        line.q,
+        line.r,
+        bool_or(line.watcher is not null) as seen
+      from line
+      group by line.q, line.r
+    ) as road on road.q = entry.tq and road.r = entry.tr
     cross join lateral (
       values
       (
-        entry.halves is not null, 1, entry.rule,
+        coalesce(entry.unseen, entry.halves) = entry.halves or (entry.unseen < entry.halves and road.seen), 1,
+        entry.rule,
         case
           when entry.way = 'trench' then 'between trench and trench, bunker or pillbox'
           when entry.way = 'bridge' then 'over the bridge'
@@ -712,13 +744,8 @@ as $$
         entry.point, entry.halves
       ),
       (
-        entry.unseen < entry.halves and exists (
-          select
-          from line
-          where line.q = entry.tq
-            and line.r = entry.tr
-          having bool_and(line.watcher is null)
-        ), 2, entry.rule, format('along the %s, where no enemy sees it', entry.way), entry.point, entry.unseen
+        entry.unseen < entry.halves and not road.seen, 2, entry.rule,
+        format('along the %s, where no enemy sees it', entry.way), entry.point, entry.unseen
       ),
       (entry.dark > 0, 3, '18.2', 'at night', entry.point, entry.dark),
       (entry.uphill > 0, 4, 'T89.1', 'for each level up', null, 2)

@@ -21,6 +21,15 @@ as $$
       and effect.code = hex.terrain
       and effect.aspect = 'cover'
   where position.id = _covers.position_id
+    -- T83
+    and not exists (
+      select
+      from public.marker
+      where marker.position_id = _covers.position_id
+        and marker.q = _covers.q
+        and marker.r = _covers.r
+        and marker.kind = 'blaze'
+    )
   union all
   select
     fort.kind,
@@ -117,12 +126,17 @@ begin
       stat.led,
       stat.untold,
       stat.broken_leader,
-      case when stat.inside then shelter.within else shelter.outside end - crowd.excess as cover,
-      (stat.attributes ->> 'morale')::integer + stat.led + stat.status - stat.wire::integer
-      + case when stat.inside then shelter.within else shelter.outside end - crowd.excess as morale
+      stat.wire,
+      hex.cover,
+      counter.morale as printed,
+      counter.morale + stat.led + stat.status - stat.wire::integer + hex.cover as morale
     from stat
     cross join shelter
     cross join crowd
+    cross join lateral (
+      select case when stat.inside then shelter.within else shelter.outside end - crowd.excess as cover
+    ) as hex
+    cross join lateral (select (stat.attributes ->> 'morale')::integer as morale) as counter
   ),
   fort as materialized (
     select
@@ -134,6 +148,7 @@ begin
   told as (
     select
       fact.n,
+      null::text as code,
       fact.rule,
       fact.effect,
       fact.note,
@@ -145,7 +160,8 @@ begin
     cross join lateral (
       select
         exists (select from marked where marked.kind = 'blaze') or ground.terrain = 'blaze' as is_so,
-        exists (select from marked where marked.kind = 'smoke') as smoke
+        exists (select from marked where marked.kind = 'smoke') as smoke,
+        (select marked.number from marked where marked.kind = 'blaze') as number
     ) as blaze
     cross join lateral (
       values
@@ -165,6 +181,9 @@ begin
         'where a blaze is no unit, fortification or smoke may be', null
       ),
       (
+        blaze.number > 1, 6, '15.1.5', 'forbids', format('one blaze a hex, not %s', blaze.number), null
+      ),
+      (
         fort.number > 1, 6, '15.1.3', 'forbids',
         format('one fortification a hex; the first placed stays: %s', fort.kinds), null
       ),
@@ -182,16 +201,16 @@ begin
     union all
     select
       4,
+      null,
       cover.rule,
       cover.cover::text,
       format('Cover: %s%s', cover.source, case when cover.inside then ', for those inside' else '' end),
       null
     from cover
-    cross join crowd
-    where crowd.units > 0
     union all
     select
       7,
+      worth.code,
       '15.1.1',
       'forbids',
       format('%s, a leader, has a weapon that slows movement: %s', worth.code, worth.attributes -> 'weapon' ->> 'name'),
@@ -202,6 +221,7 @@ begin
     union all
     select
       8,
+      null,
       '15.1.4',
       marked.value::text,
       format('of %s smoke markers the one with the largest Hindrance stays', marked.number),
@@ -211,16 +231,44 @@ begin
       and marked.number > 1
     union all
     select
-      9,
-      '3.1.4',
-      worth.morale::text,
-      format('%s: its morale with command, markers and Cover', worth.code),
-      case when worth.broken_leader is not null then 'ccp-29' end
+      fact.n,
+      worth.code,
+      fact.rule,
+      fact.effect,
+      fact.note,
+      fact.point
     from worth
-    where worth.morale is not null
+    cross join lateral (
+      values
+      (true, 9, '3.1.4', worth.printed::text, format('%s: the morale of its counter', worth.code), null),
+      (
+        worth.led <> 0, 10, '3.3.1.2', to_char(worth.led, 'FMSG9'),
+        format('%s: command of leaders in its hex', worth.code), null
+      ),
+      (
+        worth.broken_leader is not null, 11, 'O27.3.4', 'command',
+        format('what %s, a broken leader, still commands', worth.broken_leader), 'ccp-29'
+      ),
+      (
+        coalesce((worth.attributes ->> 'veteran')::boolean, false), 12, '4.1.2', '+1',
+        format('%s: a veteran', worth.code), null
+      ),
+      (
+        coalesce((worth.attributes ->> 'suppressed')::boolean, false), 13, '4.2.2', '-1',
+        format('%s: suppressed', worth.code), null
+      ),
+      (worth.wire, 14, 'F107.1', '-1', format('%s: in wire', worth.code), null),
+      (
+        worth.cover is not null, 15, 'T81.3.1', to_char(worth.cover, 'FMSG9'),
+        format('%s: Cover, which makes its morale %s', worth.code, worth.morale), null
+      )
+    ) as fact (holds, n, rule, effect, note, point)
+    where fact.holds
+      and worth.printed is not null
     union all
-    select
-      9,
+    select distinct
+      16,
+      null,
       '3.3.1.2',
       'unknown',
       format('the command number of %s', worth.untold),
@@ -240,6 +288,9 @@ begin
   from ground
   cross join lateral (
     select
+      -- what makes a unit's morale stands together
+      case when told.n between 9 and 15 then 9 else told.n end as part,
+      told.code,
       told.n,
       told.rule,
       told.effect,
@@ -250,6 +301,8 @@ begin
     union all
     select
       1000,
+      null,
+      0,
       '15.2.1',
       case when exists (select from told where told.effect = 'forbids') then 'illegal' else 'legal' end,
       case
@@ -277,7 +330,7 @@ begin
     from crowd
     cross join shelter
   ) as line
-  order by line.n, line.rule, line.note;
+  order by line.part, line.code, line.n, line.rule, line.note;
 end
 $$;
 

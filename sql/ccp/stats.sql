@@ -39,7 +39,7 @@ comment on function ccp._fortifications() is
 artillery; a cave gives its own to those inside alone.';
 
 -- The plan takes longer to make than to run: it is made once a session.
-create or replace function ccp._stats(position_id bigint, policy jsonb)
+create or replace function ccp._stats(position_id bigint, policy jsonb, gone bigint[] default '{}')
 returns table (
   id bigint,
   code text,
@@ -126,7 +126,9 @@ begin
     select
       piece.q,
       piece.r,
-      min(piece.side) <> max(piece.side) as by_both
+      min(piece.side) filter (where not piece.id = any(_stats.gone))
+      <> max(piece.side) filter (where not piece.id = any(_stats.gone)) as by_both,
+      bool_or(piece.id = any(_stats.gone)) as left_by
     from piece
     where piece.kind <> 'aircraft'
     group by piece.q, piece.r
@@ -152,7 +154,8 @@ begin
     - coalesce((piece.attributes ->> 'suppressed')::boolean, false)::integer,
     coalesce(marked.wire, false),
     -- 19.1: units of both sides make a melee hex, whether or not the marker is there
-    coalesce(marked.melee, false) or coalesce(held.by_both, false)
+    -- and none is left where one side has gone
+    coalesce(held.by_both, false) or coalesce(marked.melee and not held.left_by, false)
   from piece
   left join lead on lead.side = piece.side and lead.q = piece.q and lead.r = piece.r
   left join marked on marked.q = piece.q and marked.r = piece.r
@@ -160,10 +163,11 @@ begin
 end
 $$;
 
-comment on function ccp._stats(bigint, jsonb) is
-'Every unit on the map with what changes its numbers where it stands: command, status, wire, melee.';
+comment on function ccp._stats(bigint, jsonb, bigint[]) is
+'Every unit on the map with what changes its numbers where it stands: command, status, wire, and melee as it is
+when those who are gone have left their hex.';
 
-create or replace function ccp._arms(position_id bigint, policy jsonb)
+create or replace function ccp._arms(position_id bigint, policy jsonb, gone bigint[] default '{}')
 returns table (
   unit bigint,
   by text,
@@ -218,7 +222,7 @@ as $$
     change.wire = 1,
     bar.rule,
     bar.note
-  from ccp._stats(_arms.position_id, _arms.policy) as stat
+  from ccp._stats(_arms.position_id, _arms.policy, _arms.gone) as stat
   cross join lateral (
     select
       stat.attributes -> 'weapon' as facts,
@@ -284,8 +288,9 @@ as $$
   where stat.kind <> 'aircraft'
 $$;
 
-comment on function ccp._arms(bigint, jsonb) is
-'Every unit and weapon that could fire: from how near to how far, with what FP, or why it cannot.';
+comment on function ccp._arms(bigint, jsonb, bigint[]) is
+'Every unit and weapon that could fire when those who are gone have left their hex: from how near to how far, with what
+FP, or why it cannot.';
 
 create or replace function ccp._too_weak(fp integer, hindrance integer)
 returns table (rule text, note text)

@@ -145,15 +145,18 @@ as $$
       seen.spotter,
       melee.q is not null as in_melee,
       weak.rule as weak_by,
-      weak.note as weak
+      weak.note as weak,
+      case
+        when (weak.rule is null) is distinct from (arm.fp > seen.hindrance) and not arm.ordnance then height.change
+      end as height
     from seen
     inner join arm on arm.unit = seen.unit and arm.arm = seen.arm
     inner join ground on ground.q = seen.q and ground.r = seen.r
     cross join lateral (select lattice.distance(arm.q, arm.r, ground.q, ground.r) as away) as place
     left join melee on melee.q = ground.q and melee.r = ground.r
     -- T89.2: a higher target costs 1 FP, a lower one gives 1
-    left join lateral ccp._too_weak(arm.fp + sign(arm.level - ground.level)::integer, seen.hindrance) as weak
-      on not arm.ordnance
+    cross join lateral (select sign(arm.level - ground.level)::integer as change) as height
+    left join lateral ccp._too_weak(arm.fp + height.change, seen.hindrance) as weak on not arm.ordnance
     where place.away between arm.nearest and arm.farthest
   )
   select
@@ -237,7 +240,11 @@ as $$
     told.rule,
     told.at,
     case told.effect when 'blocks' then 'hides' else told.effect end,
-    format('%s %s', count(*), case when told.effect = 'blocks' then 'hexes hidden' else 'lines' end),
+    format(
+      '%s %s%s', count(*),
+      case when told.effect = 'blocks' then 'hidden hex' else 'line' end,
+      case when count(*) > 1 then case when told.effect = 'blocks' then 'es' else 's' end end
+    ),
     told.point
   from told
   where told.effect in ('blocks', 'assumed') or told.point is not null
@@ -262,6 +269,10 @@ as $$
     (judged.in_melee, '19.1', 'forbids', 'a melee hex is no target'),
     (
       judged.weak is not null and not judged.in_melee, judged.weak_by, 'hindered', judged.weak
+    ),
+    (
+      judged.height <> 0 and not judged.in_melee, 'T89.2', to_char(judged.height, 'FMSG9'),
+      'height, which decides whether it has FP left'
     ),
     (
       judged.spotted and not judged.in_melee, 'O27.2.5', 'spots',

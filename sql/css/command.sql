@@ -1,5 +1,5 @@
--- needs: lattice/cells.sql, positions/command.sql
--- Command in css (Guam): 2.0, 5.1, 13.2, 24.2, 26.0.
+-- needs: lattice/cells.sql, positions/command.sql, css/los.sql
+-- Command in css (Guam): 2.0, 5.1, 13.0, 13.2, 24.2, 26.0.
 --
 -- A row for every HQ and Leader of the unit's side that is its own, or near enough to be
 -- taken for one; then what command brings, and the verdict last. A counter that does not
@@ -23,7 +23,7 @@ $$;
 comment on function css._command_facts(jsonb, text) is
 'Whose a counter is; a Formation that is told stands for its stripe.';
 
-create or replace function css._heads(position_id bigint, unit text)
+create or replace function css._heads(position_id bigint, unit text, readings jsonb)
 returns table (
   code text,
   label text,
@@ -31,8 +31,11 @@ returns table (
   reach integer,
   -- formation_hq, division_hq or leader
   office text,
-  -- own, every (a No-Stripe unit), no_stripe (a No-Stripe Leader), formation or division (of another), white
+  -- own, every (a No-Stripe unit), no_stripe (a No-Stripe Leader), side (any Leader), formation or division
+  -- (of another), white
   tie text,
+  -- a Leader whom the readings of css-65 take differently
+  disputed boolean,
   -- what a counter does not tell, and would have to
   untold text
 )
@@ -54,16 +57,26 @@ as $$
           when hers.stripe = 'white' then 'white'
           when hers.formation <> his.formation then 'formation'
         end
+      when office.name = 'leader' and _heads.readings ->> 'css-65' = 'b' then 'side'
+      when office.name = 'leader' and _heads.readings ->> 'css-65' = 'c' then
+        case
+          when kin.same then 'own'
+          when apart then 'division'
+          when not kin.same then 'formation'
+        end
       when hers.division = his.division then 'own'
       when office.name = 'leader' and his.stripe = 'none' then 'no_stripe'
       when office.name = 'leader' and hers.formation = his.formation and not apart then 'own'
       when apart and (office.name = 'division_hq' or his.stripe is not null) then 'division'
     end,
+    office.name = 'leader' and kin.same is not true,
     case
       when hers.division is null and (office.name <> 'formation_hq' or hers.stripe = 'none')
         then format('the Division of %s', asked.code)
       when his.division is null and (office.name <> 'formation_hq' or hers.stripe = 'none')
         then format('the Division of %s', head.code)
+      when office.name = 'leader' and his.stripe is not null and hers.stripe is null
+        then format('the stripe of %s', asked.code)
       when office.name = 'leader' then format('the stripe of %s', head.code)
       when his.formation is null then format('the Formation of %s', head.code)
       when hers.stripe is null then format('the stripe of %s', asked.code)
@@ -81,6 +94,17 @@ as $$
   cross join lateral (
     select coalesce(hers.division <> his.division, hers.division = '', false) as apart
   ) as divisions
+  -- 2.0: a No-Stripe counter is part of every Formation of its Division
+  cross join lateral (
+    select
+      not apart
+      and case
+        when 'none' in (hers.stripe, his.stripe) or (hers.stripe = 'white' and his.stripe = 'white')
+          then hers.division = his.division
+        when hers.stripe = 'white' or his.stripe = 'white' then false
+        else hers.formation = his.formation
+      end as same
+  ) as kin
   cross join lateral (
     select
       case
@@ -95,8 +119,8 @@ as $$
     and asked.q is not null
 $$;
 
-comment on function css._heads(bigint, text) is
-'The HQs and Leaders of a unit''s side, how far each is, and whether he is its own.';
+comment on function css._heads(bigint, text, jsonb) is
+'The HQs and Leaders of a unit''s side, how far each is, and whether he is its own as css-65 is read.';
 
 -- The plan takes longer to make than to run: it is made once a session.
 create or replace function css.command(
@@ -110,7 +134,13 @@ language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  readings jsonb;
 begin
+  select css._readings(coalesce(command.policy, position.policy))
+  into readings
+  from public.position
+  where position.id = command.position_id;
   return query
   with asked as materialized (
     select
@@ -130,16 +160,16 @@ begin
         -- its own hex is in any range
         when head.away = 0 or head.away <= head.reach then
           case
-            when head.tie in ('own', 'every', 'no_stripe') then 'commands'
+            when head.tie in ('own', 'every', 'no_stripe', 'side') then 'commands'
             when head.tie is null then 'unknown'
             else 'does not command'
           end
         when head.away > head.reach then 'does not command'
-        when head.tie is null or head.tie in ('own', 'every', 'no_stripe') then 'unknown'
+        when head.tie is null or head.tie in ('own', 'every', 'no_stripe', 'side') then 'unknown'
         else 'does not command'
       end as effect,
       coalesce(head.away > head.reach, false) as far
-    from css._heads(command.position_id, command.unit) as head
+    from css._heads(command.position_id, command.unit, readings) as head
   ),
   -- another's HQ or Leader speaks only where he could be taken for the unit's own
   told as (
@@ -149,6 +179,7 @@ begin
       case
         when judged.tie = 'every' then '2.0'
         when judged.office = 'leader' and judged.effect = 'commands' then '13.2'
+        when judged.office = 'leader' and readings ->> 'css-65' = 'c' then '13.0'
         else '5.1'
       end as rule,
       judged.label as at,
@@ -166,6 +197,7 @@ begin
               when judged.tie = 'white' then 'a Formation HQ, to which no White-Stripe unit belongs'
               when judged.tie = 'every' then 'a Formation HQ, to all of which a No-Stripe unit belongs'
               when judged.tie = 'no_stripe' then 'a No-Stripe Leader'
+              when judged.tie = 'side' then 'a Leader of its side'
               when judged.office = 'leader' then 'a Leader of its Division'
               when judged.office = 'division_hq' then 'its Division HQ'
               else 'its Formation HQ'
@@ -175,9 +207,10 @@ begin
             case when judged.far then format(', %s too far', judged.away - judged.reach) end
           )
       end as note,
-      judged.code as by
+      judged.code as by,
+      case when judged.disputed and not judged.far then 'css-65' end as point
     from judged
-    where judged.tie in ('own', 'every', 'no_stripe') or not judged.far
+    where judged.tie in ('own', 'every', 'no_stripe', 'side') or not judged.far
     union all
     select
       2,
@@ -190,6 +223,7 @@ begin
           then 'an Ambush Unit acts on the Direct Command Chit alone, beside a regular Deployed unit'
         else 'Corps Artillery acts on the Direct Command Chit alone; either Marine Division pays'
       end,
+      null,
       null
     from asked
     where asked.ambush or asked.corps
@@ -208,7 +242,8 @@ begin
         end,
         payer.code
       ),
-      payer.code
+      payer.code,
+      null
     from asked
     inner join public.unit as payer
       on payer.position_id = command.position_id
@@ -226,6 +261,7 @@ begin
       asked.label,
       'gives second action',
       'on its Division''s or Formation''s Chit, for 1 Direct Command',
+      null,
       null
     from asked
     where not asked.ambush
@@ -244,6 +280,7 @@ begin
         when verdict.effect = 'unknown' then 'what a counter does not tell would decide it'
         else 'no HQ or Leader of its own is near enough'
       end,
+      null,
       null
     from asked
     cross join lateral (
@@ -260,7 +297,7 @@ begin
     told.at,
     told.effect,
     told.note,
-    null::text,
+    told.point,
     told.by
   from told
   order by told.step, told.away, told.by;

@@ -153,6 +153,26 @@ $$;
 comment on function css._roads(text) is
 'What a hex costs that is entered along each kind of path.';
 
+create or replace function css._ground_at(
+  position_id bigint, terrain text, features text[], q integer, r integer
+)
+returns text
+language sql stable parallel safe
+return case
+  when exists (
+    select
+    from public.marker
+    where marker.position_id = _ground_at.position_id
+      and marker.q = _ground_at.q
+      and marker.r = _ground_at.r
+      and marker.kind = 'fire_cleared'
+  ) then 'clear'
+  else css._ground(terrain, features)
+end;
+
+comment on function css._ground_at(bigint, text, text[], integer, integer) is
+'The ground of a hex in a position: a fire leaves clear ground (8.8.1), and a cave hex is rocky (6.3).';
+
 create or replace function css._parts(
   position_id bigint,
   aq integer,
@@ -181,18 +201,7 @@ as $$
       position.map_id,
       hex.label,
       positions.cell_label(position.map_id, aq, ar, bq, br) as side,
-      -- 6.3: outside of its cave a cave hex is rocky; 8.8.1: a fire leaves clear ground
-      case
-        when exists (
-          select
-          from public.marker
-          where marker.position_id = _parts.position_id
-            and marker.q = bq
-            and marker.r = br
-            and marker.kind = 'fire_cleared'
-        ) then 'clear'
-        else css._ground(hex.terrain, hex.features)
-      end as terrain
+      css._ground_at(_parts.position_id, hex.terrain, hex.features, hex.q, hex.r) as terrain
     from public.position
     inner join public.hex on hex.map_id = position.map_id and hex.q = bq and hex.r = br
     where position.id = _parts.position_id

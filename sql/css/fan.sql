@@ -338,15 +338,27 @@ returns table (rule text, clause text, at text, effect text, note text, point te
 language sql stable rows 50
 as $$
   select
+    css._visibility_rule(view.now),
+    null,
+    hex.label,
+    'visibility',
+    css._hexes(css._visibility(view.now, false)) || ' can be seen now',
+    null
+  from css._fan_of(
+    fan_reasons.position_id, fan_reasons."from", 1, fan_reasons.conditions, fan_reasons.policy
+  ) as view
+  inner join public.hex on hex.map_id = view.map_id and hex.q = view.q and hex.r = view.r
+  where css._visibility(view.now, false) < coalesce(fan_reasons.radius, 99)
+  union all
+  (select
     los.rule,
     los.clause,
     los.at,
     case los.effect when 'blocks' then 'hides' else los.effect end,
     format(
-      '%s %s%s',
+      case when los.effect = 'blocks' then '%s hex%s hidden' else '%s line%s' end,
       count(*),
-      case when count(*) = 1 then 'hex' else 'hexes' end,
-      case when los.effect = 'blocks' then ' hidden' end
+      case when count(*) > 1 then case when los.effect = 'blocks' then 'es' else 's' end end
     ),
     los.point
   from css._fan_of(
@@ -359,7 +371,7 @@ as $$
   ) as los
   where los.effect in ('blocks', 'unknown') or los.point is not null
   group by los.rule, los.clause, los.at, los.effect, los.point
-  order by count(*) desc, los.rule, los.clause, los.at
+  order by count(*) desc, los.rule, los.clause, los.at)
 $$;
 
 comment on function css.fan_reasons(bigint, text, integer, jsonb, jsonb) is

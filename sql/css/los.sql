@@ -36,6 +36,22 @@ end;
 comment on function css._visibility(jsonb, boolean) is
 'How far is seen (7.1.2, 17.0); an illuminated hex is seen as by day (8.7.3).';
 
+create or replace function css._hexes(n integer)
+returns text
+language sql immutable parallel safe
+return case n when 1 then 'one hex' else n || ' hexes' end;
+
+comment on function css._hexes(integer) is
+'So many hexes, in words.';
+
+create or replace function css._visibility_rule(conditions jsonb)
+returns text
+language sql immutable parallel safe
+return case when conditions ->> 'time' = 'night' then '17.0' else '7.1.2' end;
+
+comment on function css._visibility_rule(jsonb) is
+'The rule that says how far is seen now, but for lit hexes.';
+
 create or replace function css._stands_above(level1 integer, level2 integer, end1 boolean, end2 boolean)
 returns boolean
 language sql immutable parallel safe
@@ -535,6 +551,22 @@ $$;
 comment on function css._sighting(bigint, text, text, jsonb, jsonb) is
 'The ends of a line of sight by the names asked, with the conditions and readings in force.';
 
+create or replace function css._naval_hexes(run text)
+returns integer
+language sql immutable parallel safe
+return case run when 'final_run_in' then 1 when 'approach' then 3 end;
+
+comment on function css._naval_hexes(text) is
+'How many hexes a naval zone is off its beach; null is out of all range (22.3.1).';
+
+create or replace function css._naval_effect(run text)
+returns text
+language sql immutable parallel safe
+return coalesce('+' || css._naval_hexes(run), 'out of range');
+
+comment on function css._naval_effect(text) is
+'What a naval zone does to a range counted to its beach (22.3.1).';
+
 create or replace function css._los(
   position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
 )
@@ -584,6 +616,20 @@ begin
     select * into barraged, bombarded, burning, burnt, lit from css._marked(_los.position_id);
   end if;
 
+  -- css-64: 7.1.2 spots who is at sea, whatever lies between
+  if view.zone is not null and view.readings ->> 'css-64' = 'b' then
+    return next row(
+      '7.1.2', null, _los."to", 'passes', 'a unit in a sea zone is always spotted', 'css-64', away
+    )::css.sight;
+    return next row(
+      '22.3.1', null, view.zone ->> 'beach', css._naval_effect(view.zone ->> 'run'),
+      'the range of a naval zone is counted at the beach hex', null, away
+    )::css.sight;
+    away := away + css._naval_hexes(view.zone ->> 'run');
+    return next row('7.1.2', null, _los."to", 'visible', 'nothing hides it', null, away)::css.sight;
+    return;
+  end if;
+
   -- what the whole line is subject to
   reach := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
   if away = 0 and view.a_in_cave <> view.t_in_cave then
@@ -594,14 +640,13 @@ begin
     stopped := away > reach;
     return next row(
       case
-        when view.conditions ->> 'time' is distinct from 'night' then '7.1.2'
-        when reach > 1 then '8.7.3'
-        else '17.0'
+        when view.conditions ->> 'time' = 'night' and reach > 1 then '8.7.3'
+        else css._visibility_rule(view.conditions)
       end,
       null,
       _los."to",
       case when stopped then 'blocks' else 'passes' end,
-      case when reach = 1 then 'one hex can be seen now' else format('%s hexes can be seen now', reach) end,
+      css._hexes(reach) || ' can be seen now',
       null,
       away
     )::css.sight;
@@ -809,12 +854,12 @@ begin
       '22.3.1',
       null,
       view.zone ->> 'beach',
-      case view.zone ->> 'run' when 'final_run_in' then '+1' when 'approach' then '+3' else 'out of range' end,
+      css._naval_effect(view.zone ->> 'run'),
       'a naval zone is seen, and its range counted, at the beach hex',
-      null,
+      'css-64',
       away
     )::css.sight;
-    away := case view.zone ->> 'run' when 'final_run_in' then away + 1 when 'approach' then away + 3 end;
+    away := away + css._naval_hexes(view.zone ->> 'run');
   elsif away = 0 and view.a_in_cave <> view.t_in_cave then
     away := 1;
   end if;

@@ -223,6 +223,156 @@ comment on function css._beside(
 ) is
 'The hexes beside one, and the least that a step into each costs; null where it is closed.';
 
+create or replace function css._burrows(
+  map_id bigint,
+  q integer,
+  r integer,
+  c integer,
+  wide integer,
+  inside integer,
+  purse integer,
+  first boolean,
+  units integer,
+  held boolean[],
+  filled integer[],
+  fires integer[]
+)
+returns table (q integer, r integer, c integer, inside integer, cost integer)
+language sql stable rows 2
+as $$
+  -- through the mouth
+  select
+    _burrows.q,
+    _burrows.r,
+    _burrows.c,
+    1 - _burrows.inside,
+    2
+  where _burrows.purse >= 2
+    and case _burrows.inside
+      when 0 then coalesce(_burrows.filled[_burrows.c], 0) + _burrows.units <= 2 else _burrows.held[_burrows.c] is null
+    end
+  union all
+  -- from cave to cave, with all it has
+  select
+    hex.q,
+    hex.r,
+    cell.c,
+    1,
+    _burrows.purse
+  from lattice.neighbours(_burrows.q, _burrows.r) as beside
+  inner join public.hex on hex.map_id = _burrows.map_id and hex.q = beside.nq and hex.r = beside.nr
+  cross join lateral (
+    select _burrows.c + (hex.q - _burrows.q) * _burrows.wide + hex.r - _burrows.r as c
+  ) as cell
+  where _burrows.inside = 1
+    and _burrows.first
+    and _burrows.purse > 0
+    and 'cave' = any(hex.features)
+    and _burrows.fires[cell.c] is distinct from 1
+    and coalesce(_burrows.filled[cell.c], 0) + _burrows.units <= 2
+$$;
+
+comment on function css._burrows(
+  bigint, integer, integer, integer, integer, integer, integer, boolean, integer, boolean[], integer[], integer[]
+) is
+'Where a unit in a cave hex can go through the mouth of its cave, or from inside it to the next, and for how much (6.3).';
+
+create or replace function css._reach_units(
+  position_id bigint, side text, but text[], home integer, wide integer, q integer, r integer, radius integer
+)
+returns table (
+  -- by cell of the window: enemies hold it; so many friends are inside its cave
+  held boolean[], filled integer[]
+)
+language plpgsql stable rows 1
+as $$
+#variable_conflict use_variable
+declare
+  spot record;
+begin
+  held := '{}';
+  filled := '{}';
+  for spot in
+    select
+      home + (counter.q - _reach_units.q) * wide + counter.r - _reach_units.r as c,
+      counter.side = _reach_units.side as friend,
+      coalesce((counter.attributes ->> 'in_cave')::boolean, false) as inside
+    from public.unit as counter
+    where counter.position_id = _reach_units.position_id
+      and counter.q between _reach_units.q - radius and _reach_units.q + radius
+      and counter.r between _reach_units.r - radius and _reach_units.r + radius
+      and css._is_unit(counter.kind)
+      and counter.code <> all(but)
+  loop
+    if not spot.friend and not spot.inside then
+      held[spot.c] := true;
+    elsif spot.friend and spot.inside then
+      filled[spot.c] := coalesce(filled[spot.c], 0) + 1;
+    end if;
+  end loop;
+  return next;
+end
+$$;
+
+comment on function css._reach_units(
+  bigint, text, text[], integer, integer, integer, integer, integer
+) is
+'Who is in the way of a unit, laid out by the cells of the window.';
+
+create or replace function css._reach_prices(mobility text, heavy boolean, tank boolean, readings jsonb)
+returns table (
+  terrains text[],
+  halves integer[],
+  cheapest integer,
+  side_kinds text[],
+  off_road integer[],
+  road_kinds text[],
+  by_road integer[]
+)
+language sql stable rows 1
+as $$
+  select
+    ground.kinds,
+    ground.halves,
+    ground.cheapest,
+    sides.kinds,
+    sides.off_road,
+    sides.road_kinds,
+    sides.by_road
+  from (
+    select
+      array_agg(cost.terrain) as kinds,
+      array_agg(cost.halves) as halves,
+      min(cost.halves) as cheapest
+    from css._terrain_costs(_reach_prices.mobility, _reach_prices.tank, readings) as cost
+  ) as ground
+  cross join (
+    select
+      array_agg(cost.kind) filter (where not cost.along) as kinds,
+      array_agg(cost.halves) filter (where not cost.along) as off_road,
+      array_agg(cost.kind) filter (where cost.along) as road_kinds,
+      array_agg(cost.halves) filter (where cost.along) as by_road
+    from css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as cost
+  ) as sides
+$$;
+
+comment on function css._reach_prices(text, boolean, boolean, jsonb) is
+'What terrain and hexsides cost a mover, as lists that the wave looks up; null where they are closed.';
+
+create or replace function css._reach_key(
+  c integer, inside integer, dg integer, purse integer, variants integer, longest integer
+)
+returns integer
+language sql immutable parallel safe
+return case
+  -- DG1 and DG2 do the same, and so do DG3 and DG4
+  when variants > 1 then c * variants + (inside * 3 + (dg + 1) / 2) * (longest + 1) + purse
+  else c
+end;
+
+comment on function css._reach_key(integer, integer, integer, integer, integer, integer) is
+'A place of the search as a number: a cell of the window, and where it matters how the unit is when it is there.';
+
 create or replace function css._wave(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
 returns table (
   state integer,
@@ -243,27 +393,23 @@ as $$
 #variable_conflict use_variable
 declare
   mover record;
+  price record;
+  marks record;
+  others record;
   purse integer;
   longest integer;
   least_cost integer;
+  -- the window around the unit: its half width, its width, the unit's cell, its corner
   radius integer;
   wide integer;
   home integer;
-  ground record;
-  sides record;
-  cheap integer;
   east integer;
   south integer;
-  marks record;
   roads integer[];
   trails integer[];
-  -- enemies, and friends inside caves, by cell
-  held boolean[] := '{}';
-  filled integer[] := '{}';
-  spot record;
+  cheap integer;
   caves boolean;
-  varied boolean;
-  variants integer := 1;
+  variants integer;
   gains boolean;
   disorder integer;
   best integer[];
@@ -277,47 +423,19 @@ begin
   purse := css._purse(position_id, unit, false, options, conditions, policy);
   -- 6.2.1: two points more on a trail
   longest := purse + 4;
-  select
-    array_agg(cost.terrain) as kinds,
-    array_agg(cost.halves) as halves,
-    min(cost.halves) as least
-  into ground
-  from css._terrain_costs(mover.mobility, mover.tank, mover.readings) as cost;
-  select
-    array_agg(cost.kind) filter (where not cost.along) as kinds,
-    array_agg(cost.halves) filter (where not cost.along) as off_road,
-    array_agg(cost.kind) filter (where cost.along) as road_kinds,
-    array_agg(cost.halves) filter (where cost.along) as by_road
-  into sides
-  from css._crossings(mover.mobility, mover.heavy, mover.tank) as cost;
   -- no step is cheaper than half a point
   radius := greatest(purse, 2);
   wide := 2 * radius + 3;
   home := (radius + 1) * wide + radius + 2;
   east := mover.q - radius - 1;
   south := mover.r - radius - 1;
+  select * into price from css._reach_prices(mover.mobility, mover.heavy, mover.tank, mover.readings);
   select costs.roads, costs.trails, costs.cheapest into roads, trails, cheap
   from css._road_costs(mover.map_id, mover.mobility, east, south, wide) as costs;
   select * into marks
   from css._reach_markers(position_id, mover.side, mover.readings, home, wide, mover.q, mover.r, radius);
-  for spot in
-    select
-      home + (counter.q - mover.q) * wide + counter.r - mover.r as c,
-      counter.side,
-      coalesce((counter.attributes ->> 'in_cave')::boolean, false) as inside
-    from public.unit as counter
-    where counter.position_id = _wave.position_id
-      and counter.q between mover.q - radius and mover.q + radius
-      and counter.r between mover.r - radius and mover.r + radius
-      and css._is_unit(counter.kind)
-      and counter.code <> all(mover.codes)
-  loop
-    if spot.side <> mover.side and not spot.inside then
-      held[spot.c] := true;
-    elsif spot.side = mover.side and spot.inside then
-      filled[spot.c] := coalesce(filled[spot.c], 0) + 1;
-    end if;
-  end loop;
+  select * into others
+  from css._reach_units(position_id, mover.side, mover.codes, home, wide, mover.q, mover.r, radius);
   caves := mover.side = 'japan' and mover.mobility = 'leg' and exists (
     select
     from public.hex
@@ -326,11 +444,14 @@ begin
       and hex.r between mover.r - radius and mover.r + radius
       and 'cave' = any(hex.features)
   );
-  least_cost := least(least(ground.least, cheap) + mover.tax, case when caves then 2 end);
+  least_cost := least(least(price.cheapest, cheap) + mover.tax, case when caves then 2 end);
   gains := mover.readings ->> 'css-58' = 'a';
   disorder := css._dg_at(position_id, mover.q, mover.r, mover.inside);
-  varied := caves or (gains and (marks.dgs <> '{}' or marks.cave_dgs <> '{}')) or 1 = any(marks.slow);
-  variants := case when varied then 6 * (longest + 1) else 1 end;
+  variants := case
+    when caves or (gains and (marks.dgs <> '{}' or marks.cave_dgs <> '{}')) or 1 = any(marks.slow)
+      then 6 * (longest + 1)
+    else 1
+  end;
 
   foreach trail in array array[false, true] loop
     if mover.off_road then
@@ -339,7 +460,7 @@ begin
     if trail then
       exit when mover.inside or mover.off_road or trails = '{}';
       roads := trails;
-      ground.halves := null;
+      price.halves := null;
       purse := css._purse(position_id, unit, true, options, conditions, policy);
     end if;
     best := array_fill(1 << 30, array[variants * (wide * wide + 1)]);
@@ -352,13 +473,7 @@ begin
       array[disorder] as dg,
       array[purse] as purse,
       array[0] as spent,
-      array[
-        case
-          when varied
-            then home * variants + (mover.inside::integer * 3 + (disorder + 1) / 2) * (longest + 1) + purse
-          else home
-        end
-      ] as k
+      array[css._reach_key(home, mover.inside::integer, disorder, purse, variants, longest)] as k
     into pool;
     best[pool.k[1]] := 0;
     came[pool.k[1]] := null;
@@ -380,116 +495,88 @@ begin
       into found
       from (
         select
-          keyed.k,
-          min(keyed.q) as q,
-          min(keyed.r) as r,
-          min(keyed.inside) as inside,
-          bool_or(keyed.cave) as cave,
-          max(keyed.dg) as dg,
-          max(keyed.purse) as purse,
-          min((keyed.spent::bigint << 32) + keyed.via) as told
+          css._reach_key(entered.c, entered.inside, entered.dg, entered.purse, variants, longest) as k,
+          min(entered.q) as q,
+          min(entered.r) as r,
+          min(entered.inside) as inside,
+          bool_or(entered.cave) as cave,
+          max(entered.dg) as dg,
+          max(entered.purse) as purse,
+          min((entered.spent::bigint << 32) + entered.via) as told
         from (
           select
-            entered.*,
-            case
-              when varied
-                then (home + (entered.q - mover.q) * wide + entered.r - mover.r) * variants
-                + (entered.inside * 3 + (entered.dg + 1) / 2) * (longest + 1) + entered.purse
-              else home + (entered.q - mover.q) * wide + entered.r - mover.r
-            end as k
+            stepped.q,
+            stepped.r,
+            stepped.c,
+            stepped.inside,
+            stepped.cave,
+            greatest(stepped.dg, stepped.met) as dg,
+            css._slowed(
+              css._dg_left(
+                stepped.purse - stepped.cost, stepped.dg,
+                case when gains then greatest(stepped.dg, stepped.met) else stepped.dg end
+              ),
+              stepped.slow
+            ) as purse,
+            stepped.spent + stepped.cost as spent,
+            stepped.via
           from (
             -- into the hexes around
             select
               beside.q,
               beside.r,
+              beside.c,
               0 as inside,
               beside.cave,
-              greatest(f.dg, marks.dgs[beside.c]) as dg,
-              css._slowed(
-                css._dg_left(
-                  f.purse - beside.cost, f.dg,
-                  case when gains then greatest(f.dg, marks.dgs[beside.c]) else f.dg end
-                ),
-                marks.slow[beside.c]
-              ) as purse,
-              f.spent + beside.cost as spent,
+              f.dg,
+              -- DG that lies there, and what slows it down
+              marks.dgs[beside.c] as met,
+              marks.slow[beside.c] as slow,
+              f.purse,
+              f.spent,
+              beside.cost,
               f.k as via
             from unnest(pool.q, pool.r, pool.inside, pool.dg, pool.purse, pool.spent, pool.k)
               as f (q, r, inside, dg, purse, spent, k)
             cross join lateral css._beside(
               mover.map_id, f.q, f.r, home + (f.q - mover.q) * wide + f.r - mover.r, wide, mover.tax,
-              ground.kinds, ground.halves, sides.kinds, sides.off_road, sides.road_kinds, sides.by_road,
-              east, south, roads, marks.fires, case when not varied then best end, f.spent + least_cost
+              price.terrains, price.halves, price.side_kinds, price.off_road, price.road_kinds, price.by_road,
+              east, south, roads, marks.fires, case when variants = 1 then best end, f.spent + least_cost
             ) as beside
             where f.spent < bound
               and f.spent = best[f.k]
               and f.inside = 0
               and f.purse > 0
               and beside.cost <= f.purse
-              and held[beside.c] is null
+              and others.held[beside.c] is null
             union all
-            -- 6.3: through the mouth of a cave
             select
-              f.q,
-              f.r,
-              1 - f.inside,
+              burrow.q,
+              burrow.r,
+              burrow.c,
+              burrow.inside,
               true,
-              greatest(f.dg, case f.inside when 0 then marks.cave_dgs[cell.c] else marks.dgs[cell.c] end),
-              css._slowed(
-                css._dg_left(
-                  f.purse - 2,
-                  f.dg,
-                  case
-                    when gains
-                      then greatest(f.dg, case f.inside when 0 then marks.cave_dgs[cell.c] else marks.dgs[cell.c] end)
-                    else f.dg
-                  end
-                ),
-                case f.inside when 0 then marks.cave_slow[cell.c] end
-              ),
-              f.spent + 2,
+              f.dg,
+              case burrow.inside when 0 then marks.dgs[burrow.c] else marks.cave_dgs[burrow.c] end,
+              case burrow.inside when 1 then marks.cave_slow[burrow.c] end,
+              f.purse,
+              f.spent,
+              burrow.cost,
               f.k
             from unnest(pool.q, pool.r, pool.inside, pool.cave, pool.dg, pool.purse, pool.spent, pool.k)
               as f (q, r, inside, cave, dg, purse, spent, k)
-            cross join lateral (select home + (f.q - mover.q) * wide + f.r - mover.r as c) as cell
+            cross join lateral css._burrows(
+              mover.map_id, f.q, f.r, home + (f.q - mover.q) * wide + f.r - mover.r, wide, f.inside, f.purse,
+              f.spent = 0, mover.units, others.held, others.filled, marks.fires
+            ) as burrow
             where f.spent < bound
               and f.spent = best[f.k]
               and caves
               and not trail
               and f.cave
-              and f.purse >= 2
-              and case f.inside
-                when 0 then coalesce(filled[cell.c], 0) + mover.units <= 2 else held[cell.c] is null
-              end
-            union all
-            -- 6.3: from cave to cave, with all it has
-            select
-              hex.q,
-              hex.r,
-              1,
-              true,
-              f.dg,
-              0,
-              f.purse,
-              f.k
-            from unnest(pool.q, pool.r, pool.inside, pool.dg, pool.purse, pool.spent, pool.k)
-              as f (q, r, inside, dg, purse, spent, k)
-            cross join lateral lattice.neighbours(f.q, f.r) as beside
-            inner join public.hex on hex.map_id = mover.map_id and hex.q = beside.nq and hex.r = beside.nr
-            cross join lateral (select home + (hex.q - mover.q) * wide + hex.r - mover.r as c) as cell
-            where f.spent < bound
-              and f.spent = best[f.k]
-              and caves
-              and not trail
-              and f.inside = 1
-              and f.spent = 0
-              and f.purse > 0
-              and 'cave' = any(hex.features)
-              and marks.fires[cell.c] is distinct from 1
-              and coalesce(filled[cell.c], 0) + mover.units <= 2
-          ) as entered
-        ) as keyed
-        group by keyed.k
+          ) as stepped
+        ) as entered
+        group by 1
       ) as reached
       where (reached.told >> 32) < best[reached.k];
       for n in 1..coalesce(cardinality(found.k), 0) loop
@@ -523,7 +610,7 @@ begin
       trail,
       mover.q + (reached.k / variants - 1) / wide - radius - 1,
       mover.r + (reached.k / variants - 1) % wide - radius - 1,
-      varied and reached.k % variants >= 3 * (longest + 1),
+      variants > 1 and reached.k % variants >= 3 * (longest + 1),
       best[reached.k]
     from unnest(touched) as reached (k);
   end loop;
@@ -625,8 +712,8 @@ begin
     min(wave.spent)
   from css._wave(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy) as wave
   inner join public.hex on hex.map_id = mover.map_id and hex.q = wave.q and hex.r = wave.r
-  where (wave.q, wave.r) not in (
-    select rival.q, rival.r
+  where (wave.q, wave.r, wave.inside) not in (
+    select rival.q, rival.r, rival.inside
     from css._rivals(reach.position_id, mover.side, mover.service, mover.codes) as rival
   )
   group by 1, 2, 3;
@@ -691,6 +778,10 @@ begin
       from wave
       inner join public.hex on hex.map_id = mover.map_id and hex.q = wave.q and hex.r = wave.r
       where hex.label = reach_path."to"
+        and (wave.q, wave.r, wave.inside) not in (
+          select rival.q, rival.r, rival.inside
+          from css._rivals(reach_path.position_id, mover.side, mover.service, mover.codes) as rival
+        )
       order by wave.spent, wave.trail desc, wave.inside, wave.state
       limit 1
     )
@@ -768,16 +859,33 @@ begin
     return;
   end if;
   return query
-  with reached as materialized (
+  with wave as materialized (
+    select *
+    from css._wave(
+      reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
+      reach_reasons.policy
+    )
+  ),
+  reached as materialized (
     select distinct
       wave.q,
       wave.r,
       wave.trail
-    from css._wave(
-      reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
-      reach_reasons.policy
-    ) as wave
+    from wave
     where not wave.inside
+  ),
+  -- 6.3: in or out through the mouth of a cave, and from cave to cave
+  caves as (
+    select distinct on (burrows.yes)
+      hex.label as at,
+      case when burrows.yes then 'from cave to cave, with all it has' else 'through the mouth of a cave' end as note,
+      here.spent - there.spent as halves
+    from wave as here
+    inner join wave as there on there.state = here.via and there.trail = here.trail
+    inner join public.hex on hex.map_id = mover.map_id and hex.q = here.q and hex.r = here.r
+    cross join lateral (select here.inside and there.inside as yes) as burrows
+    where here.inside or there.inside
+    order by burrows.yes, hex.label, here.spent - there.spent
   ),
   edge as materialized (
     select distinct
@@ -839,6 +947,9 @@ begin
   select told.rule, null::text, told.at, told.effect, told.note, told.point, told.halves
   from (select * from ground union all select * from sides union all select * from roads) as told
   union all
+  select '6.3', null, caves.at, 'cost', caves.note, null, caves.halves
+  from caves
+  union all
   select '6.2.1', null, mover.label, '+2', 'on a trail from beginning to end', null, 4
   where exists (select from reached where reached.trail and (reached.q, reached.r) <> (mover.q, mover.r))
   union all
@@ -878,7 +989,7 @@ begin
     union all
     select '6.1.2', rival.effect, 'navy and army do not stack', null
     from css._rivals(reach_reasons.position_id, mover.side, mover.service, mover.codes) as rival
-    where (rival.q, rival.r) = (edge.q, edge.r)
+    where (rival.q, rival.r) = (edge.q, edge.r) and not rival.inside
   ) as bar;
 end
 $$;

@@ -20,7 +20,9 @@ returns table (
   -- untold where both services could be there
   untold_service boolean,
   formations integer,
-  mixed boolean
+  mixed boolean,
+  -- 9.6.3: a Gyokusai marker lies here
+  desperate boolean
 )
 language sql stable rows 1
 as $$
@@ -45,8 +47,10 @@ as $$
       -- 24.0: an Ambush Unit belongs to nobody
       unit.kind <> 'ambush' and css._is_unit(unit.kind) as belongs,
       facts.division,
-      case when facts.stripe = 'formation' then coalesce(facts.division, '') || '/' || facts.formation end as formation,
-      facts.stripe is null or (facts.stripe = 'formation' and facts.formation is null) as untold
+      case when facts.stripe = 'formation' then facts.formation end as formation,
+      facts.stripe is null
+      or facts.division is null
+      or (facts.stripe = 'formation' and facts.formation is null) as untold
     from spot
     inner join public.unit
       on unit.position_id = _stacked.position_id and unit.q = spot.q and unit.r = spot.r
@@ -70,7 +74,15 @@ as $$
       when sums.formations > 1 or sums.divisions > 1 then true
       when sums.belonging > 1 and sums.untold then null
       else false
-    end
+    end,
+    exists (
+      select
+      from public.marker
+      where marker.position_id = _stacked.position_id
+        and marker.q = spot.q
+        and marker.r = spot.r
+        and marker.kind = 'gyokusai'
+    )
   from spot
   cross join (
     select
@@ -82,7 +94,13 @@ as $$
       coalesce(bool_or(counter.counts and counter.side = 'japan' and counter.service is null), false)
       as untold_service,
       count(*) filter (where counter.belongs) as belonging,
-      count(distinct counter.formation) filter (where counter.belongs)::integer as formations,
+      -- a Formation is of one Division; the same name without a Division is not counted twice
+      greatest(
+        count(distinct counter.formation) filter (where counter.belongs),
+        count(distinct (counter.division, counter.formation)) filter (
+          where counter.belongs and counter.formation is not null and counter.division is not null
+        )
+      )::integer as formations,
       -- 2.0: a No-Stripe unit is of every Formation of its Division; 6.1: so much for White Stripes
       count(distinct counter.division) filter (where counter.belongs) as divisions,
       coalesce(bool_or(counter.belongs and counter.untold), false) as untold
@@ -164,7 +182,7 @@ begin
   select * into given
   from css._stack_dg(
     case when found.inside then 0 else over end,
-    found.mixed,
+    found.mixed and not found.desperate,
     coalesce((paid ->> 'over')::integer, 0),
     coalesce((paid ->> 'mixed')::boolean, false),
     disorder,
@@ -208,13 +226,14 @@ begin
       ),
       (given.for_mixed > 0, '6.1', '+' || given.for_mixed, 'DG for mixed formations', null),
       (
-        coalesce((paid ->> 'mixed')::boolean, false) and found.mixed and checked,
+        coalesce((paid ->> 'mixed')::boolean, false) and found.mixed and not found.desperate and checked,
         '6.1',
         case when given.for_mixed > 0 then 'returns' else '+0' end,
         'it has been disorganized for mixed formations before',
         'css-20'
       ),
-      (found.mixed is null, '6.1', 'unknown', 'of which formation every unit is', null),
+      (found.mixed and found.desperate, '9.6.3', '+0', 'under a gyokusai marker formations mix freely', null),
+      (given.for_mixed is null, '6.1', 'unknown', 'of which formation every unit is', null),
       (after > 4, '10.2.3', 'eliminates', format('%s over DG4: as many units are lost', after - 4), null),
       (
         found.weapons > found.units,

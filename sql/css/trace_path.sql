@@ -1,5 +1,5 @@
 -- needs: css/zones.sql, css/costs.sql, css/command.sql
--- Traces in css (Guam): of leaders (13.1), Support Weapons (12.1, 12.2, 12.4.1) and routed units (8.5.1).
+-- Traces in css (Guam): of leaders (13.1), Support Weapons (12.1, 12.2, 12.4.1) and routed units (8.5.1, 22.3.1).
 --
 -- A trace is as long as it needs to be, over passable hexes and out of enemy Fire Zones, but
 -- for an end that its rule exempts. It is searched in waves over a grid of the whole map, where
@@ -31,7 +31,6 @@ as $$
   cross join lateral css.side_zone(_shut.position_id, enemy.side, _shut.conditions, _shut.policy) as zone
   where zone.arm = 'unit'
   union all
-  -- 7.1.2: nothing is seen farther than 8
   select
     fan.q,
     fan.r,
@@ -39,15 +38,15 @@ as $$
     '7.2',
     true
   from foe
-  cross join lateral css.fan(_shut.position_id, foe.code, 8, _shut.conditions, _shut.policy) as fan
+  cross join lateral css.fan(_shut.position_id, foe.code, foe.most, _shut.conditions, _shut.policy) as fan
   where foe.reach is null
   union all
-  -- 6.3: who is inside a cave does not hold the hex
+  -- 9.0: a hex that the enemy holds is not moved into; 6.3: who is inside a cave does not hold it
   select
     foe.q,
     foe.r,
     foe.code,
-    '6.0',
+    '9.0',
     false
   from foe
   where not foe.in_cave and foe.fire_side <> 'marker'
@@ -330,6 +329,22 @@ begin
   left join public.hex as target_hex
     on target_hex.map_id = position.map_id and target_hex.q = target.q and target_hex.r = target.r
   where position.id = _tracer.position_id;
+  -- 22.3.1: who routs while it lands does so from the beach hex, who routs at sea goes back to the transports
+  if _tracer.traced_for = 'routed' and ends.facts ? 'zone' then
+    if ends.facts -> 'zone' ->> 'run' <> 'final_run_in' then
+      raise exception '% is at sea: it goes back to its Transport Zone, and nothing is traced (22.3.1)', _tracer."from"
+        using errcode = 'no_data_found';
+    end if;
+    select
+      beach.q,
+      beach.r,
+      beach.label
+    into ends.start_q, ends.start_r, ends.start_label
+    from public.position
+    inner join public.hex as beach
+      on beach.map_id = position.map_id and beach.label = ends.facts -> 'zone' ->> 'beach'
+    where position.id = _tracer.position_id;
+  end if;
   if ends.start_q is null or ends.target_q is null then
     raise exception 'no trace from % to %: one of them is not on the map', _tracer."from", _tracer."to"
       using errcode = 'no_data_found';
@@ -365,7 +380,8 @@ begin
     start_free := true;
     target_free := false;
     mobility := ends.facts ->> 'mobility';
-    note := 'to an HQ of its Division; only the hex it flees from may be in an enemy zone';
+    note := case when ends.facts ? 'zone' then 'from the beach where it lands, ' else '' end
+      || 'to an HQ of its Division; only the hex it flees from may be in an enemy zone';
   elsif _tracer.traced_for in ('support_weapon', 'tank_support_weapon') then
     start_free := css._has_hq(_tracer.position_id, owner, ends.target_q, ends.target_r)
       and ends.mover_kind is distinct from 'hq';
@@ -400,13 +416,35 @@ $$;
 comment on function css._tracer(bigint, text, text, text, text) is
 'Who traces, from where to where, over what, and which end may be in an enemy zone.';
 
-create or replace function css._ties(position_id bigint, "from" text, "to" text, traced_for text)
-returns table (rule text, at text, effect text, note text)
+create or replace function css._meant(position_id bigint, name text, side text)
+returns setof public.unit
+language sql stable rows 3
+as $$
+  select counter.*
+  from public.position
+  left join public.unit as named on named.position_id = position.id and named.code = _meant.name
+  left join public.hex on hex.map_id = position.map_id and hex.label = _meant.name
+  inner join public.unit as counter
+    on counter.position_id = position.id
+      and counter.side = _meant.side
+      and case
+        when named.id is not null then counter.id = named.id
+        else counter.q = hex.q and counter.r = hex.r
+      end
+  where position.id = _meant.position_id
+$$;
+
+comment on function css._meant(bigint, text, text) is
+'The unit of that name, or all of a side that stand in the hex of that label.';
+
+create or replace function css._ties(
+  position_id bigint, "from" text, "to" text, traced_for text, side text, readings jsonb
+)
+returns table (rule text, effect text, note text)
 language sql stable rows 1
 as $$
   select
     tie.rule,
-    goal_hex.label,
     case
       when tie.own then 'passes'
       when tie.own is null then 'unknown'
@@ -418,62 +456,74 @@ as $$
         when tie.own is null then 'whose %s and %s are'
         else '%s is none of its own for %s'
       end,
-      case when tie.goal then goal.code else mover.code end,
-      case when tie.goal then mover.code else goal.code end
+      other.code,
+      traced.code
     )
-  from public.unit as mover
-  inner join public.unit as goal
-    on goal.position_id = mover.position_id and goal.code = _ties."to"
-  left join public.hex as goal_hex
-    on goal_hex.map_id = goal.map_id and goal_hex.q = goal.q and goal_hex.r = goal.r
-  cross join lateral css._command_facts(mover.attributes, mover.kind) as his
-  cross join lateral css._command_facts(goal.attributes, goal.kind) as hers
+  from (
+    values (_ties."from", _ties."to", true), (_ties."to", _ties."from", false)
+  ) as pair (one, two, forth)
+  -- who is traced for has to be named; who is at the other end may be told by the hex
+  inner join public.unit as traced on traced.position_id = _ties.position_id and traced.code = pair.one
+  cross join lateral css._meant(_ties.position_id, pair.two, _ties.side) as other
+  cross join lateral css._command_facts(traced.attributes, traced.kind) as his
+  cross join lateral css._command_facts(other.attributes, other.kind) as hers
   cross join lateral (
-    -- 13.1: a Leader goes to a unit of his Formation, white to white, No-Stripe to any of the Division
+    -- 13.1: a Leader goes to a unit of his Formation, white to white, No-Stripe to any of the Division; 2.0: a
+    -- No-Stripe unit is part of every Formation of its Division
     select
       '13.1' as rule,
-      true as goal,
-      case his.stripe
-        when 'formation' then hers.formation = his.formation and hers.stripe = 'formation'
-        when 'white' then hers.stripe = 'white'
-        when 'none' then hers.division = his.division
+      case
+        when his.stripe = 'none' or (his.stripe = 'formation' and hers.stripe = 'none')
+          then hers.division = his.division
+        when his.stripe = 'formation' then hers.formation = his.formation and hers.stripe = 'formation'
+        when his.stripe = 'white' then hers.stripe = 'white'
       end as own
     where _ties.traced_for = 'leader'
-      and mover.kind = 'leader'
-      and css._is_unit(goal.kind)
+      and pair.forth
+      and traced.kind = 'leader'
+      and css._is_unit(other.kind)
     union all
     -- 8.5.1: any HQ of its Division
     select
       '8.5.1',
-      true,
-      goal.kind = 'hq' and his.division = hers.division
+      other.kind = 'hq' and his.division = hers.division
     where _ties.traced_for = 'routed'
+      and pair.forth
+      and (other.kind = 'hq' or other.code = pair.two)
     union all
     -- 12.1, 12.2: the HQ of its Formation or of its Division
     select
-      case when mover.kind = 'hq' then '12.1' else '12.2' end,
-      mover.kind <> 'hq',
+      case when pair.forth then '12.2' else '12.1' end,
       (
         select bool_or(head.tie in ('own', 'every'))
-        from css._heads(mover.position_id, case when mover.kind = 'hq' then goal.code else mover.code end) as head
-        where head.code = case when mover.kind = 'hq' then mover.code else goal.code end
+        from css._heads(_ties.position_id, traced.code, _ties.readings) as head
+        where head.code = other.code
       )
     where _ties.traced_for in ('support_weapon', 'tank_support_weapon')
-      and 'support_weapon' in (mover.kind, goal.kind)
-      and 'hq' in (mover.kind, goal.kind)
+      and traced.kind = 'support_weapon'
+      and other.kind = 'hq'
   ) as tie
-  where mover.position_id = _ties.position_id
-    and mover.code = _ties."from"
+  -- one of its own is enough
+  order by tie.own is not true, tie.own is not null, other.code
+  limit 1
 $$;
 
-comment on function css._ties(bigint, text, text, text) is
-'Whether the two units that a trace joins belong together, where both are named.';
+comment on function css._ties(bigint, text, text, text, text, jsonb) is
+'Whether those that a trace joins belong together, where who is traced for is named.';
 
-create or replace function css._barriers(
-  position_id bigint, side text, mobility text, readings jsonb, came integer[], conditions jsonb, policy jsonb
+create or replace function css._steps_out(position_id bigint, mobility text, readings jsonb, came integer[])
+returns table (
+  label text,
+  q integer,
+  r integer,
+  effect text,
+  rule text,
+  note text,
+  point text,
+  -- whether the trace has reached that hex
+  reached boolean
 )
-returns table (rule text, at text, effect text, note text, point text)
-language sql stable rows 8
+language sql stable rows 100
 as $$
   with reached as materialized (
     select
@@ -483,32 +533,85 @@ as $$
     from public.position
     cross join css._trace_grid(position.id) as size
     inner join public.hex on hex.map_id = position.map_id
-    where position.id = _barriers.position_id
-      and _barriers.came[(hex.q - size.q0) * size.height + hex.r - size.r0 + 1] > 0
+    where position.id = _steps_out.position_id
+      and _steps_out.came[(hex.q - size.q0) * size.height + hex.r - size.r0 + 1] > 0
     group by position.map_id
-  ),
-  stopped as (
+  )
+  select
+    step.label,
+    step.q,
+    step.r,
+    step.effect,
+    step.rule,
+    step.note,
+    step.point,
+    _steps_out.came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] > 0
+  from reached
+  cross join css._trace_grid(_steps_out.position_id) as size
+  cross join lateral css._passages(
+    _steps_out.position_id, _steps_out.mobility, _steps_out.readings, reached.roads, reached.qs, reached.rs
+  ) as step
+$$;
+
+comment on function css._steps_out(bigint, text, jsonb, integer[]) is
+'All steps out of the hexes that a trace has reached.';
+
+create or replace function css._contested_ground(
+  position_id bigint, mobility text, readings jsonb, came integer[]
+)
+returns table (rule text, at text, effect text, note text, point text)
+language sql stable rows 1
+as $$
+  select
+    step.rule,
+    case when count(distinct step.label) = 1 then min(step.label) end,
+    step.effect,
+    format('%s: %s', step.note, css._hexes(count(distinct step.label)::integer)),
+    step.point
+  from css._steps_out(
+    _contested_ground.position_id, _contested_ground.mobility, _contested_ground.readings, _contested_ground.came
+  ) as step
+  where step.point is not null
+    -- css-54 is the only point of passable ground: most maps need not be searched for it
+    and exists (
+      select
+      from public.position
+      inner join public.hex on hex.map_id = position.map_id
+      where position.id = _contested_ground.position_id and hex.terrain = 'sugar_cane'
+    )
+  group by step.rule, step.effect, step.note, step.point
+$$;
+
+comment on function css._contested_ground(bigint, text, jsonb, integer[]) is
+'Ground beside an open trace that a contested point would open or shut.';
+
+create or replace function css._barriers(
+  position_id bigint, side text, mobility text, readings jsonb, came integer[], conditions jsonb, policy jsonb
+)
+returns table (rule text, at text, effect text, note text, point text)
+language sql stable rows 8
+as $$
+  with stopped as (
     select
       step.label,
       case when step.effect = 'passes' then shut.rule else step.rule end as rule,
       case when step.effect = 'passes' then shut.cause else step.note end as cause,
       case when step.effect = 'passes' then shut.doubtful else step.effect = 'unknown' end as doubtful,
       case when step.effect <> 'passes' then step.point end as point
-    from reached
-    cross join css._trace_grid(_barriers.position_id) as size
-    cross join lateral css._passages(
-      _barriers.position_id, _barriers.mobility, _barriers.readings, reached.roads, reached.qs, reached.rs
-    ) as step
+    from css._steps_out(_barriers.position_id, _barriers.mobility, _barriers.readings, _barriers.came) as step
     left join css._shut(_barriers.position_id, _barriers.side, _barriers.conditions, _barriers.policy) as shut
       on shut.q = step.q and shut.r = step.r and step.effect = 'passes'
-    where _barriers.came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] <= 0
+    where not step.reached
   )
   select
     stopped.rule,
     -- a place where it is one
     case when count(distinct stopped.label) = 1 then min(stopped.label) end,
     case when bool_and(stopped.doubtful) then 'unknown' else 'blocks' end,
-    format('%s: %s shut', stopped.cause, css._hexes(count(distinct stopped.label)::integer)),
+    case
+      when bool_and(stopped.doubtful) then stopped.cause
+      else format('%s: %s shut', stopped.cause, css._hexes(count(distinct stopped.label)::integer))
+    end,
     stopped.point
   from stopped
   where stopped.cause is not null
@@ -541,6 +644,7 @@ declare
   start integer;
   target integer;
   verdict text := 'open';
+  why text := 'there is no such way';
   barred boolean := false;
   readings jsonb;
 begin
@@ -558,11 +662,15 @@ begin
   effect := 'traces';
   note := tracer.note;
   return next;
-  for rule, at, effect, note in
-    select tie.rule, tie.at, tie.effect, tie.note
-    from css._ties(trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for) as tie
+  for rule, effect, note in
+    select tie.rule, tie.effect, tie.note
+    from css._ties(
+      trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, tracer.owner, readings
+    ) as tie
   loop
+    at := tracer.target_label;
     verdict := case effect when 'blocks' then 'closed' when 'unknown' then 'unknown' else verdict end;
+    why := case effect when 'blocks' then note else why end;
     return next;
   end loop;
   if tracer.rule = '8.5.1' and verdict <> 'closed'
@@ -572,6 +680,7 @@ begin
     at := tracer.target_label;
     effect := 'blocks';
     note := 'no HQ of its side is there';
+    why := note;
     return next;
   end if;
   select * into size from css._trace_grid(trace_path.position_id);
@@ -631,12 +740,18 @@ begin
       loop
         return next;
       end loop;
-      point := null;
       came := css._trace(
         trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
         tracer.mobility, readings, grid, true
       );
       verdict := case when came[target] <= 0 or verdict = 'closed' then 'closed' else 'unknown' end;
+    else
+      for rule, at, effect, note, point in
+        select step.rule, step.at, step.effect, step.note, step.point
+        from css._contested_ground(trace_path.position_id, tracer.mobility, readings, came) as step
+      loop
+        return next;
+      end loop;
     end if;
   end if;
   for rule, point in
@@ -663,7 +778,7 @@ begin
   note := case verdict
     when 'open' then 'there is a way out of enemy zones'
     when 'unknown' then 'what a counter or the rulebook does not tell would decide it'
-    else 'there is no such way'
+    else why
   end;
   path := case
     when verdict = 'open' then css._way_back(

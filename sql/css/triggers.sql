@@ -471,6 +471,10 @@ begin
       format('the hex of %s may go on firing under a Sustained Fire marker', judged.code)
     ),
     (
+      mover.stealthy and not judged.infiltrates, '8.6.2', 'lit',
+      'an illuminated hex is left, where nobody infiltrates'
+    ),
+    (
       judged.word = 'fires' and judged.alert is not null, '12.5', 'alert',
       format('on a roll of %s or less the fire of %s has +2', judged.alert, judged.code)
     )

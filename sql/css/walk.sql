@@ -1,7 +1,9 @@
 -- needs: css/costs.sql, css/triggers.sql, positions/command.sql
--- A way gone step by step in css (Guam): 3.2, 6.0, 6.1.1, 6.1.2, 6.3, 8.7.7, 8.8.1, 10.2, 12.3, 13.1, 15.0, 28.1.
+-- A way gone step by step in css (Guam): 3.2, 6.0, 6.1.1, 6.1.2, 6.3, 8.7.7, 8.8.1, 10.2, 12.1, 12.3, 13.1, 14.0,
+-- 15.0, 24.2, 28.1.
 --
--- `css._mover` knows who goes, `css._setting_out` what he may spend, `css._walk` goes the way.
+-- `css._mover` knows who goes, `css._setting_out` what he may spend, `css._walk` goes the way: `css._step_bars`
+-- and `css._toll` are before a step, `css._passage` is what happens with it, `css._arrival` what is so at the end.
 -- A way is a list of hexes. A hex named twice in a row is a step through the mouth of its cave, in or out;
 -- from inside a cave, another hex is the cave there (6.3).
 
@@ -92,7 +94,8 @@ begin
   end if;
   -- 15.0: a truck sets the pace of what it carries; else the slowest does
   select
-    array_agg(distinct counter.attributes ->> 'mobility') as mobilities,
+    array_agg(distinct counter.attributes ->> 'mobility') filter (where counter.attributes ? 'mobility') as mobilities,
+    bool_and(counter.attributes ? 'mobility') as told,
     case
       when bool_and(counter.attributes ? 'movement')
         then min((counter.attributes ->> 'movement')::numeric) * 2
@@ -120,7 +123,7 @@ begin
     pack.codes,
     pack.units,
     pack.weapons,
-    pace.mobilities[1],
+    case when pace.told then pace.mobilities[1] end,
     coalesce((_mover.options ->> 'points')::numeric * 2, pace.movement)::integer,
     -- css-41 b: with a Tank Support Weapon a unit goes wherever it could without
     pack.weapon or (pack.tank and state.readings ->> 'css-41' = 'a'),
@@ -141,6 +144,30 @@ $$;
 
 comment on function css._mover(bigint, text, jsonb, jsonb, jsonb) is
 'Who moves: the unit, those that go along, how they move, and what holds now.';
+
+create or replace function css._holds(position_id bigint, q integer, r integer, inside boolean)
+returns table (rule text, note text)
+language sql stable rows 1
+as $$
+  select
+    case marker.kind when 'pinned' then '10.2.2' when 'suppressed' then '10.2.1' else '8.7.7' end,
+    case marker.kind
+      when 'bombardment' then 'nobody leaves a bombardment' else format('%s units do not move', marker.kind)
+    end
+  from public.marker
+  where marker.position_id = _holds.position_id
+    and marker.q = _holds.q
+    and marker.r = _holds.r
+    and css._marker_does(marker.kind) = 'holds'
+    -- 6.3: what lies outside of a cave holds nobody inside, and the other way round
+    and (
+      marker.kind = 'bombardment'
+      or coalesce((marker.attributes ->> 'in_cave')::boolean, false) = _holds.inside
+    )
+$$;
+
+comment on function css._holds(bigint, integer, integer, boolean) is
+'The markers that let nobody leave a place (8.7.7, 10.2.1, 10.2.2).';
 
 create or replace function css._unfit(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
 returns table (rule text, clause text, at text, effect text, note text, point text)
@@ -195,7 +222,7 @@ as $$
     where mover.units = 0 and mover.kind in ('leader', 'hero', 'support_weapon')
     union all
     select '24.2', null, 'forbids', 'an ambush unit is always deployed', null, 4
-    where mover.kind = 'ambush'
+    where exists (select from party where party.kind = 'ambush')
     union all
     select '6.0', null, 'turns', format('%s changes to %s first', party.code, party.posture), null, 4
     from party
@@ -217,30 +244,13 @@ as $$
     from party
     where css._is_unit(party.kind) and party.kind <> 'ambush' and party.posture is distinct from 'column'
     union all
-    select
-      case marker.kind when 'pinned' then '10.2.2' when 'suppressed' then '10.2.1' else '8.7.7' end,
-      null,
-      'forbids',
-      case marker.kind
-        when 'bombardment' then 'nobody leaves a bombardment' else format('%s units do not move', marker.kind)
-      end,
-      null,
-      6
-    from public.marker
-    where marker.position_id = _unfit.position_id
-      and marker.q = mover.q
-      and marker.r = mover.r
-      and css._marker_does(marker.kind) = 'holds'
-      -- 6.3: what lies outside of a cave holds nobody inside, and the other way round
-      and (
-        marker.kind = 'bombardment'
-        or coalesce((marker.attributes ->> 'in_cave')::boolean, false) = mover.inside
-      )
+    select held.rule, null, 'forbids', held.note, null, 6
+    from css._holds(_unfit.position_id, mover.q, mover.r, mover.inside) as held
     union all
     select '12.3', null, 'forbids', 'more support weapons than units', null, 7
     where mover.weapons > mover.units and mover.units > 0
     union all
-    select '15.0', null, 'forbids', load.note, null, 8
+    select load.rule, null, 'forbids', load.note, null, 8
     from (
       select
         bool_or(party.by_truck) as by_truck,
@@ -249,20 +259,26 @@ as $$
     ) as truck
     cross join lateral (
       values
-      (mover.side <> 'us', 'only the americans have trucks'),
-      (mover.units > 1, 'a truck carries one unit'),
-      (mover.weapons > 1, 'a truck carries one support weapon'),
-      (truck.walks, 'an indirect unit that can walk is not carried')
-    ) as load (over, note)
+      ('15.0', mover.side <> 'us', 'only the americans have trucks'),
+      ('15.0', mover.units = 0, 'a truck without a unit is not on the map'),
+      ('15.0', mover.units > 1, 'a truck carries one unit'),
+      ('15.0', mover.weapons > 1, 'a truck carries one support weapon'),
+      ('8.7', truck.walks, 'an indirect unit that can walk is not carried')
+    ) as load (rule, over, note)
     where truck.by_truck and load.over
     union all
     select '3.2', null, 'unknown', untold.note, null, 9
-    from (
+    from party
+    cross join lateral (
       values
-      (mover.mobility is null, format('how %s moves: leg, wheeled or tracked', _unfit.unit)),
-      (mover.movement is null, format('the movement allowance of %s', _unfit.unit))
+      (not party.attributes ? 'mobility', format('how %s moves: leg, wheeled or tracked', party.code)),
+      (
+        mover.movement is null and not party.attributes ? 'movement',
+        format('the movement allowance of %s', party.code)
+      )
     ) as untold (so, note)
-    where untold.so and (mover.units > 0 or mover.kind = 'truck')
+    where untold.so
+      and case when party.by_truck then party.kind = 'truck' else css._is_unit(party.kind) end
     union all
     select '3.2', null, 'forbids', format('%s has no movement; it waits for a truck', _unfit.unit), null, 10
     where mover.movement = 0 and mover.manner = 'move'
@@ -394,12 +410,13 @@ comment on function css._friends(bigint, text, integer, integer, boolean, text[]
 'How many Units of a side are in a place, those that move not counted.';
 
 create or replace function css._rivals(position_id bigint, side text, service text, but text[])
-returns table (q integer, r integer, effect text)
+returns table (q integer, r integer, inside boolean, effect text)
 language sql stable parallel safe rows 4
 as $$
   select
     unit.q,
     unit.r,
+    coalesce((unit.attributes ->> 'in_cave')::boolean, false),
     -- the Navy stacks with none but the Navy, so that a service that is not told leaves it open
     case
       when bool_or((unit.attributes ->> 'service' = 'navy') <> (_rivals.service = 'navy')) then 'forbids'
@@ -414,7 +431,7 @@ as $$
     and unit.code <> all(_rivals.but)
     and coalesce(unit.attributes ->> 'service', '') <> coalesce(_rivals.service, '')
     and 'navy' in (unit.attributes ->> 'service', _rivals.service)
-  group by 1, 2
+  group by 1, 2, 3
 $$;
 
 comment on function css._rivals(bigint, text, text, text[]) is
@@ -516,31 +533,52 @@ create or replace function css._toll(
 returns table (way text, rule text, at text, effect text, note text, point text, halves integer)
 language sql stable rows 3
 as $$
+  with part as materialized (
+    select
+      'cave' as way,
+      '6.3' as rule,
+      _toll.label as at,
+      'cost' as effect,
+      case when inside then 'out of the cave' else 'into the cave' end as note,
+      null as point,
+      2 as halves
+    where (aq, ar) = (bq, br)
+    union all
+    select 'cave', '6.3', _toll.label, 'cost', 'from cave to cave, with all it has', null, purse
+    where inside and (aq, ar) <> (bq, br)
+    union all
+    select way.*
+    from css._best_way(
+      _toll.position_id, aq, ar, bq, br, mobility, heavy, tank, readings, trail, off_road, tax, _toll.side
+    ) as way
+    where not inside and (aq, ar) <> (bq, br)
+  )
+  select part.*
+  from part
+  union all
   select
-    'cave',
-    '6.3',
-    _toll.label,
-    'cost',
-    case when inside then 'out of the cave' else 'into the cave' end,
     null,
-    2
-  where (aq, ar) = (bq, br)
-  union all
-  select 'cave', '6.3', _toll.label, 'cost', 'from cave to cave, with all it has', null, purse
-  where inside and (aq, ar) <> (bq, br)
-  union all
-  select way.*
-  from css._best_way(
-    _toll.position_id, aq, ar, bq, br, mobility, heavy, tank, readings, trail, off_road, tax, _toll.side
-  ) as way
-  where not inside and (aq, ar) <> (bq, br)
+    '6.0',
+    _toll.label,
+    'forbids',
+    case
+      when purse = 0 then 'no movement points are left'
+      else format(
+        'not enough movement points: %s needed, %s left', trim_scale(sum(part.halves) / 2.0), trim_scale(purse / 2.0)
+      )
+    end,
+    null,
+    null
+  from part
+  having bool_and(part.effect = 'cost') and (sum(part.halves) > purse or purse = 0)
 $$;
 
 comment on function css._toll(
   bigint, text, text, boolean, boolean, jsonb, boolean, boolean, integer, boolean, integer, integer, integer,
   integer, integer, text
 ) is
-'What a step costs, part by part: from hex to hex, through the mouth of a cave, or from cave to cave (6.3).';
+'What a step costs, part by part: from hex to hex, through the mouth of a cave, or from cave to cave (6.3); and
+whether that is more than there is.';
 
 create or replace function css._left_behind(
   position_id bigint,
@@ -692,6 +730,189 @@ $$;
 comment on function css._entered(bigint, text, integer, integer, boolean, boolean, text, jsonb, jsonb) is
 'What the markers of a hex, and the air over a road, do to a unit that enters it.';
 
+create or replace function css._left_alone(
+  position_id bigint, side text, codes text[], q integer, r integer, label text, inside boolean
+)
+returns table (rule text, at text, effect text, note text, by text)
+language sql stable rows 1
+as $$
+  with company as materialized (
+    select
+      unit.code,
+      unit.kind,
+      row_number() over (partition by unit.kind order by unit.code) as nth,
+      count(*) filter (where css._is_unit(unit.kind)) over () as units
+    from public.unit
+    where unit.position_id = _left_alone.position_id
+      and unit.q = _left_alone.q
+      and unit.r = _left_alone.r
+      and unit.side = _left_alone.side
+      and unit.code <> all(_left_alone.codes)
+      and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = _left_alone.inside
+  )
+  select
+    case company.kind when 'leader' then '13.1' when 'hero' then '14.0' else '12.1' end,
+    _left_alone.label,
+    'leaves alone',
+    case
+      when company.kind = 'hero' then 'a hero left alone goes to another unit of his formation'
+      when company.kind = 'leader' and _left_alone.side = 'us' then 'a leader left alone goes to a unit of his command'
+      when company.kind = 'leader' then 'a japanese leader left alone is lost'
+      when company.units > 0 then 'more support weapons than units stay: one of them, as its owner chooses, goes'
+      else 'a support weapon left alone goes to the Reallocating box'
+    end,
+    company.code
+  from company
+  where case company.kind
+    when 'support_weapon' then company.nth > company.units
+    when 'leader' then company.units = 0
+    when 'hero' then company.units = 0
+    else false
+  end
+$$;
+
+comment on function css._left_alone(bigint, text, text[], integer, integer, text, boolean) is
+'Support weapons, leaders and heroes whom those that go leave without a unit (12.1, 13.1, 14.0).';
+
+create or replace function css._passage(
+  position_id bigint,
+  side text,
+  codes text[],
+  now jsonb,
+  readings jsonb,
+  aq integer,
+  ar integer,
+  bq integer,
+  br integer,
+  here text,
+  there text,
+  from_cave boolean,
+  way text,
+  hit integer,
+  -- what it had left, how disorganized it was, and the DG of places that the way had changed, by their names
+  had integer,
+  was integer,
+  dgs jsonb
+)
+returns table (
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer,
+  remaining integer,
+  -- how it stands after that; the last row has nothing but this
+  purse integer,
+  disorder integer,
+  changed jsonb,
+  sure boolean,
+  held text
+)
+language plpgsql stable rows 3
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_variable
+declare
+  mouth constant boolean := (aq, ar) = (bq, br);
+  inside constant boolean := from_cave <> mouth;
+  gains constant boolean := readings ->> 'css-58' = 'a';
+  known integer;
+begin
+  purse := had;
+  changed := dgs;
+  sure := true;
+  -- what it leaves
+  disorder := least(was + hit, 4);
+  if gains then
+    purse := css._dg_left(purse, was, disorder);
+  end if;
+  known := coalesce((changed ->> css._place(here, from_cave))::integer, css._dg_at(position_id, aq, ar, from_cave));
+  for rule, at, effect, note, point, halves in
+    select * from css._left_behind(
+      position_id, side, codes, aq, ar, here, from_cave, mouth, known, was, hit, disorder
+    )
+  loop
+    remaining := case when effect = 'hits' then purse end;
+    changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
+    return next;
+  end loop;
+
+  -- what it comes into
+  known := coalesce((changed ->> css._place(there, inside))::integer, css._dg_at(position_id, bq, br, inside));
+  if gains then
+    purse := css._dg_left(purse, disorder, known);
+  end if;
+  for rule, at, effect, note, point, halves in
+    select * from css._joined(position_id, side, codes, bq, br, css._place(there, inside), inside, known, disorder)
+  loop
+    remaining := case when effect = 'dg' then purse end;
+    changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
+    return next;
+  end loop;
+  disorder := greatest(disorder, known);
+  halves := null;
+  at := there;
+  for rule, effect, note, point in
+    select * from css._entered(position_id, side, bq, br, inside, mouth, way, now, readings)
+  loop
+    purse := case when effect = 'half' then css._halved(purse) else purse end;
+    remaining := case when effect = 'half' then purse end;
+    sure := sure and effect <> 'unknown';
+    held := case when effect = 'stops' then note else held end;
+    return next;
+  end loop;
+  effect := null;
+  return next;
+end
+$$;
+
+comment on function css._passage(
+  bigint, text, text[], jsonb, jsonb, integer, integer, integer, integer, text, text, boolean, text, integer, integer,
+  integer, jsonb
+) is
+'What happens with a step that is paid for: in the place that is left, and in the one that is entered.';
+
+create or replace function css._arrival(
+  position_id bigint,
+  side text,
+  service text,
+  codes text[],
+  q integer,
+  r integer,
+  place text,
+  inside boolean,
+  disorder integer,
+  changed jsonb
+)
+returns table (rule text, at text, effect text, note text, halves integer)
+language sql stable rows 1
+as $$
+  select '6.1.2', _arrival.place, rival.effect, 'navy and army do not stack', null::integer
+  from css._rivals(_arrival.position_id, _arrival.side, _arrival.service, _arrival.codes) as rival
+  where (rival.q, rival.r, rival.inside) = (_arrival.q, _arrival.r, _arrival.inside)
+  union all
+  select
+    '6.1.1',
+    _arrival.place,
+    'places dg',
+    format('it is at DG%s where it ends', _arrival.disorder),
+    2 * _arrival.disorder
+  where _arrival.disorder > 0
+    and css._friends(
+      _arrival.position_id, _arrival.side, _arrival.q, _arrival.r, _arrival.inside, _arrival.codes
+    ) = 0
+    and _arrival.disorder <> coalesce(
+      (_arrival.changed ->> _arrival.place)::integer,
+      css._dg_at(_arrival.position_id, _arrival.q, _arrival.r, _arrival.inside)
+    )
+$$;
+
+comment on function css._arrival(
+  bigint, text, text, text[], integer, integer, text, boolean, integer, jsonb
+) is
+'What is so where a way ends: services that do not stack, and DG that was brought along (6.1.1, 6.1.2).';
+
 create or replace function css._walk(
   position_id bigint,
   unit text,
@@ -728,12 +949,9 @@ declare
   held text;
   inside boolean;
   disorder integer;
-  before integer;
-  known integer;
   -- DG of places that the way has changed, by label
   changed jsonb := '{}';
-  hit integer;
-  mouth boolean;
+  certain boolean;
   cost integer;
   chosen text;
   here text;
@@ -810,23 +1028,12 @@ begin
       end if;
       return next;
     end loop;
-    at := there;
-    point := null;
-    halves := null;
-    exit when verdict <> 'legal';
-    if not sure and cost <= purse then
+    if verdict = 'legal' and not sure then
       verdict := 'unknown';
       why := 'what it may spend is not known';
-      exit;
-    elsif cost > purse or cost = 0 then
-      rule := '6.0';
-      effect := 'forbids';
-      note := format('%s needed, %s left', trim_scale(cost / 2.0), trim_scale(purse / 2.0));
-      verdict := 'illegal';
-      why := 'not enough movement points';
-      return next;
-      exit;
     end if;
+    exit when verdict <> 'legal';
+    halves := null;
     purse := purse - cost;
     spent := spent + cost;
 
@@ -841,97 +1048,44 @@ begin
       return next;
     end loop;
     clause := null;
+    point := null;
+    for rule, at, effect, note, "by" in
+      select *
+      from css._left_alone(position_id, mover.side, mover.codes, mover.q, mover.r, here, inside)
+      -- in the hex it comes from, once it is out of it
+      where n = 1 and here <> there
+    loop
+      return next;
+    end loop;
     "by" := null;
-    mouth := (qs[n], rs[n]) = (qs[n + 1], rs[n + 1]);
-    hit := coalesce((options -> 'hits' ->> here)::integer, 0);
-    before := disorder;
-    disorder := least(disorder + hit, 4);
-    if mover.readings ->> 'css-58' = 'a' then
-      purse := css._dg_left(purse, before, disorder);
-    end if;
-    for rule, at, effect, note, point, halves in
-      select * from css._left_behind(
-        position_id, mover.side, mover.codes, qs[n], rs[n], here, inside, mouth,
-        coalesce(
-          (changed ->> css._place(here, inside))::integer, css._dg_at(position_id, qs[n], rs[n], inside)
-        ),
-        before, hit, disorder
+    for rule, at, effect, note, point, halves, remaining, purse, disorder, changed, certain, held in
+      select * from css._passage(
+        position_id, mover.side, mover.codes, mover.now, mover.readings, qs[n], rs[n], qs[n + 1], rs[n + 1],
+        here, there, inside, chosen, coalesce((options -> 'hits' ->> here)::integer, 0), purse, disorder, changed
       )
     loop
-      remaining := case when effect = 'hits' then purse end;
-      changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
+      exit when effect is null;
       return next;
     end loop;
-
-    -- what it comes into
-    inside := inside <> mouth;
-    known := coalesce(
-      (changed ->> css._place(there, inside))::integer, css._dg_at(position_id, qs[n + 1], rs[n + 1], inside)
-    );
-    if mover.readings ->> 'css-58' = 'a' then
-      purse := css._dg_left(purse, disorder, known);
-    end if;
-    for rule, at, effect, note, point, halves in
-      select * from css._joined(
-        position_id, mover.side, mover.codes, qs[n + 1], rs[n + 1], css._place(there, inside), inside, known, disorder
-      )
-    loop
-      remaining := case when effect = 'dg' then purse end;
-      changed := changed || case when halves is not null then jsonb_build_object(at, halves / 2) else '{}' end;
-      return next;
-    end loop;
-    disorder := greatest(disorder, known);
-    halves := null;
-    at := there;
-    for rule, effect, note, point in
-      select * from css._entered(
-        position_id, mover.side, qs[n + 1], rs[n + 1], inside, mouth, chosen, mover.now, mover.readings
-      )
-    loop
-      remaining := null;
-      if effect = 'half' then
-        purse := css._halved(purse);
-        remaining := purse;
-      elsif effect = 'unknown' then
-        sure := false;
-      elsif effect = 'stops' then
-        held := note;
-      end if;
-      return next;
-    end loop;
+    sure := sure and certain;
+    inside := inside <> (here = there);
     here := there;
   end loop;
 
   point := null;
-  halves := null;
   remaining := null;
   if verdict = 'legal' then
-    there := here;
-    at := css._place(here, inside);
-    select rival.effect into effect
-    from css._rivals(position_id, mover.side, mover.service, mover.codes) as rival
-    where (rival.q, rival.r) = (qs[cardinality(qs)], rs[cardinality(rs)]);
-    if effect is not null then
-      rule := '6.1.2';
-      note := 'navy and army do not stack';
-      verdict := case effect when 'forbids' then 'illegal' else 'unknown' end;
-      why := note;
+    for rule, at, effect, note, halves in
+      select * from css._arrival(
+        position_id, mover.side, mover.service, mover.codes, qs[cardinality(qs)], rs[cardinality(rs)],
+        css._place(here, inside), inside, disorder, changed
+      )
+    loop
+      verdict := case effect when 'forbids' then 'illegal' when 'unknown' then 'unknown' else verdict end;
+      why := case when verdict <> 'legal' then coalesce(why, note) end;
       return next;
-    end if;
-    if verdict = 'legal' and disorder > 0
-      and css._friends(
-        position_id, mover.side, qs[cardinality(qs)], rs[cardinality(rs)], inside, mover.codes
-      ) = 0
-      and disorder <> coalesce(
-        (changed ->> at)::integer,
-        css._dg_at(position_id, qs[cardinality(qs)], rs[cardinality(rs)], inside)
-      ) then
-      rule := '6.1.1';
-      effect := 'places dg';
-      halves := 2 * disorder;
-      note := format('it is at DG%s where it ends', disorder);
-      return next;
-    end if;
+      exit when verdict <> 'legal';
+    end loop;
   end if;
   rule := '6.0';
   at := coalesce(there, here);

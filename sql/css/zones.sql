@@ -15,14 +15,6 @@ return coalesce(kind not in ('leader', 'hero', 'support_weapon', 'truck'), true)
 comment on function css._is_unit(text) is
 'Whether a counter is a Unit; Leaders, Heroes, Support Weapons and trucks are Markers (2.0).';
 
-create or replace function css._hexes(n integer)
-returns text
-language sql immutable parallel safe
-return case n when 1 then 'one hex' else n || ' hexes' end;
-
-comment on function css._hexes(integer) is
-'So many hexes, in words.';
-
 create or replace function css._fire_side(kind text, posture text, fire jsonb)
 returns text
 language sql immutable parallel safe
@@ -257,7 +249,7 @@ begin
   cross join lateral (
     select
       lattice.distance(armed.q, armed.r, beach.q, beach.r)
-      + case zone.run when 'final_run_in' then 1 else 3 end as range
+      + css._naval_hexes(zone.run) as range
   ) as counted
   where counted.range <= armed.reach;
 end
@@ -450,19 +442,14 @@ as $$
   with state as materialized (
     select
       css._readings(coalesce(_zone_reasons.policy, position.policy)) as readings,
-      css._visibility(now.conditions, false) as visibility,
-      now.conditions ->> 'time' = 'night' as night
+      coalesce(_zone_reasons.conditions, position.conditions) as now
     from public.position
-    cross join lateral (
-      select coalesce(_zone_reasons.conditions, position.conditions) as conditions
-    ) as now
     where position.id = _zone_reasons.position_id
   ),
   armed as materialized (
     select
       armed.*,
-      state.visibility,
-      state.night,
+      state.now,
       armed.fire_side <> 'marker' as is_unit
     from state
     cross join lateral css._armed(
@@ -510,9 +497,8 @@ as $$
       ),
       (9, armed.beset_by is not null and armed.is_unit, '7.2', 'one hex', armed.beset_by || ' is adjacent', null),
       (
-        10, armed.reach > armed.visibility, case when armed.night then '17.0' else '7.1.2' end, 'visibility',
-        css._hexes(armed.visibility) || ' can be seen now' || case when armed.night then ', but for lit ones' else '' end,
-        null
+        10, css._visibility(armed.now, false) < armed.reach, css._visibility_rule(armed.now), 'visibility',
+        css._hexes(css._visibility(armed.now, false)) || ' can be seen now', null
       ),
       (
         11, armed.reach > 0 and (armed.in_cave or armed.over_cave), '6.3', 'own hex',
@@ -551,6 +537,7 @@ as $$
     where (armed.reach > 1 or (armed.in_cave and armed.reach > 0))
       -- of what is not printed, only the lines that it leaves open
       and (hidden.effect <> 'unknown' or hidden.rule = '7.1.1')
+      and hidden.effect <> 'visibility'
     group by
       armed.code, hidden.rule, hidden.clause, hidden.effect, hidden.point,
       case when _zone_reasons.unit is not null then hidden.at end

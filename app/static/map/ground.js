@@ -182,6 +182,7 @@ export class GroundPainter {
     context.lineJoin = context.lineCap = "round";
     this.terrain(context, hexes, scale);
     if (this.shown.artwork) this.artwork(context, box, scale);
+    if (this.shown.levels) this.heights(context, hexes);
     if (this.shown.levels && scale >= 5) this.contours(context, box, scale);
     if (scale >= 6) this.grid(context, hexes, scale);
     if (this.shown.sides && scale >= 4) this.sides(context, box, scale);
@@ -221,6 +222,18 @@ export class GroundPainter {
     context.globalAlpha = 0.7;
     context.lineWidth = Math.min(0.03, 1 / scale);
     context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  // The higher, the deeper the tint.
+  heights(context, hexes) {
+    const levels = [...this.ground.levels].sort((a, b) => a - b);
+    context.fillStyle = this.looks.inks.height;
+    for (const level of levels.slice(1)) {
+      this.trace(context, hexes.filter((hex) => hex.level === level));
+      context.globalAlpha = Math.min(0.36, 0.09 * (level - levels[0]));
+      context.fill();
+    }
     context.globalAlpha = 1;
   }
 
@@ -345,20 +358,20 @@ export class GroundPainter {
     for (const hex of hexes) {
       if (scale >= 22) {
         pixels(hex.x, hex.y + 0.68, () => this.word(context, hex.label, 0.23 * scale, inks.label));
-        if (many && this.shown.levels && hex.level !== base && scale >= 34) pixels(hex.x, hex.y - 0.7, () => this.word(context, `level ${hex.level}`, 0.19 * scale, inks.level));
+        if (many && this.shown.levels && hex.level !== base) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
         if (hex.features.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, inks.level));
       }
-      if (hex.name && scale >= 7) pixels(hex.x, hex.y + (scale >= 22 ? 0.4 : 0), () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
+      // below the counters
+      if (hex.name && scale >= 7) pixels(hex.x, hex.y - 0.72, () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
     }
     if (scale >= 12) this.marked(context, hexes, scale, pixels);
   }
 
-  dot(context, [x, y], n, color, filled) {
+  dot(context, [x, y], n, ink, filled) {
     context.beginPath();
     context.arc(x - 0.4 + 0.18 * n, y - 0.72, 0.07, 0, 2 * Math.PI);
-    context.strokeStyle = "#4a4741"; // stays where the map names no colour, or one unknown
-    context.strokeStyle = color;
-    context.fillStyle = filled ? context.strokeStyle : "#ffffff";
+    context.strokeStyle = ink;
+    context.fillStyle = filled ? ink : "#ffffff";
     context.lineWidth = 0.03;
     context.fill();
     context.stroke();
@@ -382,7 +395,7 @@ export class GroundPainter {
         for (const label of (dotted ?? []).filter((one) => here.has(one))) {
           const n = dots.get(label) ?? 0;
           dots.set(label, n + 1);
-          this.dot(context, this.ground.point(label), n, place.attributes?.color, filled);
+          this.dot(context, this.ground.point(label), n, this.looks.dot(place.attributes?.color), filled);
         }
       }
       for (const label of (place.hexes ?? []).filter((one) => here.has(one))) {

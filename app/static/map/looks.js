@@ -78,9 +78,15 @@ export class Looks {
     return this.legend[layer][word];
   }
 
+  // The ink of a printed position and its fire dots.
+  dot(word) {
+    const { dots } = this.legend;
+    return dots[word] ?? dots[""];
+  }
+
   // Other colours of a map; the halo lets words and lines stand out from any ground.
   get inks() {
-    const halo = this.dark ? "rgb(22 26 24 / 75%)" : "rgb(251 250 246 / 75%)";
-    return { ...(this.dark ? this.legend.inks.dark : this.legend.inks.light), halo };
+    const inks = this.side(this.legend.inks);
+    return { ...inks, halo: `${inks.paper}bf` };
   }
 }

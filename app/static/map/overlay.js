@@ -5,16 +5,15 @@ import { Tiles } from "./ground.js";
 const at = ([x, y]) => [y, x];
 
 export class Overlay {
-  constructor(map, ground, looks) {
-    this.map = map;
-    this.ground = ground;
-    this.looks = looks;
+  constructor(map, ground, looks, counters) {
+    Object.assign(this, { map, ground, looks, counters });
     map.createPane("found").style.zIndex = 350;
-    map.createPane("lines").style.zIndex = 650;
-    map.createPane("cursor").style.zIndex = 640;
-    map.getPane("lines").style.pointerEvents = map.getPane("cursor").style.pointerEvents = "none";
+    for (const [pane, height] of [["cursor", 640], ["lines", 650], ["numbers", 660]]) {
+      Object.assign(map.createPane(pane).style, { zIndex: height, pointerEvents: "none" });
+    }
     this.svg = new SVG({ pane: "lines", padding: 0.5 });
     this.found = new Tiles((...tile) => this.paintFound(...tile), { pane: "found" }).addTo(map);
+    this.numbers = new Tiles((...tile) => this.paintNumbers(...tile), { pane: "numbers" }).addTo(map);
     this.lines = new LayerGroup().addTo(map);
     this.cursor = null;
     this.draws = null;
@@ -24,6 +23,7 @@ export class Overlay {
     this.draws = draws;
     this.most = draws ? Math.max(0, ...Object.values(draws.hexes).filter((cost) => typeof cost === "number")) : 0;
     this.found.redraw();
+    this.numbers.redraw();
     this.lines.clearLayers();
     if (!draws) return;
     const { inks } = this.looks;
@@ -59,7 +59,7 @@ export class Overlay {
     }
   }
 
-  // Hexes in a tint, the dearer the fainter, each with its number.
+  // Hexes in a tint, the dearer the fainter.
   paintFound(context, box, scale, pixels) {
     if (!this.draws) return;
     const { inks } = this.looks;
@@ -78,22 +78,47 @@ export class Overlay {
       context.stroke();
       context.globalAlpha = 1;
     }
-    if (scale < 11) return;
+  }
+
+  // What each hex costs, over counters and lines.
+  paintNumbers(context, box, scale, pixels) {
+    if (!this.draws || scale < 11) return;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const [label, cost] of Object.entries(this.draws.hexes)) {
-      const point = cost !== null && this.ground.point(label);
-      if (!point || point[0] < box[0] - 1 || point[0] > box[2] + 1 || point[1] < box[1] - 1 || point[1] > box[3] + 1) continue;
-      const lower = this.draws.kind === "path" ? -0.5 : 0;
-      pixels(point[0], point[1] + lower, () => {
-        context.font = `700 ${Math.max(10, 0.42 * scale)}px "DejaVu Sans", system-ui, sans-serif`;
-        context.lineWidth = Math.max(3, 0.12 * scale);
-        context.strokeStyle = inks.halo;
-        context.strokeText(String(cost), 0, 0);
-        context.fillStyle = inks.name;
-        context.fillText(String(cost), 0, 0);
-      });
+      if (cost === null || !this.ground.hexes.has(label)) continue;
+      const { x, y, size } = this.numberAt(label);
+      if (x < box[0] - 1 || x > box[2] + 1 || y < box[1] - 1 || y > box[3] + 1) continue;
+      pixels(x, y, () => this.number(context, String(cost), Math.max(9, size * scale)));
     }
+  }
+
+  // On the side that a way enters by; else in the middle, or at the left corner where counters stand.
+  numberAt(label) {
+    const [x, y] = this.ground.point(label);
+    const step = this.draws.path.indexOf(label);
+    if (step > 0) {
+      const [fromX, fromY] = this.ground.point(this.draws.path[step - 1]) ?? [x, y];
+      return { x: (x + fromX) / 2, y: (y + fromY) / 2, size: 0.34 };
+    }
+    return this.counters.inHex.has(label) ? { x: x - 0.76, y, size: 0.3 } : { x, y, size: 0.42 };
+  }
+
+  number(context, text, size) {
+    const { inks } = this.looks;
+    context.font = `700 ${size}px "DejaVu Sans", system-ui, sans-serif`;
+    const [width, height] = [Math.max(context.measureText(text).width + 0.6 * size, 1.4 * size), 1.4 * size];
+    context.beginPath();
+    context.roundRect(-width / 2, -height / 2, width, height, height / 2);
+    context.fillStyle = inks.paper;
+    context.globalAlpha = 0.85;
+    context.fill();
+    context.globalAlpha = 1;
+    context.strokeStyle = inks.answer;
+    context.lineWidth = Math.max(1, size / 10);
+    context.stroke();
+    context.fillStyle = inks.name;
+    context.fillText(text, 0, size / 20);
   }
 
   // Hexes that were chosen for a question that is not complete yet.

@@ -38,7 +38,7 @@ async function start() {
   const painter = new GroundPainter(ground, looks);
   const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
   const counters = new Counters(map, ground, panel.counters);
-  const overlay = new Overlay(map, ground, looks);
+  const overlay = new Overlay(map, ground, looks, counters);
   const desk = new Desk(map, ground, counters, overlay, panel);
   looks.onChange(() => {
     tiles.redraw();

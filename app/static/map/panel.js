@@ -72,6 +72,9 @@ export class Panel {
       if (push && !found.pathname.endsWith("/what-if") && readable(found) !== location.href) history.pushState(null, "", readable(found));
       this.shown = location.href;
       this.onShown(all);
+      if (push && wanted.searchParams.has("edit") && !here.searchParams.has("edit")) {
+        this.panel.querySelector("[data-whatif]")?.scrollIntoView({ block: "start" });
+      }
     } catch (error) {
       if (error.name === "AbortError") return;
       this.say(error.message);
@@ -104,6 +107,11 @@ export class Panel {
     if (this.verdict) this.say(this.verdict);
   }
 }
+
+// The values of a field that has several; a comma that is part of one is written \,.
+const several = (text) => text.split(/(?<!\\),/).map((value) => value.trim().replaceAll("\\,", ",")).filter(Boolean);
+const listed = (values) => values.map((value) => value.replaceAll(",", "\\,")).join(", ");
+const valuesOf = (field) => ("many" in field.dataset ? several(field.value) : [field.value].filter(Boolean));
 
 const takes = (field, what) => field.dataset.names.split(" ").includes(what);
 
@@ -138,8 +146,7 @@ export class Picker {
     const value = takes(field, "unit") ? unit ?? hex : hex;
     if (!value) return `There is no unit in ${label}.`;
     if (this.either) this.form.querySelectorAll(".fields input, .fields select").forEach((other) => (other.value = ""));
-    if ("many" in field.dataset && field.value) field.value = `${field.value}, ${value}`;
-    else field.value = value;
+    field.value = "many" in field.dataset ? listed([...valuesOf(field), value]) : value;
     return field.value ? null : `${value} cannot be chosen here.`;
   }
 
@@ -147,7 +154,7 @@ export class Picker {
     const many = this.wanted.findLast?.((field) => "many" in field.dataset && field.value);
     const field = many ?? this.wanted.filter((one) => one.value).at(-1);
     if (!field) return false;
-    field.value = many ? field.value.split(",").slice(0, -1).join(",").trim() : "";
+    field.value = many ? listed(valuesOf(many).slice(0, -1)) : "";
     return true;
   }
 
@@ -156,7 +163,7 @@ export class Picker {
   }
 
   get chosen() {
-    return this.wanted.flatMap((field) => field.value.split(",")).map((value) => value.trim()).filter(Boolean);
+    return this.wanted.flatMap(valuesOf);
   }
 
   labelOf(field) {
