@@ -415,6 +415,10 @@ declare
   best integer[];
   came integer[];
   touched integer[];
+  -- by cell, cave and DG: one way to be there that spends little and leaves much
+  frugal integer[];
+  rich integer[];
+  kin integer;
   pool record;
   bound integer;
   found record;
@@ -478,6 +482,8 @@ begin
     best[pool.k[1]] := 0;
     came[pool.k[1]] := null;
     touched := pool.k;
+    frugal := array_fill(1 << 30, array[case when variants > 1 then 6 * (wide * wide + 1) else 0 end]);
+    rich := frugal;
     loop
       -- who has spent least cannot be reached for less any more
       select min(place.spent) + least_cost into bound from unnest(pool.spent) as place (spent);
@@ -580,10 +586,19 @@ begin
       ) as reached
       where (reached.told >> 32) < best[reached.k];
       for n in 1..coalesce(cardinality(found.k), 0) loop
+        if variants > 1 then
+          -- who has spent more and has less left, and is as disorganized, gains nothing by going on
+          kin := found.k[n] / (longest + 1);
+          continue when frugal[kin] <= found.spent[n] and rich[kin] >= found.purse[n];
+          if found.spent[n] <= frugal[kin] then
+            frugal[kin] := found.spent[n];
+            rich[kin] := found.purse[n];
+          end if;
+        end if;
         best[found.k[n]] := found.spent[n];
         came[found.k[n]] := found.via[n];
+        touched := touched || found.k[n];
       end loop;
-      touched := touched || found.k;
       select
         array_agg(place.q) as q,
         array_agg(place.r) as r,
