@@ -145,7 +145,11 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
             ],
             "rolls": [{"at": row.at, "rule": row.rule} for row in rows if row.effect == "roll"],
         }
-        | ({"left_alone": [row.by for row in rows if row.effect == "leaves alone"]} if asked.ruleset == "css" else {})
+        | (
+            {"left_alone": [row.by for row in rows if row.effect == "leaves alone"]}
+            if asked.ruleset == "css"
+            else {}
+        )
         | ({"dg": disorder} if disorder else {}),
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
