@@ -53,13 +53,18 @@ def on_screen(page: Page, label: str) -> Point:
     return left + (x - px) * scale, low + (y - py) * scale
 
 
+def see(page: Page, selector: str, text: str | re.Pattern[str]) -> None:
+    """Wait until something says so; unlike `expect`, this looks every few milliseconds."""
+    page.locator(selector, has_text=text).first.wait_for()
+
+
 def choose(page: Page, label: str) -> None:
     page.mouse.click(*on_screen(page, label))
 
 
 def tool(page: Page, title: str) -> None:
     page.get_by_role("navigation", name="Tools").get_by_role("link", name=title).click()
-    expect(page.locator(".tools [aria-current]")).to_have_text(title)
+    see(page, ".tools [aria-current]", title)
 
 
 def verdict(page: Page) -> str:
@@ -71,12 +76,12 @@ def test_a_click_tells_what_a_hex_is_and_two_give_a_verdict(
 ) -> None:
     open_map(POSITION)
     tool(page, "Line of sight")
-    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: from")
+    see(page, "[data-hint]", "Choose on the map: from")
     choose(page, "13.16")
-    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+    see(page, "[data-hint]", "Choose on the map: to")
     page.locator('.on-map[title^="5/I/88,"]').click()
-    expect(page.locator(".verdict")).to_contain_text("Not visible")
-    expect(page.locator("#said")).to_contain_text("Not visible")
+    see(page, ".verdict", "Not visible")
+    see(page, "#said", "Not visible")
     assert "tool=los&from=13.16&to=5/I/88" in page.url
     rule = page.locator(".proof-steps a").first
     rule.focus()
@@ -84,11 +89,11 @@ def test_a_click_tells_what_a_hex_is_and_two_give_a_verdict(
     assert rule.get_attribute("href", timeout=1000)
     keep_picture(page, "map-blocked-line")
     choose(page, "13.14")
-    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+    see(page, "[data-hint]", "Choose on the map: to")
     tool(page, "Look")
     choose(page, "13.15")
-    expect(page.locator(".looked-at h2")).to_have_text("13.15")
-    expect(page.locator(".looked-at")).to_contain_text("A/1/31")
+    see(page, ".looked-at h2", "13.15")
+    see(page, ".looked-at", "A/1/31")
     expect(page.locator(".looked-at a").first).to_have_attribute("href", "/rules/css/6.2.1")
 
 
@@ -96,10 +101,10 @@ def test_another_reading_rules_at_once(page: Page, open_map: Callable[[str], Non
     open_map(CONTESTED)
     assert "Not visible" in verdict(page)
     page.locator("a.switch").first.click()
-    expect(page.locator(".verdict")).to_contain_text(re.compile("^Visible"))
+    see(page, ".verdict", re.compile("^Visible"))
     assert "policy=css-12:a" in page.url
     page.go_back()
-    expect(page.locator(".verdict")).to_contain_text("Not visible")
+    see(page, ".verdict", "Not visible")
 
 
 def test_the_address_shows_the_same_to_others(
@@ -111,7 +116,7 @@ def test_the_address_shows_the_same_to_others(
     expect(page.locator(".verdict")).to_be_visible()
     page.get_by_label("Range").fill("3")
     page.get_by_role("button", name="Ask").click()
-    expect(page).to_have_url(re.compile("range=3"))
+    page.wait_for_url(re.compile("range=3"), wait_until="commit")
     told, drawn = verdict(page), page.locator("#ruling").get_attribute("data-draws")
     other = reader.new_page()
     other.goto(page.url, wait_until="domcontentloaded")
@@ -125,24 +130,24 @@ def test_a_way_grows_with_every_click(page: Page, open_map: Callable[[str], None
     open_map(f"{POSITION}?tool=reach&unit=C/1/31")
     assert json.loads(page.locator("#ruling").get_attribute("data-draws") or "")["hexes"]["13.16"] > 0
     choose(page, "13.14")
-    expect(page).to_have_url(re.compile("to=13.14"))
+    page.wait_for_url(re.compile("to=13.14"), wait_until="commit")
     keep_picture(page, "map-reach")
     tool(page, "A move, step by step")
     expect(page.get_by_label("Unit", exact=True)).to_have_value("C/1/31")
     for label in ("13.16", "14.16", "14.15"):
         choose(page, label)
-        expect(page).to_have_url(re.compile(f"path=.*{label}$"))
-    expect(page.locator(".verdict")).to_contain_text("ends at 14.15")
+        page.wait_for_url(re.compile(f"path=.*{label}$"), wait_until="commit")
+    see(page, ".verdict", "ends at 14.15")
     page.locator("#map").focus()
     page.keyboard.press("Backspace")
-    expect(page.locator(".verdict")).to_contain_text("ends at 14.16")
+    see(page, ".verdict", "ends at 14.16")
 
 
 def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(f"{POSITION}?tool=fire_zone&side=japan")
     page.locator('.on-map[title^="5/I/88,"]').click()
-    expect(page).to_have_url(re.compile("tool=fire_zone&unit=5/I/88$"))
-    expect(page.locator(".asked")).to_contain_text("unit 5/I/88")
+    page.wait_for_url(re.compile("tool=fire_zone&unit=5/I/88$"), wait_until="commit")
+    see(page, ".asked", "unit 5/I/88")
 
 
 def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callable[[str], None]) -> None:
@@ -150,15 +155,15 @@ def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callab
     tool(page, "Range")
     page.locator('.on-map[title^="A/1/31,"]').click()
     page.locator('.on-map[title^="5/I/88,"]').click()
-    expect(page.locator(".verdict")).to_have_text("Range 4")
+    see(page, ".verdict", "Range 4")
     page.go_back()
     expect(page.locator(".verdict")).to_have_count(0)
-    expect(page.locator(".tools [aria-current]")).to_have_text("Range")
+    see(page, ".tools [aria-current]", "Range")
     page.go_back()
-    expect(page.locator(".tools [aria-current]")).to_have_text("Look")
+    see(page, ".tools [aria-current]", "Look")
     page.go_forward()
     page.go_forward()
-    expect(page.locator(".verdict")).to_have_text("Range 4")
+    see(page, ".verdict", "Range 4")
 
 
 def test_a_dragged_unit_is_asked_where_it_was_put(page: Page, open_map: Callable[[str], None]) -> None:
@@ -172,15 +177,15 @@ def test_a_dragged_unit_is_asked_where_it_was_put(page: Page, open_map: Callable
     page.mouse.move(*on_screen(page, "13.14"), steps=6)
     page.mouse.move(*target, steps=6)
     page.mouse.up()
-    expect(page.locator(".whatif-banner")).to_contain_text("1 change")
-    expect(page.locator(".verdict")).to_contain_text("range 1")
+    see(page, ".whatif-banner", "1 change")
+    see(page, ".verdict", "range 1")
     x, y = counter_at(page, "A/1/31")
     assert abs(x - target[0]) < 6
     assert abs(y - target[1]) < 6
     keep_picture(page, "map-what-if")
     page.get_by_role("link", name="Undo all").click()
     expect(page.locator(".whatif-banner")).to_have_count(0)
-    expect(page.locator(".verdict")).to_contain_text("range 4")
+    see(page, ".verdict", "range 4")
 
 
 def test_forms_change_units_markers_and_weather(page: Page, open_map: Callable[[str], None]) -> None:
@@ -189,18 +194,18 @@ def test_forms_change_units_markers_and_weather(page: Page, open_map: Callable[[
         page.locator("#if-marker").select_option(label=kind)
         page.get_by_role("button", name="Remove").click()
         expect(page.locator("#if-marker")).not_to_contain_text(kind)
-    expect(page.locator(".verdict")).to_contain_text(re.compile("^Visible"))
+    see(page, ".verdict", re.compile("^Visible"))
     page.locator("#if-kind").select_option("mines")
     page.locator("#if-mark-at").fill("13.14")
     page.get_by_role("button", name="Place").click()
     expect(page.locator('.on-map.marker[title="mines"]')).to_have_count(2)
     page.get_by_label("Weather").select_option("rain")
     page.get_by_role("button", name="Change").click()
-    expect(page.locator(".holds")).to_contain_text("rain")
+    see(page, ".holds", "rain")
     page.locator("#if-move-at").fill("99.99")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("99.99 is not a hex of this map")
-    expect(page.locator(".whatif-banner")).to_contain_text("4 changes")
+    see(page, ".whatif-banner", "4 changes")
 
 
 def test_a_question_is_exported_and_taken_to_the_desk(page: Page, open_map: Callable[[str], None]) -> None:
@@ -210,36 +215,36 @@ def test_a_question_is_exported_and_taken_to_the_desk(page: Page, open_map: Call
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "lipata-landing-los.yaml"
     page.get_by_role("button", name="Take it to the desk").click()
-    expect(page.locator(".expectation")).to_contain_text("As expected")
+    see(page, ".expectation", "As expected")
 
 
 def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(f"{POSITION}?look=13.15")
     page.locator("#map").focus()
     page.keyboard.press("1")
-    expect(page.locator(".tools [aria-current]")).to_have_text("Line of sight")
+    see(page, ".tools [aria-current]", "Line of sight")
     page.keyboard.press("/")
     expect(page.get_by_label("Find a hex")).to_be_focused()
     page.keyboard.type("13.16")
     page.keyboard.press("Enter")
-    expect(page.locator(".looked-at h2")).to_have_text("13.16")
+    see(page, ".looked-at h2", "13.16")
     page.locator("#map").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowDown"):
         page.keyboard.press(key)
-    expect(page.locator("#said")).to_contain_text("13.16;")
+    see(page, "#said", "13.16;")
     page.keyboard.press("Enter")
     expect(page.get_by_label("From")).to_have_value("13.16")
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator("#said")).to_contain_text("14.14")
-    expect(page.locator("#said")).to_contain_text("level 1")
+    see(page, "#said", "14.14")
+    see(page, "#said", "level 1")
     page.keyboard.press("Enter")
     expect(page.locator(".verdict")).to_be_visible()
     assert "from=13.16&to=14.14" in page.url
     page.keyboard.press("Escape")
     expect(page.locator(".verdict")).to_have_count(0)
     page.keyboard.press("Escape")
-    expect(page.locator(".tools [aria-current]")).to_have_text("Look")
+    see(page, ".tools [aria-current]", "Look")
     assert page.locator("#map").evaluate("it => it === document.activeElement")
 
 
@@ -272,9 +277,9 @@ def test_a_finger_chooses_hexes(browser: Browser, site: str) -> None:
     page.goto(f"{BLOCKED}&tool=range")
     page.wait_for_selector("#map[data-ready]")
     page.get_by_role("navigation", name="Tools").get_by_role("link", name="Range").tap()
-    expect(page.locator(".verdict")).to_have_text("Range 4")
+    see(page, ".verdict", "Range 4")
     page.locator('.on-map[title^="5/I/88,"]').tap()
-    expect(page.locator("[data-hint]")).to_have_text("Choose on the map: to")
+    see(page, "[data-hint]", "Choose on the map: to")
     context.close()
 
 
@@ -304,7 +309,7 @@ def test_thousands_of_hexes_are_few_elements(page: Page, open_map: Callable[[str
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
     page.get_by_label("Find a hex").fill("40.40")
     page.get_by_role("button", name="Show").click()
-    expect(page.locator(".looked-at h2")).to_have_text("40.40")
+    see(page, ".looked-at h2", "40.40")
     painted = (
         "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"
     )
