@@ -277,8 +277,15 @@ def answer_in_words(answer: Mapping[str, Any], longest: int | None = None) -> st
 
     A list that is empty goes without saying where something else is said: visible, blocked by none.
     """
-    telling = {key: value for key, value in answer.items() if value not in ([], {})} or answer
+    telling = {key: value for key, value in answer.items() if not _is_empty(value)} or answer
     return "; ".join(_said(key, value, longest) for key, value in telling.items())
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a list has no members, or a table nothing but such lists."""
+    return isinstance(value, dict | list) and all(
+        map(_is_empty, value.values() if isinstance(value, dict) else value)
+    )
 
 
 def _said(key: str, value: Any, longest: int | None) -> str:

@@ -90,6 +90,7 @@ def test_a_click_tells_what_a_hex_is_and_two_give_a_verdict(
     keep_picture(page, "map-blocked-line")
     choose(page, "13.14")
     see(page, "[data-hint]", "Choose on the map: to")
+    expect(page.locator(".verdict")).to_have_count(0)
     tool(page, "Look")
     choose(page, "13.15")
     see(page, ".looked-at h2", "13.15")
@@ -141,6 +142,32 @@ def test_a_way_grows_with_every_click(page: Page, open_map: Callable[[str], None
     page.locator("#map").focus()
     page.keyboard.press("Backspace")
     see(page, ".verdict", "ends at 14.16")
+
+
+def test_a_question_out_of_sight_is_brought_into_sight(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=range&from=13.15&to=13.16")
+    away = counter_at(page, "A/1/31")
+    page.get_by_label("From").fill("30.30")
+    page.get_by_label("To", exact=True).fill("30.28")
+    page.get_by_role("button", name="Ask").click()
+    see(page, ".verdict", "Range 2")
+    assert counter_at(page, "A/1/31") != away
+    page.get_by_label("From").fill("30.29")
+    page.get_by_role("button", name="Ask").click()
+    still = counter_at(page, "A/1/31")
+    see(page, ".verdict", "Range 1")
+    assert counter_at(page, "A/1/31") == still
+
+
+def test_a_hex_chosen_at_once_goes_to_the_new_tool(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=range&from=13.15&to=13.16")
+    page.evaluate(
+        """() => {
+          document.querySelector(".tools a[href*=fire_zone]").click();
+          document.querySelector('.on-map[title^="A/1/31,"]').click();
+        }"""
+    )
+    page.wait_for_url(re.compile("tool=fire_zone&unit=A/1/31$"), wait_until="commit")
 
 
 def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str], None]) -> None:

@@ -28,15 +28,17 @@ export class Desk {
     });
   }
 
-  // A hex is chosen: looked at, or given to the tool.
-  choose(label, unit) {
+  // A hex is chosen: looked at, or given to the tool; a tool that is on its way is waited for.
+  async choose(label, unit) {
     this.put(this.ground.hexes.get(label));
+    while (this.panel.asking) await this.panel.shownSoon;
     const { form } = this.panel;
     if (!form) return this.look(label);
     const picker = new Picker(form);
     const wrong = picker.pick(label, unit, this.counters.topUnit(label));
     if (wrong) return this.panel.say(wrong);
     if (!picker.missing) return this.panel.go(this.panel.addressOf(form));
+    this.panel.forget();
     return this.hint(picker);
   }
 
@@ -71,6 +73,7 @@ export class Desk {
     if (all) this.counters.lay(this.panel.editing);
     const { draws, form } = this.panel;
     this.overlay.show(draws);
+    if (draws && !this.inSight(draws.ends)) this.frame();
     this.counters.point(draws?.units ?? []);
     const looked = this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
     if (looked) this.overlay.ring(looked, this.overlay.looks.inks.end);
@@ -98,6 +101,12 @@ export class Desk {
   hexOf(name) {
     if (this.ground.hexes.has(name)) return name;
     return [...this.counters.inHex].find(([, here]) => here.units.some((unit) => unit.name === name))?.[0];
+  }
+
+  // Whether one of these hexes is on the screen, or none of them on the map.
+  inSight(labels) {
+    const points = labels.map((label) => this.ground.point(label)).filter(Boolean);
+    return !points.length || points.some(([x, y]) => this.map.getBounds().contains([y, x]));
   }
 
   // Bring what the address speaks of into sight.

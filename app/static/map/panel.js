@@ -41,6 +41,11 @@ export class Panel {
     return this.panel.querySelector("[data-whatif]") !== null;
   }
 
+  // What was answered is no answer to what is being asked now.
+  forget() {
+    this.panel.querySelector("#ruling")?.remove();
+  }
+
   say(text) {
     this.said.textContent = text;
   }
@@ -53,7 +58,11 @@ export class Panel {
   }
 
   // Show what an address asks for, and have it in the browser's bar.
-  async go(address, push = true) {
+  go(address, push = true) {
+    return (this.shownSoon = this.fetch(address, push));
+  }
+
+  async fetch(address, push) {
     const wanted = new URL(address, location.href);
     const here = new URL(this.shown ?? location.href);
     const all = !push || wanted.pathname !== here.pathname || wanted.searchParams.get("whatif") !== here.searchParams.get("whatif")
@@ -80,7 +89,10 @@ export class Panel {
       this.say(error.message);
       this.onShown(true);
     } finally {
-      if (this.asking === asking) this.panel.removeAttribute("aria-busy");
+      if (this.asking === asking) {
+        this.asking = null;
+        this.panel.removeAttribute("aria-busy");
+      }
     }
   }
 
