@@ -93,6 +93,8 @@ class Asked:
     ruleset: str
     conditions: dict[str, Any]
     policy: dict[str, str]
+    proved: bool = True
+    """Whether the steps are wanted, too; without them a question may save itself the reasons."""
 
     def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
         """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
@@ -109,6 +111,10 @@ class Asked:
                 message = error.orig.diag.message_primary or "there is no answer"
                 raise RulingError(f"{message[0].upper()}{message[1:].rstrip('.')}.") from error
             raise
+
+    def reasons(self, query: str, **values: Any) -> list[sa.Row[Any]]:
+        """Rows that tell why, and decide nothing."""
+        return self.rows(query, **values) if self.proved else []
 
     def reading(self, point: str) -> str:
         """The reading in force for a contested point."""
@@ -269,7 +275,7 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         decides = False
         for letter in contested_points(asked.ruleset)[point].readings:
             if letter != used and not decides:
-                other = dataclasses.replace(asked, policy=asked.policy | {point: letter})
+                other = dataclasses.replace(asked, policy=asked.policy | {point: letter}, proved=False)
                 decides = canonical(exact(kind.rule(other, arguments).answer)) != canonical(
                     exact(finding.answer)
                 )

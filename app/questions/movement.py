@@ -163,7 +163,7 @@ def _reach(asked: Asked, of: ReachOf) -> Finding:
     rows = asked.rows(
         f"select * from {asked.ruleset}.reach(:position, :unit, :options, :conditions, :policy)", **given
     )
-    reasons = asked.rows(
+    reasons = asked.reasons(
         f"select * from {asked.ruleset}.reach_reasons(:position, :unit, :options, :conditions, :policy)",
         **given,
     )

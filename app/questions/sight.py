@@ -55,7 +55,7 @@ def _fan(asked: Asked, fan: FanOf) -> Finding:
         start=fan.start,
         range=fan.range,
     )
-    reasons = asked.rows(
+    reasons = asked.reasons(
         f"select * from {asked.ruleset}.fan_reasons(:position, :start, :range, :conditions, :policy)",
         start=fan.start,
         range=fan.range,

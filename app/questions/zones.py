@@ -59,7 +59,9 @@ def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
     rows = asked.rows(
         f"select * from {asked.ruleset}.{function}(:position, :{argument}, :conditions, :policy)", **whose
     )
-    reasons = asked.rows(
+    # ccp: the reasons tell which hexes are hindered
+    tell = asked.rows if asked.ruleset == "ccp" else asked.reasons
+    reasons = tell(
         f"select * from {asked.ruleset}.{function}_reasons(:position, :{argument}, :conditions, :policy)",
         **whose,
     )
