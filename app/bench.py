@@ -232,18 +232,20 @@ def read_traces(connection: Connection, radius: int) -> dict[tuple[int, int], li
     return traces
 
 
-def medians(times: int, **questions: Callable[[], object]) -> dict[str, float]:
+def medians(times: int, in_a_row: int = 1, **questions: Callable[[], object]) -> dict[str, float]:
     """Milliseconds of each question, the median of some runs after a warm-up.
 
     They take turns: what slows the machine for a while slows them all, and leaves their ratios alone.
+    In its turn a question is asked once, or some times in a row.
     """
     spans: dict[str, list[float]] = {name: [] for name in questions}
-    for turn in range(times + min(8, times)):
+    for turn in range(-1, -(-times // in_a_row)):
         for name, question in questions.items():
-            started = time.perf_counter()
-            question()
-            if turn >= min(8, times):
-                spans[name].append(time.perf_counter() - started)
+            for _ in range(in_a_row if turn >= 0 else min(8, times)):
+                started = time.perf_counter()
+                question()
+                if turn >= 0:
+                    spans[name].append(time.perf_counter() - started)
     return {name: 1000 * statistics.median(taken) for name, taken in spans.items()}
 
 
@@ -321,6 +323,7 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
     nothing, line, kept = quick["nothing"], quick["line"], quick["kept"]
     slow = medians(
         max(8, times // 4),
+        in_a_row=8,
         live=lambda: ask(fan, pick()),
         in_python=lambda: python.fan(pick(), RADIUS),
         in_shapely=lambda: shapes.fan(pick(), RADIUS),

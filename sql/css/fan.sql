@@ -238,11 +238,11 @@ begin
     offset 0
   ) as line
   inner join public.hex on hex.map_id = view.map_id and hex.q = line.q and hex.r = line.r
-  -- the first two cells that hide anything decide
-  where coalesce((
-    select sum(speaking.weight)
+  -- two weights decide: of two cells, or of the first that stops the line, beyond which nobody looks
+  where (
+    select count(*)
     from (
-      select met.weight
+      select half.n
       from (
         select
           case
@@ -264,19 +264,18 @@ begin
               ground.terrain1, ground.sight1, ground.cover1, ground.barrage1, ground.burns1, literal
             ) as met1,
             case
-              when ground.kind = 'spine' then css._met(
-                ground.level2, line.high, line.low,
-                lattice.distance(ground.q2, ground.r2, line.low_q, line.low_r) = 1,
-                ground.terrain2, ground.sight2, ground.cover2, ground.barrage2, ground.burns2, literal
+              when ground.kind = 'spine' then css._met_at(
+                view.q + ground.q2, view.r + ground.r2, nullif(levels[ground.spot2], -99), line.high, line.low,
+                array[view.q + line.low_q, view.r + line.low_r],
+                terrains[grounds[ground.spot2]], printed[grounds[ground.spot2]],
+                view.barraged, view.burning, view.burnt, line.above, view.readings
               )
             end as met2
           from (
             select
               spot.*,
               css._sight(spot.printed1, spot.terrain1, spot.burns1, spot.burnt1, view.readings) as sight1,
-              css._cover(spot.level1, spot.terrain1, spot.burns1, spot.burnt1, line.above, view.readings) as cover1,
-              css._sight(spot.printed2, spot.terrain2, spot.burns2, spot.burnt2, view.readings) as sight2,
-              css._cover(spot.level2, spot.terrain2, spot.burns2, spot.burnt2, line.above, view.readings) as cover2
+              css._cover(spot.level1, spot.terrain1, spot.burns1, spot.burnt1, line.above, view.readings) as cover1
             from (
               select
                 trace.kind,
@@ -290,25 +289,23 @@ begin
                 nullif(levels[17 * trace.q1 + trace.r1 + 145], -99) as level1,
                 terrains[grounds[17 * trace.q1 + trace.r1 + 145]] as terrain1,
                 printed[grounds[17 * trace.q1 + trace.r1 + 145]] as printed1,
-                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.barraged), false) as barrage1,
-                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burning), false) as burns1,
-                coalesce(css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burnt), false) as burnt1,
-                nullif(levels[17 * trace.q2 + trace.r2 + 145], -99) as level2,
-                terrains[grounds[17 * trace.q2 + trace.r2 + 145]] as terrain2,
-                printed[grounds[17 * trace.q2 + trace.r2 + 145]] as printed2,
-                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.barraged), false) as barrage2,
-                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.burning), false) as burns2,
-                coalesce(css._spot(view.q + trace.q2, view.r + trace.r2) = any(view.burnt), false) as burnt2
-                from lattice.trace
-                where trace.dq = line.dq
-                  and trace.dr = line.dr
-                  and case
-                    when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-                    when trace.kind = 'touch' then corner = 'b'
-                    when sides[35 * trace.x + trace.y + 613] <> 0 then true
-                    else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-                  end
-                order by trace.n
+                view.barraged is not null
+                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.barraged) as barrage1,
+                view.burning is not null
+                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burning) as burns1,
+                view.burnt is not null
+                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burnt) as burnt1,
+                17 * trace.q2 + trace.r2 + 145 as spot2
+              from lattice.trace
+              where trace.dq = line.dq
+                and trace.dr = line.dr
+                and case
+                  when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+                  when trace.kind = 'touch' then corner = 'b'
+                  when sides[35 * trace.x + trace.y + 613] <> 0 then true
+                  else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
+                end
+              order by trace.n
               offset 0
             ) as spot
             offset 0
@@ -317,10 +314,11 @@ begin
         ) as cell
         offset 0
       ) as met
-      where met.weight > 0
+      cross join (values (1), (2)) as half (n)
+      where half.n <= met.weight
       limit 2
-    ) as speaking
-  ), 0) < 2;
+    ) as weights
+  ) < 2;
 end
 $$;
 

@@ -475,12 +475,12 @@ create type css.sighting as (
 comment on type css.sighting is
 'The two ends of a line of sight (a, the viewer, and t, the target), and what holds on its map.';
 
+-- Asked by css._los, whose settings hold here, too.
 create or replace function css._sighting(
   position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
 )
 returns css.sighting
 language plpgsql stable
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   view record;
