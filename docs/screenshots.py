@@ -33,7 +33,7 @@ PICTURES = (
     Picture("home", "/"),
     Picture("line", f"/positions/lipata-landing?{LINE}"),
     Picture("fan", "/positions/lipata-landing?tool=fan&from=A%2F7+Tank&range=5"),
-    Picture("reach", "/positions/lipata-landing?tool=reach&unit=A%2F1%2F31"),
+    Picture("reach", "/positions/lipata-landing?tool=reach&unit=C%2F1%2F31"),
     Picture("zone", "/positions/lipata-landing?tool=fire_zone&side=japan"),
     Picture("desk", "/cases"),
     Picture("dark", f"/positions/lipata-landing?{LINE}", scheme="dark"),
