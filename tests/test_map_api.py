@@ -193,6 +193,7 @@ def test_what_is_no_box_is_a_problem(small: FlaskClient, box: str) -> None:
     answer = small.get(f"{MAPS}/guam/layers/hexes", query_string={"bbox": box})
     assert answer.status_code == 422
     assert answer.json["problems"][0]["place"] == "bbox"
+    assert "four numbers" in answer.json["problems"][0]["message"]
 
 
 def test_marked_places_tell_their_fire_dots(small: FlaskClient) -> None:

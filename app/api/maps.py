@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ import flask
 import sqlalchemy as sa
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from sqlalchemy.engine import Connection
 
 from app.api import PREFIX, problems
@@ -58,8 +59,21 @@ STANDING = ("units", "markers")
 DEEPEST = 12
 """The last zoom; a tile is then smaller than a hex on every map."""
 
-_number = r"-?[0-9]{1,7}(\.[0-9]{1,9})?"
-Box = Annotated[str, Field(pattern=rf"^{_number}(,{_number}){{3}}$", examples=["0,-40,30,0"])]
+NUMBER = r"-?[0-9]{1,7}(\.[0-9]{1,9})?"
+FOUR_NUMBERS = rf"^{NUMBER}(,{NUMBER}){{3}}$"
+
+
+def _is_box(text: str) -> str:
+    if not re.fullmatch(FOUR_NUMBERS, text):
+        raise ValueError("a box is four numbers, minx,miny,maxx,maxy, such as 0,-40,30,0")
+    return text
+
+
+Box = Annotated[
+    str,
+    AfterValidator(_is_box),
+    WithJsonSchema({"type": "string", "pattern": FOUR_NUMBERS, "examples": ["0,-40,30,0"]}),
+]
 
 
 class NoSuchLayerError(SightlineError):
