@@ -6,7 +6,7 @@ const ARROWS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowR
 const FAR = 5; // hexes, with Shift
 const READABLE = 18; // zoom at which labels and counters can be read
 
-export class Desk {
+export class Gestures {
   constructor(map, ground, counters, overlay, panel) {
     Object.assign(this, { map, ground, counters, overlay, panel });
     this.element = map.getContainer();

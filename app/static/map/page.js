@@ -1,7 +1,7 @@
 // The map page: Leaflet over our own canvas tiles, the panel, and one cursor for mouse and keys.
 import { Control, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Counters } from "./counters.js";
-import { Desk } from "./desk.js";
+import { Gestures } from "./gestures.js";
 import { Ground, GroundPainter, PLANE, Tiles } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
@@ -39,15 +39,15 @@ async function start() {
   const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
   const counters = new Counters(map, ground, panel.counters);
   const overlay = new Overlay(map, ground, looks, counters);
-  const desk = new Desk(map, ground, counters, overlay, panel);
+  const gestures = new Gestures(map, ground, counters, overlay, panel);
   looks.onChange(() => {
     tiles.redraw();
-    desk.show(true);
+    gestures.show(true);
   });
   addLayerSwitches(map, painter, tiles, counters);
-  desk.listen();
-  desk.show(true);
-  desk.frame();
+  gestures.listen();
+  gestures.show(true);
+  gestures.frame();
 }
 
 function addLayerSwitches(map, painter, tiles, counters) {
