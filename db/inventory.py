@@ -252,12 +252,18 @@ def _touches(table: Any, q: int, r: int, geom: Any) -> sa.ColumnElement[bool]:
 
 def no_map(connection: Connection, name: str) -> NotThereError:
     """The word on a map that is not there, with the names most like it."""
-    return _not_there("map", name, [entry.name for entry in maps(connection)])
+    here, there = maps(connection), positions(connection)
+    return _not_there(
+        "map", name, [entry.name for entry in here], [entry.name for entry in there], "position"
+    )
 
 
 def no_position(connection: Connection, name: str) -> NotThereError:
     """The word on a position that is not there."""
-    return _not_there("position", name, [entry.name for entry in positions(connection)])
+    here, there = positions(connection), maps(connection)
+    return _not_there(
+        "position", name, [entry.name for entry in here], [entry.name for entry in there], "map"
+    )
 
 
 def no_board(connection: Connection, name: str) -> NotThereError:
@@ -266,9 +272,14 @@ def no_board(connection: Connection, name: str) -> NotThereError:
     return _not_there("map or position", name, known)
 
 
-def _not_there(what: str, name: str, known: Collection[str]) -> NotThereError:
+def _not_there(
+    what: str, name: str, known: Collection[str], others: Collection[str] = (), other: str = ""
+) -> NotThereError:
+    """`others` are the names of another kind of thing, for which this one may have been taken."""
     alike = nearest(name, known)
-    if alike:
+    if name in others:
+        remedy = f"There is a {other} of that name."
+    elif alike:
         remedy = f"Did you mean {' or '.join(alike)}?"
     elif known:
         remedy = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(sorted(known)[:10])}."

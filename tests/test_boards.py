@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 
 from app.address import OWN, view
 from app.arguments import arguments, form_fields, needs_units
-from app.boards import case_file, open_board
+from app.boards import Kind, case_file, open_board
 from app.cases import rule_text
 from app.questions import kinds, kinds_of
 from app.rulings import canonical
@@ -556,3 +556,14 @@ def test_a_proxy_may_pass_on_names_that_are_set(engine: Engine) -> None:
     refused = client.get("/healthz", headers={"Host": "other.example"})
     assert refused.status_code == 421
     assert "names" in refused.json["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "other"), [("map", POSITION, "position"), ("position", LARGE, "map")]
+)
+def test_a_map_taken_for_a_position_is_told_what_it_is(
+    connection: Connection, kind: Kind, name: str, other: str
+) -> None:
+    with pytest.raises(SightlineError) as raised:
+        open_board(connection, name, kind)
+    assert raised.value.remedy == f"There is a {other} of that name."
