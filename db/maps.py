@@ -11,10 +11,15 @@ from typing import Any
 
 import sqlalchemy as sa
 from geoalchemy2 import Geometry, WKBElement
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, BIT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base
+
+HEX_SET = BIT(289)
+"""Hexes within 8 of a start; `lattice.hex_bit` tells the place of each."""
+SIDE_SET = BIT(1089)
+"""Hexsides within 8 of a start; `lattice.side_bit` tells the place of each."""
 
 
 def _id() -> Mapped[int]:
@@ -236,6 +241,8 @@ class Trace(Base):
         sa.CheckConstraint("kind in ('hex', 'spine', 'side', 'touch', 'end')", name="kind"),
         # the sides by which a line leaves its start and comes to its target
         sa.Index(None, "dq", "dr", postgresql_where=sa.text("crossed and (of_start or of_target)")),
+        # all but the sides that a hex knows of
+        sa.Index(None, "dq", "dr", "n", postgresql_where=sa.text("not leads_in")),
         {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, between its ends"},
     )
 
@@ -259,3 +266,69 @@ class Trace(Base):
     enter: Mapped[int] = mapped_column(comment="Where the line enters the cell, in 1/den of its length")
     leave: Mapped[int] = mapped_column(comment="Where it leaves the cell")
     den: Mapped[int] = mapped_column(comment="Common denominator of this displacement")
+    direction: Mapped[int | None] = mapped_column(
+        sa.SmallInteger,
+        comment="From the first hex of a side to the second; of a hex, where the line comes from",
+    )
+    leads_in: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="A side that the line enters a hex by, which has its direction"
+    )
+
+
+class Ray(Base):
+    """A line of up to 8 hexes as sets of cells around its start; see `sql/lattice/ray.sql`."""
+
+    __tablename__ = "ray"
+    __table_args__ = (
+        {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, as sets of cells"},
+    )
+
+    dq: Mapped[int] = mapped_column(
+        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target q"
+    )
+    dr: Mapped[int] = mapped_column(
+        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target r"
+    )
+    away: Mapped[int] = mapped_column(sa.SmallInteger, comment="Hexes to the target")
+    hexes: Mapped[str] = mapped_column(HEX_SET, comment="Hexes it passes through")
+    beside_target: Mapped[str] = mapped_column(
+        HEX_SET, comment="Of those and the touched, the hexes next to the target"
+    )
+    across: Mapped[str] = mapped_column(SIDE_SET, comment="Sides it crosses, of neither end")
+    along: Mapped[str | None] = mapped_column(SIDE_SET, comment="Spines: sides it runs along")
+    spine1: Mapped[list[int] | None] = mapped_column(
+        ARRAY(sa.SmallInteger), comment="The first hex of each spine, as its place in a set"
+    )
+    spine2: Mapped[list[int] | None] = mapped_column(
+        ARRAY(sa.SmallInteger), comment="The second hex of each spine"
+    )
+    leaving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the start that it crosses")
+    arriving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the target that it crosses")
+    touched: Mapped[str | None] = mapped_column(HEX_SET, comment="Hexes it meets in a point")
+    grazed: Mapped[str | None] = mapped_column(SIDE_SET, comment="Sides of neither end it meets in a point")
+    grazed_leaving: Mapped[str | None] = mapped_column(
+        SIDE_SET, comment="Sides of the start it meets in a point"
+    )
+
+
+class CssGround(Base):
+    """What sight asks of a hex of a css map, in one narrow row; kept by `sql/css/ground.sql`."""
+
+    __tablename__ = "css_ground"
+    __table_args__ = (
+        sa.UniqueConstraint("map_id", "label"),
+        {
+            "comment": "Derived: what sight asks of a hex of a css map; triggers keep it, edit hex and hexside instead"
+        },
+    )
+
+    map_id: Mapped[int] = _of_map(primary_key=True)
+    q: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial column")
+    r: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial row")
+    label: Mapped[str] = mapped_column(comment="Printed number")
+    level: Mapped[int] = mapped_column(sa.SmallInteger, comment="Elevation level")
+    terrain: Mapped[str] = mapped_column(
+        comment="The terrain whose effects it has: a cave hex is rocky (6.3)"
+    )
+    sight: Mapped[int] = mapped_column(comment="What its ground does to a line, as bits of css._met")
+    walls: Mapped[int] = mapped_column(comment="What on its sides may stop a line, four bits a side")

@@ -132,7 +132,7 @@ def import_map(
         map_id = store_map(connection, draft, progress)
         if len(draft.hexes) > PROGRESS_ABOVE:
             # else the first questions are planned as if the tables were still empty
-            connection.execute(sa.text("analyze hex, hexside, path, terrain_area, crest"))
+            connection.execute(sa.text("analyze hex, hexside, path, terrain_area, crest, css_ground"))
     return ImportReport(
         name=draft.name,
         map_id=map_id,

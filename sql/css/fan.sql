@@ -1,78 +1,88 @@
--- needs: css/los.sql
+-- needs: css/los.sql, lattice/ray.sql
 -- All that a hex sees in css: the judgement of css.los, for every hex near enough at once.
 --
--- The ground around the viewer is read once, into arrays: a grid of 17 by 17 hexes, the
--- viewer's in the middle, and one of 35 by 35 hexsides. The cells of every line are then
--- looked up there, from the viewer outward, and no line is followed beyond what stops it.
+-- What the hexes around a viewer do to its lines turns on the level of the target alone, and
+-- on whether an end of the line looks down a steep slope. So they are judged once for each
+-- kind of target, and kept as sets: a veil. A line is a set too (lattice.ray), and most
+-- targets are seen if the two have nothing in common.
 
-create or replace function css._fan_of(
-  position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
-)
+create or replace function css._viewer(position_id bigint, "from" text, conditions jsonb, policy jsonb)
 returns table (
-  map_id bigint,
-  now jsonb,
-  readings jsonb,
-  q integer,
-  r integer,
-  level integer,
-  in_cave boolean,
-  shut_in boolean,
-  barraged bigint[],
-  burning bigint[],
-  burnt bigint[],
-  tqs integer[],
-  trs integer[]
+  map_id bigint, now jsonb, readings jsonb, marked boolean, q integer, r integer, level integer, in_cave boolean
 )
 language sql stable rows 1
 as $$
   select
     position.map_id,
-    state.conditions,
-    reading.s,
+    coalesce(_viewer.conditions, position.conditions),
+    ruleset.presets || coalesce(_viewer.policy, position.policy),
+    exists (select from public.marker where marker.position_id = _viewer.position_id),
     viewer.q,
     viewer.r,
-    hex.level::integer,
-    coalesce((viewer.attributes ->> 'in_cave')::boolean, false),
-    -- css-11: out of a barrage
-    coalesce(
-      css._spot(viewer.q, viewer.r) = any(mark.barraged)
-      and (
-        reading.s ->> 'css-11' = 'a'
-        or (reading.s ->> 'css-11' = 'c' and css._spot(viewer.q, viewer.r) = any(mark.bombarded))
-      ),
-      false
-    ),
-    mark.barraged,
-    mark.burning,
-    mark.burnt,
-    disc.tqs,
-    disc.trs
+    ground.level::integer,
+    coalesce((viewer.attributes ->> 'in_cave')::boolean, false)
   from public.position
-  cross join lateral (select coalesce(_fan_of.conditions, position.conditions) as conditions) as state
-  cross join lateral css._readings(coalesce(_fan_of.policy, position.policy)) as reading (s)
-  cross join lateral positions.place(_fan_of.position_id, _fan_of."from") as viewer
-  inner join public.hex on hex.map_id = position.map_id and hex.q = viewer.q and hex.r = viewer.r
-  cross join lateral css._marked(_fan_of.position_id) as mark
-  cross join lateral (
-    select
-      array_agg(disc.hq) as tqs,
-      array_agg(disc.hr) as trs
-    from lattice.disc(
-      viewer.q,
-      viewer.r,
-      -- nothing is seen farther than this, whatever the light (7.1.2)
-      least(_fan_of.radius, case when state.conditions ->> 'weather' = 'rain' then 3 else 8 end)
-    ) as disc
-    where (disc.dq <> 0 or disc.dr <> 0)
-      and lattice.distance(0, 0, disc.dq, disc.dr) <= css._visibility(
-        state.conditions, css._spot(disc.hq, disc.hr) = any(mark.lit)
-      )
-  ) as disc
-  where position.id = _fan_of.position_id
+  inner join public.ruleset on ruleset.code = 'css'
+  cross join lateral positions.place(_viewer.position_id, _viewer."from") as viewer
+  inner join public.css_ground as ground
+    on ground.map_id = position.map_id and ground.q = viewer.q and ground.r = viewer.r
+  where position.id = _viewer.position_id
 $$;
 
-comment on function css._fan_of(bigint, text, integer, jsonb, jsonb) is
-'All that a fan must know of its viewer: where it is, what holds now, and every hex near enough to be seen.';
+comment on function css._viewer(bigint, text, jsonb, jsonb) is
+'Who looks: where it is, and what holds there now; no row where the name is none on the map.';
+
+create or replace function css._state(barraged boolean, burning boolean, burnt boolean)
+returns integer
+language sql immutable parallel safe
+return case when barraged then 1 else 0 end + case when burning then 2 else 0 end + case when burnt then 4 else 0 end;
+
+comment on function css._state(boolean, boolean, boolean) is
+'The markers on a hex that bear on sight, as bits.';
+
+create or replace function css._looking_down(
+  map_id bigint, q integer, r integer, xs integer[], ys integer[], out here bit, out there bit
+)
+language plpgsql stable parallel safe
+as $$
+declare
+  own bit(1089);
+begin
+  select
+    bit_or(steep.side) filter (where steep.dq = 0 and steep.dr = 0),
+    coalesce(bit_or(lattice.hex_set(ray.dq, ray.dr)), b'0'::bit(289))
+  into own, there
+  from (
+    -- its upper hex, and the side
+    select
+      case when one.level > two.level then one.q else two.q end - _looking_down.q as dq,
+      case when one.level > two.level then one.r else two.r end - _looking_down.r as dr,
+      lattice.side_set(slope.x - 2 * _looking_down.q, slope.y - 2 * _looking_down.r) as side
+    from unnest(_looking_down.xs, _looking_down.ys) as slope (x, y)
+    cross join lateral lattice.side_hexes(slope.x, slope.y) as beside
+    inner join public.css_ground as one
+      on one.map_id = _looking_down.map_id and one.q = beside.q1 and one.r = beside.r1
+    inner join public.css_ground as two
+      on two.map_id = _looking_down.map_id and two.q = beside.q2 and two.r = beside.r2
+    where one.level <> two.level
+    offset 0
+  ) as steep
+  left join lattice.ray
+    on ray.dq = steep.dq and ray.dr = steep.dr and ray.arriving & steep.side <> b'0'::bit(1089);
+  here := coalesce(
+    case
+      when own is not null
+        then (
+          select bit_or(lattice.hex_set(ray.dq, ray.dr)) from lattice.ray where ray.leaving & own <> b'0'::bit(1089)
+        )
+    end,
+    b'0'::bit(289)
+  );
+end
+$$;
+
+comment on function css._looking_down(bigint, integer, integer, integer[], integer[]) is
+'Of the steep slopes around a viewer (6.2.2): the targets it looks down to over one, and those that look down to it.';
 
 create or replace function css._weight(kind text, met1 integer, met2 integer)
 returns integer
@@ -97,228 +107,237 @@ returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
+set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+  no_hex constant bit(289) := b'0'::bit(289);
+  no_side constant bit(1089) := b'0'::bit(1089);
   view record;
-  side record;
-  terrains text[];
-  printed text[];
-  levels integer[];
-  grounds integer[];
-  heights integer[];
-  sides integer[] := array_fill(0, array[35 * 35]);
-  steep integer[];
+  mark record;
+  walls record;
+  down record;
+  shut_in boolean := false;
+  corners boolean;
+  over_cliffs boolean;
   literal boolean;
-  corner text;
-  cliffs_seen_over boolean;
+  -- nothing is seen farther than this, whatever the light (7.1.2)
+  reach integer := least(fan.radius, 8);
 begin
-  select * into view
-  from css._fan_of(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
+  select * into view from css._viewer(fan.position_id, fan."from", fan.conditions, fan.policy);
   if view.q is null then
     raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
   end if;
-  corner := view.readings ->> 'css-62';
-  cliffs_seen_over := view.readings ->> 'css-44' <> 'b';
+  corners := view.readings ->> 'css-62' = 'b';
+  over_cliffs := view.readings ->> 'css-44' <> 'b';
   literal := view.readings ->> 'css-43' = 'a';
+  if view.marked then
+    select * into mark from css._marked(fan.position_id);
+    -- css-11: out of a barrage
+    shut_in := coalesce(
+      css._spot(view.q, view.r) = any(mark.barraged)
+      and (
+        view.readings ->> 'css-11' = 'a'
+        or (view.readings ->> 'css-11' = 'c' and css._spot(view.q, view.r) = any(mark.bombarded))
+      ),
+      false
+    );
+  else
+    select null::bigint[] as barraged, null::bigint[] as burning, null::bigint[] as burnt, null::bigint[] as lit
+    into mark;
+  end if;
+
+  -- the walls around, and who looks down over a steep slope
   select
-    array_agg(terrain.code order by terrain.code),
-    array_agg(terrain.sight order by terrain.code)
-  into terrains, printed
-  from public.terrain
-  where terrain.ruleset = 'css';
-  -- The hexes around; -99 is off the map. A height is twice the level, and one more where the
-  -- ground is not open: only what is higher than twice the lower end can hide anything.
-  select
-    array_agg(coalesce(spot.level, -99)),
-    array_agg(coalesce(spot.ground, 0)),
-    array_agg(
-      case
-        when spot.level is null or css._spot(spot.q, spot.r) = any(view.barraged) then 99
-        when printed[spot.ground] = 'open' and not coalesce(css._spot(spot.q, spot.r) = any(view.burning), false)
-          then 2 * spot.level
-        else 2 * spot.level + 1
-      end
-    )
-  into levels, grounds, heights
+    coalesce(bit_or(side.one) filter (where side.kind <> 'cliff'), no_side) as slopes,
+    coalesce(bit_or(side.one), no_side) as every,
+    array_agg(side.x) filter (where side.kind = 'steep_slope') as xs,
+    array_agg(side.y) filter (where side.kind = 'steep_slope') as ys
+  into walls
   from (
     select
-      hex.q,
-      hex.r,
-      hex.level,
-      array_position(terrains, css._ground(hex.terrain, hex.features)) as ground
-    from generate_series(view.q - 8, view.q + 8) as across (q)
-    cross join generate_series(view.r - 8, view.r + 8) as down (r)
-    left join (
-      select
-        hex.q,
-        hex.r,
-        hex.level,
-        hex.terrain,
-        hex.features
-      from public.hex
-      where hex.map_id = view.map_id
-        and hex.q = any(array(select generate_series(view.q - 8, view.q + 8)))
-        and hex.r between view.r - 8 and view.r + 8
-      offset 0
-    ) as hex on hex.q = across.q and hex.r = down.r
-    order by across.q, down.r
-  ) as spot;
-  -- the blocking hexsides around: 1 any but a cliff, 2 a cliff, 4 a steep slope
-  for side in
-    select
-      35 * (hexside.x - 2 * view.q) + hexside.y - 2 * view.r + 613 as n,
-      case hexside.kind when 'cliff' then 2 when 'steep_slope' then 5 else 1 end as bits,
+      hexside.kind,
       hexside.x,
-      hexside.y
+      hexside.y,
+      lattice.side_set(hexside.x - 2 * view.q, hexside.y - 2 * view.r) as one
     from public.hexside
     where hexside.map_id = view.map_id
-      and hexside.x between 2 * view.q - 17 and 2 * view.q + 17
-      and hexside.y between 2 * view.r - 17 and 2 * view.r + 17
-      and hexside.kind || '' in ('slope', 'steep_slope', 'ridge', 'cliff')
-  loop
-    sides[side.n] := sides[side.n] | side.bits;
-    if side.bits = 5 then
-      steep := steep || (
-        select
-          array[
-            17 * (beside.q1 - view.q) + beside.r1 - view.r + 145,
-            17 * (beside.q2 - view.q) + beside.r2 - view.r + 145
-          ]
-        from lattice.side_hexes(side.x, side.y) as beside
-      );
-    end if;
-  end loop;
+      and hexside.x between 2 * view.q - 16 and 2 * view.q + 16
+      and hexside.y between 2 * view.r - 16 and 2 * view.r + 16
+      and css._wall(hexside.kind) <> 0
+    offset 0
+  ) as side;
+  if walls.xs is null then
+    select no_hex as here, no_hex as there into down;
+  else
+    select * into down from css._looking_down(view.map_id, view.q, view.r, walls.xs, walls.ys);
+  end if;
+
   return query
+  with ground as materialized (
+    select
+      spot.level,
+      spot.sight,
+      spot.state,
+      bit_or(spot.one) as hexes
+    from (
+      select
+        hex.level::integer as level,
+        hex.sight,
+        case
+          when view.marked then css._state(
+            css._spot(hex.q, hex.r) = any(mark.barraged),
+            css._spot(hex.q, hex.r) = any(mark.burning),
+            css._spot(hex.q, hex.r) = any(mark.burnt)
+          )
+          else 0
+        end as state,
+        lattice.hex_set(hex.q - view.q, hex.r - view.r) as one
+      from generate_series(-8, 8) as strip (dq)
+      inner join public.css_ground as hex
+        on hex.map_id = view.map_id
+          and hex.q = view.q + strip.dq
+          and hex.r between view.r + greatest(-reach, -reach - strip.dq) and view.r + least(reach, reach - strip.dq)
+      where strip.dq between -reach and reach
+    ) as spot
+    group by spot.level, spot.sight, spot.state
+  ),
+  -- targets of one level, between whose line and a steep slope there is one relation
+  target as (
+    select
+      kind.level,
+      kind.hexes & case when looks.here then down.here else ~down.here end
+      & case when looks.there then down.there else ~down.there end as hexes,
+      greatest(case when looks.here then view.level end, case when looks.there then kind.level end) as above
+    from (select ground.level, bit_or(ground.hexes) as hexes from ground group by ground.level) as kind
+    cross join (values (false, false), (false, true), (true, false), (true, true)) as looks (here, there)
+    offset 0
+  ),
+  -- what the ground is to their lines; css._met as if it lay beside the lower end, which 8 alone turns on
+  met as (
+    select
+      judged.targets,
+      judged.level,
+      judged.above,
+      bit_or(judged.hexes) as every,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 55 <> 0), no_hex) as stops,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 63 <> 0), no_hex) as stops_beside,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 128 <> 0), no_hex) as thins,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 256 <> 0), no_hex) as untold
+    from (
+      select
+        now.targets,
+        now.target_level as level,
+        now.above,
+        now.hexes,
+        css._met(now.level, now.high, now.low, true, now.sight, now.cover, now.barrage, literal) as met
+      from (
+        select
+          spot.*,
+          css._cover(spot.level, spot.sight, spot.above, view.readings) as cover
+        from (
+          select
+            target.hexes as targets,
+            target.level as target_level,
+            target.above,
+            greatest(target.level, view.level) as high,
+            least(target.level, view.level) as low,
+            ground.level,
+            ground.hexes,
+            ground.state & 1 <> 0 as barrage,
+            css._sight_now(ground.sight, ground.state & 2 <> 0, ground.state & 4 <> 0, view.readings) as sight
+          from target
+          cross join ground
+          where target.hexes <> no_hex
+          offset 0
+        ) as spot
+        offset 0
+      ) as now
+      offset 0
+    ) as judged
+    group by judged.targets, judged.level, judged.above
+  ),
+  veil as materialized (
+    select
+      met.targets,
+      met.thins,
+      met.untold,
+      -- the lower end is the viewer, or the target
+      case
+        when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
+      end as stops,
+      case when met.level < view.level then met.stops_beside else no_hex end as blind,
+      ~met.every as off,
+      case when met.above is not null and over_cliffs then walls.slopes else walls.every end as across
+    from met
+  ),
+  line as materialized (
+    select
+      ray.dq,
+      ray.dr,
+      ray.away::integer as away
+    from lattice.ray
+    cross join lateral (
+      select
+        veil.*,
+        case when corners then ray.hexes | coalesce(ray.touched, no_hex) else ray.hexes end as hexes
+      from veil
+      where get_bit(veil.targets, lattice.hex_bit(ray.dq, ray.dr)) = 1
+      offset 0
+    ) as veil
+    where ray.away <= css._visibility(
+      view.now, mark.lit is not null and css._spot(view.q + ray.dq, view.r + ray.dr) = any(mark.lit)
+    )
+      and (ray.away = 1 or not shut_in)
+      and ray.hexes & veil.off = no_hex
+      and veil.hexes & (veil.stops | veil.untold) = no_hex
+      and veil.hexes & ray.beside_target & veil.blind = no_hex
+      and ray.across & veil.across = no_side
+      and (ray.along is null or ray.along & walls.every = no_side)
+      and (not corners or ray.grazed is null or ray.grazed & veil.across = no_side)
+      -- 6.3: out of a cave
+      and (not view.in_cave or ray.leaving & walls.slopes = no_side)
+      and (not view.in_cave or not corners or ray.grazed_leaving is null or ray.grazed_leaving & walls.slopes = no_side)
+      -- 7.1.1 c; of a spine both hexes count (7.1.1 b), and the last spine is beside the target
+      and bit_count(veil.hexes & veil.thins) + case
+        when ray.along is null then 0
+        else (
+          select sum(css._weight('spine', spine.met1, spine.met2))
+          from (
+            select
+              case
+                when get_bit(veil.off, side.one) = 0
+                  then get_bit(side.stops, side.one)
+                    + 128 * get_bit(veil.thins, side.one)
+                    + 256 * get_bit(veil.untold, side.one)
+              end as met1,
+              case
+                when get_bit(veil.off, side.two) = 0
+                  then get_bit(side.stops, side.two)
+                    + 128 * get_bit(veil.thins, side.two)
+                    + 256 * get_bit(veil.untold, side.two)
+              end as met2
+            from (
+              select
+                spine.one,
+                spine.two,
+                case when spine.n = cardinality(ray.spine1) then veil.stops | veil.blind else veil.stops end as stops
+              from unnest(ray.spine1, ray.spine2) with ordinality as spine (one, two, n)
+            ) as side
+            offset 0
+          ) as spine
+        )
+      end < 2
+  )
   select
     hex.q,
     hex.r,
     hex.label,
     line.away
-  from (
-    select
-      target.*,
-      greatest(target.level, view.level) as high,
-      least(target.level, view.level) as low,
-      case when target.level < view.level then target.dq else 0 end as low_q,
-      case when target.level < view.level then target.dr else 0 end as low_r,
-      -- 6.2.2: an end that looks down a steep slope of its own hex
-      case
-        -- only beside a steep slope
-        when 145 = any(steep) or target.spot = any(steep) then (
-          select max(greatest(levels[17 * trace.q1 + trace.r1 + 145], levels[17 * trace.q2 + trace.r2 + 145]))
-          from lattice.trace
-          where trace.dq = target.dq
-            and trace.dr = target.dr
-            and trace.crossed
-            and (trace.of_start or trace.of_target)
-            and sides[35 * trace.x + trace.y + 613] & 4 <> 0
-            and css._stands_above(
-              levels[17 * trace.q1 + trace.r1 + 145], levels[17 * trace.q2 + trace.r2 + 145],
-              (trace.q1, trace.r1) in ((0, 0), (target.dq, target.dr)),
-              (trace.q2, trace.r2) in ((0, 0), (target.dq, target.dr))
-            )
-        )
-      end as above
-    from (
-      select
-        wanted.q,
-        wanted.r,
-        wanted.q - view.q as dq,
-        wanted.r - view.r as dr,
-        lattice.distance(view.q, view.r, wanted.q, wanted.r) as away,
-        17 * (wanted.q - view.q) + wanted.r - view.r + 145 as spot,
-        levels[17 * (wanted.q - view.q) + wanted.r - view.r + 145] as level
-      from unnest(view.tqs, view.trs) as wanted (q, r)
-      offset 0
-    ) as target
-    where target.level <> -99
-      and (target.away = 1 or not view.shut_in)
-    offset 0
-  ) as line
-  inner join public.hex on hex.map_id = view.map_id and hex.q = line.q and hex.r = line.r
-  -- two weights decide: of two cells, or of the first that stops the line, beyond which nobody looks
-  where (
-    select count(*)
-    from (
-      select half.n
-      from (
-        select
-          case
-            when cell.bits & 1 <> 0 and css._side_stops(false, cell.way, cell.of_cave, false) then 2
-            when cell.bits & 2 <> 0
-              and css._side_stops(true, cell.way, cell.of_cave, line.above is not null and cliffs_seen_over) then 2
-            when cell.kind in ('hex', 'spine', 'touch') then css._weight(cell.kind, cell.met1, cell.met2)
-            else 0
-          end as weight
-        from (
-          select
-            ground.kind,
-            ground.bits,
-            ground.way,
-            ground.of_cave,
-            css._met(
-              ground.level1, line.high, line.low,
-              lattice.distance(ground.q1, ground.r1, line.low_q, line.low_r) = 1,
-              ground.terrain1, ground.sight1, ground.cover1, ground.barrage1, ground.burns1, literal
-            ) as met1,
-            case
-              when ground.kind = 'spine' then css._met_at(
-                view.q + ground.q2, view.r + ground.r2, nullif(levels[ground.spot2], -99), line.high, line.low,
-                array[view.q + line.low_q, view.r + line.low_r],
-                terrains[grounds[ground.spot2]], printed[grounds[ground.spot2]],
-                view.barraged, view.burning, view.burnt, line.above, view.readings
-              )
-            end as met2
-          from (
-            select
-              spot.*,
-              css._sight(spot.printed1, spot.terrain1, spot.burns1, spot.burnt1, view.readings) as sight1,
-              css._cover(spot.level1, spot.terrain1, spot.burns1, spot.burnt1, line.above, view.readings) as cover1
-            from (
-              select
-                trace.kind,
-                trace.q1::integer as q1,
-                trace.r1::integer as r1,
-                trace.q2::integer as q2,
-                trace.r2::integer as r2,
-                case when trace.kind in ('hex', 'touch') then 0 else sides[35 * trace.x + trace.y + 613] end as bits,
-                css._way(trace.kind, trace.crossed, trace.of_start or trace.of_target, corner) as way,
-                view.in_cave and trace.of_start as of_cave,
-                nullif(levels[17 * trace.q1 + trace.r1 + 145], -99) as level1,
-                terrains[grounds[17 * trace.q1 + trace.r1 + 145]] as terrain1,
-                printed[grounds[17 * trace.q1 + trace.r1 + 145]] as printed1,
-                view.barraged is not null
-                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.barraged) as barrage1,
-                view.burning is not null
-                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burning) as burns1,
-                view.burnt is not null
-                and css._spot(view.q + trace.q1, view.r + trace.r1) = any(view.burnt) as burnt1,
-                17 * trace.q2 + trace.r2 + 145 as spot2
-              from lattice.trace
-              where trace.dq = line.dq
-                and trace.dr = line.dr
-                and case
-                  when trace.kind = 'hex' then heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-                  when trace.kind = 'touch' then corner = 'b'
-                  when sides[35 * trace.x + trace.y + 613] <> 0 then true
-                  else trace.kind = 'spine' and heights[17 * trace.q1 + trace.r1 + 145] > 2 * line.low
-                end
-              order by trace.n
-              offset 0
-            ) as spot
-            offset 0
-          ) as ground
-          offset 0
-        ) as cell
-        offset 0
-      ) as met
-      cross join (values (1), (2)) as half (n)
-      where half.n <= met.weight
-      limit 2
-    ) as weights
-  ) < 2;
+  from line
+  inner join public.css_ground as hex
+    on hex.map_id = view.map_id and hex.q = view.q + line.dq and hex.r = view.r + line.dr;
 end
 $$;
 
@@ -342,9 +361,7 @@ as $$
     'visibility',
     css._hexes(css._visibility(view.now, false)) || ' can be seen now',
     null
-  from css._fan_of(
-    fan_reasons.position_id, fan_reasons."from", 1, fan_reasons.conditions, fan_reasons.policy
-  ) as view
+  from css._viewer(fan_reasons.position_id, fan_reasons."from", fan_reasons.conditions, fan_reasons.policy) as view
   inner join public.hex on hex.map_id = view.map_id and hex.q = view.q and hex.r = view.r
   where css._visibility(view.now, false) < coalesce(fan_reasons.radius, 99)
   union all
@@ -359,15 +376,18 @@ as $$
       case when count(*) > 1 then case when los.effect = 'blocks' then 'es' else 's' end end
     ),
     los.point
-  from css._fan_of(
-    fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
-  ) as view
-  cross join lateral unnest(view.tqs, view.trs) as wanted (q, r)
-  inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.q and hex.r = wanted.r
+  from css._viewer(fan_reasons.position_id, fan_reasons."from", fan_reasons.conditions, fan_reasons.policy) as view
+  cross join lateral css._marked(fan_reasons.position_id) as mark
+  cross join lateral lattice.disc(view.q, view.r, least(fan_reasons.radius, 8)) as wanted
+  inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.hq and hex.r = wanted.hr
   cross join lateral css.los(
     fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
   ) as los
-  where los.effect in ('blocks', 'unknown') or los.point is not null
+  where (wanted.dq <> 0 or wanted.dr <> 0)
+    and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(
+      view.now, css._spot(wanted.hq, wanted.hr) = any(mark.lit)
+    )
+    and (los.effect in ('blocks', 'unknown') or los.point is not null)
   group by los.rule, los.clause, los.at, los.effect, los.point
   order by count(*) desc, los.rule, los.clause, los.at)
 $$;

@@ -1,4 +1,4 @@
--- needs: lattice/trace.sql, positions/place.sql
+-- needs: css/ground.sql, lattice/trace.sql, positions/place.sql
 -- Line of sight in css (Guam): 6.2.1, 6.2.2, 6.3, 7.1, 8.7.2, 8.7.3, 8.8.1, 17.0, 22.3.1.
 --
 -- `css._met` judges a hex and `css._side_stops` a hexside. `css.los` asks them for the cells
@@ -52,46 +52,6 @@ return case when conditions ->> 'time' = 'night' then '17.0' else '7.1.2' end;
 comment on function css._visibility_rule(jsonb) is
 'The rule that says how far is seen now, but for lit hexes.';
 
-create or replace function css._stands_above(level1 integer, level2 integer, end1 boolean, end2 boolean)
-returns boolean
-language sql immutable parallel safe
-return level1 <> -99 and level2 <> -99 and ((level1 > level2 and end1) or (level2 > level1 and end2));
-
-comment on function css._stands_above(integer, integer, boolean, boolean) is
-'Of the two hexes of a steep slope, whether the higher is an end of the line (6.2.2); -99 is off the map.';
-
-create or replace function css._downhill(board bigint, aq integer, ar integer, tq integer, tr integer)
-returns integer
-language plpgsql stable parallel safe
-as $$
-begin
-  return (
-    select max(greatest(one.level, two.level))
-    from lattice.trace
-    inner join public.hexside
-      on hexside.map_id = board
-        and hexside.x = 2 * aq + trace.x
-        and hexside.y = 2 * ar + trace.y
-        and hexside.kind = 'steep_slope'
-    inner join public.hex as one
-      on one.map_id = board and one.q = aq + trace.q1 and one.r = ar + trace.r1
-    inner join public.hex as two
-      on two.map_id = board and two.q = aq + trace.q2 and two.r = ar + trace.r2
-    where trace.dq = tq - aq
-      and trace.dr = tr - ar
-      and trace.crossed
-      and (trace.of_start or trace.of_target)
-      and css._stands_above(
-        one.level, two.level,
-        (one.q, one.r) in ((aq, ar), (tq, tr)), (two.q, two.r) in ((aq, ar), (tq, tr))
-      )
-  );
-end
-$$;
-
-comment on function css._downhill(bigint, integer, integer, integer, integer) is
-'The level of an end whose line crosses a steep slope of its own hex, which it stands above (6.2.2).';
-
 create or replace function css._spot(q integer, r integer)
 returns bigint
 language sql immutable parallel safe
@@ -120,42 +80,32 @@ $$;
 comment on function css._marked(bigint) is
 'Hexes whose markers bear on sight: barrages and bombardments, fires, burnt ground, illumination.';
 
-create or replace function css._ground(terrain text, features text[])
-returns text
-language sql immutable parallel safe
-return case when 'cave' = any(features) then 'rocky' else terrain end;
-
-comment on function css._ground(text, text[]) is
-'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
-
-create or replace function css._sight(printed text, terrain text, burns boolean, burnt boolean, readings jsonb)
-returns text
+create or replace function css._sight_now(sight integer, burns boolean, burnt boolean, readings jsonb)
+returns integer
 language sql immutable parallel safe
 return case
   -- 8.8.1: a fire blocks, and leaves clear ground behind
-  when burns then 'blocks'
-  when burnt then 'open'
-  when terrain = 'rice_paddy' and readings ->> 'css-12' = 'a' then 'open'
-  when terrain = 'sugar_cane' and printed is null and readings ->> 'css-54' = 'b' then 'blocks_at_second'
-  else printed
+  when burns then (sight & (512 + 8192)) + 32 + 64 + 1024
+  when burnt then sight & (512 + 8192)
+  when sight & 512 <> 0 and readings ->> 'css-12' = 'a' then sight & ~(128 + 1024)
+  when sight & (256 + 8192) = 256 + 8192 and readings ->> 'css-54' = 'b' then sight - 256 + 128 + 1024
+  else sight
 end;
 
-comment on function css._sight(text, text, boolean, boolean, jsonb) is
+comment on function css._sight_now(integer, boolean, boolean, jsonb) is
 'What the ground of a hex does to sight now: as printed, unless it burns, is burnt, or is read otherwise.';
 
-create or replace function css._cover(
-  level integer, terrain text, burns boolean, burnt boolean, above integer, readings jsonb
-)
+create or replace function css._cover(level integer, sight integer, above integer, readings jsonb)
 returns text
 language sql immutable parallel safe
 return case
-  when above is null or burns or burnt or terrain not in ('brush', 'rocky', 'sugar_cane') then null
+  when above is null or sight & 16384 = 0 then null
   when readings ->> 'css-44' = 'b' then 'counts'
   when readings ->> 'css-44' = 'c' and level <= above then 'overlooked'
   else 'low'
 end;
 
-comment on function css._cover(integer, text, boolean, boolean, integer, jsonb) is
+comment on function css._cover(integer, integer, integer, jsonb) is
 'Low cover before an end that looks down a steep slope (6.2.2), as css-44 is read; null is no such cover.';
 
 -- Inlined into the queries that judge: its arguments are columns, so that nothing is worked out twice.
@@ -164,19 +114,15 @@ create or replace function css._met(
   high integer,
   low integer,
   beside_low boolean,
-  terrain text,
-  sight text,
+  sight integer,
   cover text,
   barrage boolean,
-  burns boolean,
   literal boolean
 )
 returns integer
 language sql immutable parallel safe
 return case when level is not null then
--- 8.7.2
-case when barrage then 1 else 0 end
-+ case
+case
   -- 7.1.2: higher than both ends
   when level > high then 2
   when level = high
@@ -186,21 +132,13 @@ case when barrage then 1 else 0 end
       + case
         when cover in ('low', 'overlooked') then 2048
         -- 7.1.1 a: blocking terrain at the level of the higher end; below it, 7.1.2 e
-        when sight = 'blocks' then 32
+        when sight & 32 <> 0 then 32
         when high <> low then 0
-        -- 7.1.1 c: one is seen through, the second is not
-        when sight = 'blocks_at_second' then 128
-        -- what it does to sight is not printed
-        when sight is null and not barrage then 256
-        else 0
+        -- 7.1.1 c: one is seen through, the second is not; or what it does to sight is not printed
+        else sight & case when barrage then 128 else 128 + 256 end
       end
       -- what css-12 and css-54 turn on
-      + case
-        when high <> low then 0
-        when terrain = 'rice_paddy' then 512
-        when terrain = 'sugar_cane' then 8192
-        else 0
-      end
+      + case when high = low then sight & (512 + 8192) else 0 end
   else
     -- the opening words of 7.1.2 taken literally (css-43)
     case
@@ -208,54 +146,18 @@ case when barrage then 1 else 0 end
       when literal and cover is distinct from 'overlooked' then 4096 + 16
       else 4096
     end
-    + case when sight in ('blocks', 'blocks_at_second') then 1024 else 0 end
+    + (sight & 1024)
 end
 -- 7.1.2 b: beside the lower end and higher than it
 + case when high <> low and level > low and beside_low and cover is distinct from 'overlooked' then 8 else 0 end
-+ case when burns then 64 else 0 end
+-- 8.7.2
++ case when barrage then 1 else 0 end
++ (sight & 64)
 + case when cover is not null then 16384 else 0 end
 end;
 
-comment on function css._met(
-  integer, integer, integer, boolean, text, text, text, boolean, boolean, boolean
-) is
+comment on function css._met(integer, integer, integer, boolean, integer, text, boolean, boolean) is
 'What a hex on the way is to the line, as bits: the low six (1 to 32) stop it, 128 thins it; the rest is told.';
-
-create or replace function css._met_at(
-  q integer,
-  r integer,
-  level integer,
-  high integer,
-  low integer,
-  lower integer[],
-  terrain text,
-  printed text,
-  barraged bigint[],
-  burning bigint[],
-  burnt bigint[],
-  above integer,
-  readings jsonb
-)
-returns integer
-language plpgsql immutable parallel safe
-as $$
-declare
-  burns boolean := coalesce(css._spot(q, r) = any(burning), false);
-  is_burnt boolean := coalesce(css._spot(q, r) = any(burnt), false);
-  sight text := css._sight(printed, terrain, burns, is_burnt, readings);
-  cover text := css._cover(level, terrain, burns, is_burnt, above, readings);
-begin
-  return css._met(
-    level, high, low, lattice.distance(q, r, lower[1], lower[2]) = 1, terrain, sight, cover,
-    coalesce(css._spot(q, r) = any(barraged), false), burns, readings ->> 'css-43' = 'a'
-  );
-end
-$$;
-
-comment on function css._met_at(
-  integer, integer, integer, integer, integer, integer[], text, text, bigint[], bigint[], bigint[], integer, jsonb
-) is
-'css._met for a hex of one line, from the markers around and the readings in force.';
 
 create or replace function css._stops(kind text, met1 integer, met2 integer)
 returns boolean
@@ -330,6 +232,19 @@ return coalesce(
 
 comment on function css._side_stops(boolean, text, boolean, boolean) is
 'Whether a blocking feature of a hexside on the way stops the line.';
+
+create or replace function css._features(walls integer)
+returns text[]
+language sql immutable parallel safe
+return array_remove(array[
+  case when walls & css._wall('cliff') <> 0 then 'cliff' end,
+  case when walls & css._wall('ridge') <> 0 then 'ridge' end,
+  case when walls & css._wall('slope') <> 0 then 'slope' end,
+  case when walls & css._wall('steep_slope') <> 0 then 'steep_slope' end
+], null);
+
+comment on function css._features(integer) is
+'The walls on one hexside by name.';
 
 create or replace function css._thins(met1 integer, met2 integer)
 returns boolean
@@ -431,28 +346,73 @@ $$;
 comment on function css._tell(integer, text, text, text, integer) is
 'A saying about a place as a row of css.los; a contested point that it always turns on goes before the given one.';
 
-create or replace function css._say(met integer, stops boolean, untold boolean, same boolean, readings jsonb)
+create or replace function css._tell_side(
+  feature text, way text, of_cave boolean, from_above boolean, same boolean, readings jsonb, at text, corner boolean,
+  range integer
+)
+returns css.sight
+language plpgsql immutable parallel safe
+as $$
+declare
+  is_cliff boolean := feature = 'cliff';
+  -- 6.2.2: seen over from above a steep slope, as css-44 is read
+  overlooked boolean := is_cliff and way = 'across' and from_above and readings ->> 'css-44' <> 'b';
+  -- 6.3: out of a cave over any side but a cliff
+  shut_in boolean := of_cave and way <> 'aside' and not is_cliff;
+  blocks boolean := css._side_stops(is_cliff, way, of_cave, overlooked);
+begin
+  return row(
+    case
+      when way = 'along' then '7.1.2'
+      when shut_in then '6.3'
+      when same or overlooked then '6.2.2'
+      else '7.1.2'
+    end,
+    case when way = 'along' then 'd' when not (shut_in or same or overlooked) then 'c' end,
+    at,
+    case when blocks then 'blocks' else 'passes' end,
+    format(
+      case when blocks then 'a %s in the way' else 'a %s that does not hide what lies beyond' end,
+      replace(feature, '_', ' ')
+    ),
+    case when is_cliff and way = 'across' and from_above then 'css-44' when corner then 'css-62' end,
+    range
+  )::css.sight;
+end
+$$;
+
+comment on function css._tell_side(text, text, boolean, boolean, boolean, jsonb, text, boolean, integer) is
+'What a wall on a hexside is to the line, as a row of css.los.';
+
+create or replace function css._say(
+  first integer, met integer, stops boolean, untold boolean, same boolean, readings jsonb
+)
 returns integer[]
 language sql immutable parallel safe
-return case
-  when stops then array_remove(array[
-    case when met & 1 <> 0 then 1 end,
-    case when met & 96 = 96 then 2 when met & 32 <> 0 then 3 end,
-    case when met & 2 <> 0 then 4 end,
-    case when met & 4 <> 0 then 5 end,
-    case when met & 8 <> 0 then 6 end,
-    case when met & 16 <> 0 then 7 end
-  ], null)
-  else array_remove(array[
-    case when met & 1024 <> 0 then case when same then 8 else 9 end end,
-    case when met & 2048 <> 0 then 10 end,
-    case when met & 4096 <> 0 and readings ->> 'css-43' = 'b' then 11 end,
-    case when met & 512 <> 0 and readings ->> 'css-12' = 'a' then 12 end,
-    case when met & 256 <> 0 and untold then 13 end
-  ], null)
-end;
+return array_remove(
+  case
+    when stops then array[
+      first,
+      case when met & 1 <> 0 then 1 end,
+      case when met & 96 = 96 then 2 when met & 32 <> 0 then 3 end,
+      case when met & 2 <> 0 then 4 end,
+      case when met & 4 <> 0 then 5 end,
+      case when met & 8 <> 0 then 6 end,
+      case when met & 16 <> 0 then 7 end
+    ]
+    else array[
+      first,
+      case when met & 1024 <> 0 then case when same then 8 else 9 end end,
+      case when met & 2048 <> 0 then 10 end,
+      case when met & 4096 <> 0 and readings ->> 'css-43' = 'b' then 11 end,
+      case when met & 512 <> 0 and readings ->> 'css-12' = 'a' then 12 end,
+      case when met & 256 <> 0 and untold then 13 end
+    ]
+  end,
+  null
+);
 
-comment on function css._say(integer, boolean, boolean, boolean, jsonb) is
+comment on function css._say(integer, integer, boolean, boolean, boolean, jsonb) is
 'What is said of the bits of css._met, by number: every reason where the line is stopped, every excuse where it is not.';
 
 drop type if exists css.sighting cascade;
@@ -460,96 +420,148 @@ create type css.sighting as (
   map_id bigint,
   conditions jsonb,
   readings jsonb,
+  reach integer,
+  marked boolean,
+  names_units boolean,
   aq integer,
   ar integer,
   alevel integer,
+  awalls integer,
   a_in_cave boolean,
   tq integer,
   tr integer,
   tlevel integer,
+  twalls integer,
   t_in_cave boolean,
   zone jsonb,
-  marked boolean
+  away integer,
+  high integer,
+  low integer,
+  lower_q integer,
+  lower_r integer
 );
 
 comment on type css.sighting is
 'The two ends of a line of sight (a, the viewer, and t, the target), and what holds on its map.';
 
--- Asked by css._los, whose settings hold here, too.
-create or replace function css._sighting(
-  position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
+create or replace function css._above(view css.sighting)
+returns integer
+language plpgsql stable parallel safe
+as $$
+begin
+  return (
+    select max(greatest(one.level, two.level))
+    from lattice.trace
+    inner join public.css_ground as one
+      on one.map_id = view.map_id and one.q = view.aq + trace.q1 and one.r = view.ar + trace.r1
+    inner join public.css_ground as two
+      on two.map_id = view.map_id and two.q = view.aq + trace.q2 and two.r = view.ar + trace.r2
+    where trace.dq = view.tq - view.aq
+      and trace.dr = view.tr - view.ar
+      and trace.crossed
+      and (trace.of_start or trace.of_target)
+      and css._walls(one.walls, trace.direction) & css._wall('steep_slope') <> 0
+      and one.level <> two.level
+      and (
+        (trace.of_start and view.alevel = greatest(one.level, two.level))
+        or (trace.of_target and view.tlevel = greatest(one.level, two.level))
+      )
+  );
+end
+$$;
+
+comment on function css._above(css.sighting) is
+'The level of an end whose line crosses a steep slope of its own hex, which it stands above (6.2.2).';
+
+create or replace function css._met_at(
+  q integer,
+  r integer,
+  level integer,
+  sight integer,
+  view css.sighting,
+  above integer,
+  barraged bigint[],
+  burning bigint[],
+  burnt bigint[]
+)
+returns integer
+language plpgsql immutable parallel safe
+as $$
+declare
+  now integer := css._sight_now(
+    sight,
+    coalesce(css._spot(q, r) = any(burning), false),
+    coalesce(css._spot(q, r) = any(burnt), false),
+    view.readings
+  );
+  cover text := css._cover(level, now, above, view.readings);
+begin
+  return css._met(
+    level, view.high, view.low, lattice.distance(q, r, view.lower_q, view.lower_r) = 1, now, cover,
+    coalesce(css._spot(q, r) = any(barraged), false), view.readings ->> 'css-43' = 'a'
+  );
+end
+$$;
+
+comment on function css._met_at(
+  integer, integer, integer, integer, css.sighting, integer, bigint[], bigint[], bigint[]
+) is
+'css._met for a hex of one line, from the markers around and the readings in force.';
+
+create or replace function css._sighting_of_units(
+  position_id bigint, "from" text, "to" text, hexes css.sighting
 )
 returns css.sighting
 language plpgsql stable
 as $$
 declare
-  view record;
+  view css.sighting := hexes;
 begin
   select
-    position.map_id,
-    coalesce(_sighting.conditions, position.conditions) as conditions,
-    ruleset.presets || coalesce(_sighting.policy, position.policy) as readings,
-    viewer.q as aq,
-    viewer.r as ar,
-    viewer.level::integer as alevel,
-    false as a_in_cave,
-    target.q as tq,
-    target.r as tr,
-    target.level::integer as tlevel,
-    false as t_in_cave,
-    null::jsonb as zone,
-    exists (
-      select from public.unit
-      where unit.position_id = _sighting.position_id and unit.code in (_sighting."from", _sighting."to")
-    ) as names_units,
-    exists (select from public.marker where marker.position_id = _sighting.position_id) as marked
-  into view
-  from public.position
-  inner join public.ruleset on ruleset.code = 'css'
-  left join public.hex as viewer on viewer.map_id = position.map_id and viewer.label = _sighting."from"
-  left join public.hex as target on target.map_id = position.map_id and target.label = _sighting."to"
-  where position.id = _sighting.position_id;
-  -- units are asked for less often than hexes, and found before a hex of the same name
-  if view.names_units then
-    select
-      viewer.q,
-      viewer.r,
-      viewer.level,
-      coalesce((observer.attributes ->> 'in_cave')::boolean, false),
-      target.q,
-      target.r,
-      target.level,
-      coalesce((observed.attributes ->> 'in_cave')::boolean, false),
-      observed.attributes -> 'zone'
-    into
-      view.aq, view.ar, view.alevel, view.a_in_cave, view.tq, view.tr, view.tlevel, view.t_in_cave, view.zone
-    from positions.place(_sighting.position_id, _sighting."from") as observer
-    cross join positions.place(_sighting.position_id, _sighting."to") as observed
-    left join public.hex as viewer
-      on viewer.map_id = view.map_id and viewer.q = observer.q and viewer.r = observer.r
-    left join public.hex as target
-      on target.map_id = view.map_id and target.q = observed.q and target.r = observed.r;
-  end if;
+    viewer.q,
+    viewer.r,
+    viewer.level,
+    viewer.walls,
+    coalesce((observer.attributes ->> 'in_cave')::boolean, false),
+    target.q,
+    target.r,
+    target.level,
+    target.walls,
+    coalesce((observed.attributes ->> 'in_cave')::boolean, false),
+    observed.attributes -> 'zone'
+  into
+    view.aq, view.ar, view.alevel, view.awalls, view.a_in_cave,
+    view.tq, view.tr, view.tlevel, view.twalls, view.t_in_cave, view.zone
+  from positions.place(_sighting_of_units.position_id, _sighting_of_units."from") as observer
+  cross join positions.place(_sighting_of_units.position_id, _sighting_of_units."to") as observed
+  left join public.css_ground as viewer
+    on viewer.map_id = view.map_id and viewer.q = observer.q and viewer.r = observer.r
+  left join public.css_ground as target
+    on target.map_id = view.map_id and target.q = observed.q and target.r = observed.r;
   if view.zone is not null then
     -- 22.3.1: a naval zone is seen at its beach hex
-    select place.q, place.r, hex.level
-    into view.tq, view.tr, view.tlevel
-    from positions.place(_sighting.position_id, view.zone ->> 'beach') as place
-    inner join public.hex on hex.map_id = view.map_id and hex.q = place.q and hex.r = place.r;
+    select target.q, target.r, target.level, target.walls
+    into view.tq, view.tr, view.tlevel, view.twalls
+    from positions.place(_sighting_of_units.position_id, view.zone ->> 'beach') as place
+    inner join public.css_ground as target
+      on target.map_id = view.map_id and target.q = place.q and target.r = place.r;
   end if;
   if view.aq is null or view.tq is null then
-    raise exception 'no line of sight from % to %: one of them is not on the map', _sighting."from", _sighting."to"
+    raise exception 'no line of sight from % to %: one of them is not on the map',
+      _sighting_of_units."from", _sighting_of_units."to"
       using errcode = 'no_data_found';
   end if;
-  return row(
-    view.map_id, view.conditions, view.readings, view.aq, view.ar, view.alevel, view.a_in_cave,
-    view.tq, view.tr, view.tlevel, view.t_in_cave, view.zone, view.marked
-  )::css.sighting;
+  view.away := lattice.distance(view.aq, view.ar, view.tq, view.tr);
+  view.high := greatest(view.alevel, view.tlevel);
+  view.low := least(view.alevel, view.tlevel);
+  view.lower_q := case when view.tlevel < view.alevel then view.tq else view.aq end;
+  view.lower_r := case when view.tlevel < view.alevel then view.tr else view.ar end;
+  return view;
 end
 $$;
 
-comment on function css._sighting(bigint, text, text, jsonb, jsonb) is
-'The ends of a line of sight by the names asked, with the conditions and readings in force.';
+comment on function css._sighting_of_units(bigint, text, text, css.sighting) is
+'A sighting whose ends are units, or a unit and a hex, by the names asked.';
 
 create or replace function css._naval_hexes(run text)
 returns integer
@@ -567,6 +579,76 @@ return coalesce('+' || css._naval_hexes(run), 'out of range');
 comment on function css._naval_effect(text) is
 'What a naval zone does to a range counted to its beach (22.3.1).';
 
+create or replace function css._at_sea(view css.sighting, "to" text)
+returns setof css.sight
+language sql immutable parallel safe rows 3
+as $$
+  values
+  ('7.1.2', null, "to", 'passes', 'a unit in a sea zone is always spotted', 'css-64', view.away),
+  (
+    '22.3.1', null, view.zone ->> 'beach', css._naval_effect(view.zone ->> 'run'),
+    'the range of a naval zone is counted at the beach hex', null, view.away
+  ),
+  (
+    '7.1.2', null, "to", 'visible', 'nothing hides it', null,
+    view.away + css._naval_hexes(view.zone ->> 'run')
+  )
+$$;
+
+comment on function css._at_sea(css.sighting, text) is
+'The rows of css.los for a unit in a naval zone where 7.1.2 spots it whatever lies between (css-64).';
+
+create or replace function css._whole_line(
+  view css.sighting, "from" text, "to" text, lit bigint[], barraged bigint[], bombarded bigint[]
+)
+returns setof css.sight
+language plpgsql stable rows 2
+as $$
+declare
+  reach integer := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
+  shut_in boolean;
+begin
+  if view.away = 0 and view.a_in_cave <> view.t_in_cave then
+    return next row('6.3', null, "to", 'passes', 'the same hex is always seen', null, view.away)::css.sight;
+  elsif view.away = 1 then
+    return next row('7.1.2', null, "to", 'passes', 'an adjacent hex is always seen', null, view.away)::css.sight;
+  elsif view.away > reach or (view.away > 1 and view.reach < 8) then
+    return next row(
+      case
+        when view.conditions ->> 'time' = 'night' and reach > 1 then '8.7.3'
+        else css._visibility_rule(view.conditions)
+      end,
+      null,
+      "to",
+      case when view.away > reach then 'blocks' else 'passes' end,
+      css._hexes(reach) || ' can be seen now',
+      null,
+      view.away
+    )::css.sight;
+  end if;
+  if view.away > 1 and css._spot(view.aq, view.ar) = any(barraged) then
+    -- css-11: out of a barrage
+    shut_in := view.readings ->> 'css-11' = 'a'
+      or (view.readings ->> 'css-11' = 'c' and coalesce(css._spot(view.aq, view.ar) = any(bombarded), false));
+    return next row(
+      case when shut_in then '7.1.2' else '8.7.2' end,
+      null,
+      "from",
+      case when shut_in then 'blocks' else 'passes' end,
+      case
+        when shut_in then 'under a barrage or bombardment only adjacent hexes are seen'
+        else 'out of a barrage sight is normal'
+      end,
+      'css-11',
+      view.away
+    )::css.sight;
+  end if;
+end
+$$;
+
+comment on function css._whole_line(css.sighting, text, text, bigint[], bigint[], bigint[]) is
+'What a line of sight is subject to as a whole: how far is seen now, and a barrage on the viewer.';
+
 create or replace function css._los(
   position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
 )
@@ -578,29 +660,18 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  view css.sighting := css._sighting(_los.position_id, _los."from", _los."to", _los.conditions, _los.policy);
-  away integer := lattice.distance(view.aq, view.ar, view.tq, view.tr);
-  high integer := greatest(view.alevel, view.tlevel);
-  low integer := least(view.alevel, view.tlevel);
-  lower integer[] := case
-    when view.tlevel < view.alevel then array[view.tq, view.tr] else array[view.aq, view.ar]
-  end;
+  view css.sighting;
+  above integer;
   barraged bigint[];
   bombarded bigint[];
   burning bigint[];
   burnt bigint[];
   lit bigint[];
-  reach integer;
-  shut_in boolean;
+  told css.sight;
   cell record;
-  told integer;
   spot text;
-  way text;
-  of_cave boolean;
-  over_cliff boolean;
-  blocks boolean;
-  above integer;
-  looked_down boolean := false;
+  beside_start boolean;
+  feature text;
   met1 integer;
   met2 integer;
   stops boolean;
@@ -612,216 +683,215 @@ declare
   stopped boolean := false;
   unknown boolean := false;
 begin
-  if view.marked then
-    select * into barraged, bombarded, burning, burnt, lit from css._marked(_los.position_id);
+  select
+    position.map_id,
+    coalesce(_los.conditions, position.conditions),
+    ruleset.presets || coalesce(_los.policy, position.policy),
+    css._visibility(coalesce(_los.conditions, position.conditions), false),
+    exists (select from public.marker where marker.position_id = _los.position_id),
+    exists (
+      select from public.unit
+      where unit.position_id = _los.position_id and unit.code in (_los."from", _los."to")
+    ),
+    viewer.q,
+    viewer.r,
+    viewer.level,
+    viewer.walls,
+    false,
+    target.q,
+    target.r,
+    target.level,
+    target.walls,
+    false,
+    null,
+    lattice.distance(viewer.q, viewer.r, target.q, target.r),
+    greatest(viewer.level, target.level),
+    least(viewer.level, target.level),
+    case when target.level < viewer.level then target.q else viewer.q end,
+    case when target.level < viewer.level then target.r else viewer.r end
+  into view
+  from public.position
+  inner join public.ruleset on ruleset.code = 'css'
+  left join public.css_ground as viewer on viewer.map_id = position.map_id and viewer.label = _los."from"
+  left join public.css_ground as target on target.map_id = position.map_id and target.label = _los."to"
+  where position.id = _los.position_id;
+  -- units are asked for less often than hexes, and found before a hex of the same name
+  if view.names_units or view.away is null then
+    view := css._sighting_of_units(_los.position_id, _los."from", _los."to", view);
+    if view.zone is not null and view.readings ->> 'css-64' = 'b' then
+      return query
+      select * from css._at_sea(view, _los."to");
+      return;
+    end if;
   end if;
 
-  -- css-64: 7.1.2 spots who is at sea, whatever lies between
-  if view.zone is not null and view.readings ->> 'css-64' = 'b' then
-    return next row(
-      '7.1.2', null, _los."to", 'passes', 'a unit in a sea zone is always spotted', 'css-64', away
-    )::css.sight;
-    return next row(
-      '22.3.1', null, view.zone ->> 'beach', css._naval_effect(view.zone ->> 'run'),
-      'the range of a naval zone is counted at the beach hex', null, away
-    )::css.sight;
-    away := away + css._naval_hexes(view.zone ->> 'run');
-    return next row('7.1.2', null, _los."to", 'visible', 'nothing hides it', null, away)::css.sight;
-    return;
+  -- what it is subject to as a whole
+  if view.marked or view.away < 2 or view.away > view.reach or view.reach < 8 then
+    if view.marked then
+      select * into barraged, bombarded, burning, burnt, lit from css._marked(_los.position_id);
+    end if;
+    for told in
+      select * from css._whole_line(view, _los."from", _los."to", lit, barraged, bombarded)
+    loop
+      stopped := stopped or told.effect = 'blocks';
+      return next told;
+    end loop;
+  end if;
+  if (view.awalls | view.twalls) & css._on_any_side('steep_slope') <> 0 then
+    above := css._above(view);
   end if;
 
-  -- what the whole line is subject to
-  reach := css._visibility(view.conditions, css._spot(view.tq, view.tr) = any(lit));
-  if away = 0 and view.a_in_cave <> view.t_in_cave then
-    return next row('6.3', null, _los."to", 'passes', 'the same hex is always seen', null, away)::css.sight;
-  elsif away = 1 then
-    return next row('7.1.2', null, _los."to", 'passes', 'an adjacent hex is always seen', null, away)::css.sight;
-  elsif away > reach or (away > 1 and (reach < 8 or view.conditions ->> 'time' = 'night')) then
-    stopped := away > reach;
-    return next row(
-      case
-        when view.conditions ->> 'time' = 'night' and reach > 1 then '8.7.3'
-        else css._visibility_rule(view.conditions)
-      end,
-      null,
-      _los."to",
-      case when stopped then 'blocks' else 'passes' end,
-      css._hexes(reach) || ' can be seen now',
-      null,
-      away
-    )::css.sight;
-  end if;
-  if away > 1 and css._spot(view.aq, view.ar) = any(barraged) then
-    -- css-11: out of a barrage
-    shut_in := view.readings ->> 'css-11' = 'a'
-      or (view.readings ->> 'css-11' = 'c' and coalesce(css._spot(view.aq, view.ar) = any(bombarded), false));
-    stopped := stopped or shut_in;
-    return next row(
-      case when shut_in then '7.1.2' else '8.7.2' end,
-      null,
-      _los."from",
-      case when shut_in then 'blocks' else 'passes' end,
-      case
-        when shut_in then 'under a barrage or bombardment only adjacent hexes are seen'
-        else 'out of a barrage sight is normal'
-      end,
-      'css-11',
-      away
-    )::css.sight;
-  end if;
-
-  -- what it meets on its way; a side with two features comes twice
+  -- what it meets on its way
   for cell in
     select
-      trace.n,
-      trace.kind,
-      trace.crossed,
-      trace.of_start,
-      trace.of_target,
-      view.aq + trace.q1 as q1,
-      view.ar + trace.r1 as r1,
-      view.aq + trace.q2 as q2,
-      view.ar + trace.r2 as r2,
-      hexside.kind as feature,
-      one.label as label1,
-      one.level as level1,
-      ground.code as terrain1,
-      ground.sight as printed1,
+      met.*,
       two.label as label2,
       two.level as level2,
-      css._ground(two.terrain, two.features) as terrain2
-    from lattice.trace
+      two.terrain as terrain2,
+      two.sight as sight2,
+      -- a side of the rim is known from within
+      coalesce(met.walls1, css._walls(two.walls, lattice.opposite(met.direction))) as walls
+    from (
+      select
+        trace.kind,
+        trace.crossed,
+        trace.of_start,
+        trace.of_target,
+        trace.direction,
+        view.aq + trace.q1 as q1,
+        view.ar + trace.r1 as r1,
+        one.label as label1,
+        one.level as level1,
+        one.terrain as terrain1,
+        one.sight as sight1,
+        css._walls(one.walls, trace.direction) as walls1,
+        -- as long as nothing is marked, read otherwise or seen from above
+        css._met(
+          one.level, view.high, view.low, lattice.distance(one.q, one.r, view.lower_q, view.lower_r) = 1,
+          one.sight, null, false, view.readings ->> 'css-43' = 'a'
+        ) as met1
+      from lattice.trace
+      left join public.css_ground as one
+        on one.map_id = view.map_id and one.q = view.aq + trace.q1 and one.r = view.ar + trace.r1
+      where trace.dq = view.tq - view.aq
+        and trace.dr = view.tr - view.ar
+        -- a hex knows the side that leads into it
+        and not trace.leads_in
+        -- neither a side without a wall says anything, nor low open ground
+        and case
+          when css._walls(one.walls, trace.direction) <> 0 then true
+          when trace.kind = 'hex' then one.level is null or one.level > view.low or one.sight <> 0 or view.marked
+          when trace.kind = 'side' then one.walls is null
+          when trace.kind = 'end' then one.walls is null or trace.crossed
+          else true
+        end
+      order by trace.n
+      offset 0
+    ) as met
     -- a key that is null is looked up nowhere
-    left join public.hexside
-      on hexside.map_id = view.map_id
-        and hexside.x = case when trace.kind in ('side', 'spine', 'end') then 2 * view.aq + trace.x end
-        and hexside.y = 2 * view.ar + trace.y
-        and hexside.kind in ('slope', 'steep_slope', 'ridge', 'cliff')
-    left join public.hex as one
-      on one.map_id = view.map_id
-        and one.q = case
-          when hexside.kind is not null or trace.kind <> 'side' and (trace.kind <> 'end' or trace.crossed)
-            then view.aq + trace.q1
-        end
-        and one.r = view.ar + trace.r1
-    left join public.terrain as ground
-      on ground.ruleset = 'css'
-        and ground.code = case
-          when trace.kind in ('hex', 'spine', 'touch') then css._ground(one.terrain, one.features)
-        end
-    left join public.hex as two
+    left join public.css_ground as two
       on two.map_id = view.map_id
-        and two.q = case when trace.kind in ('spine', 'side', 'end') then view.aq + trace.q2 end
-        and two.r = view.ar + trace.r2
-    where trace.dq = view.tq - view.aq
-      and trace.dr = view.tr - view.ar
-      -- a side without a feature says nothing, nor does low open ground
-      and case trace.kind
-        when 'hex'
-          then view.marked or one.level is null or one.level > low or ground.sight is distinct from 'open'
-        when 'side' then hexside.kind is not null
-        when 'end' then hexside.kind is not null or trace.crossed
-        else true
-      end
-    order by trace.n
+        and two.q = case
+          when met.kind <> 'hex' or met.walls1 is distinct from 0 then met.q1 + lattice.step_q(met.direction)
+        end
+        and two.r = met.r1 + lattice.step_r(met.direction)
   loop
-    spot := case
-      when cell.kind = 'hex' then cell.label1
-      else positions.side_label(cell.label1, cell.label2)
-    end;
-    if cell.kind in ('spine', 'touch', 'end') and told is distinct from cell.n then
-      return next css._tell(
-        case cell.kind when 'spine' then 19 when 'touch' then 20 else 21 end, spot, null, null, away
-      );
-    end if;
-    -- 6.2.2: whether an end looks down matters to low cover and cliffs only
-    if not looked_down
-      and (
-        cell.feature = 'cliff'
-        or cell.terrain1 in ('brush', 'rocky', 'sugar_cane')
-        or (cell.kind = 'spine' and cell.terrain2 in ('brush', 'rocky', 'sugar_cane'))
-      ) then
-      above := css._downhill(view.map_id, view.aq, view.ar, view.tq, view.tr);
-      looked_down := true;
-    end if;
-    if cell.feature is not null then
-      way := css._way(
-        cell.kind, cell.crossed, cell.of_start or cell.of_target, view.readings ->> 'css-62'
-      );
-      of_cave := (view.a_in_cave and cell.of_start) or (view.t_in_cave and cell.of_target);
-      over_cliff := cell.feature = 'cliff'
-        and way = 'across'
-        and above is not null
-        and view.readings ->> 'css-44' <> 'b';
-      blocks := css._side_stops(cell.feature = 'cliff', way, of_cave, over_cliff);
-      stopped := stopped or blocks;
-      -- 6.3: out of a cave over any side but a cliff
-      of_cave := of_cave and way <> 'aside' and cell.feature <> 'cliff';
-      return next row(
-        case
-          when way = 'along' then '7.1.2'
-          when of_cave then '6.3'
-          when high = low or over_cliff then '6.2.2'
-          else '7.1.2'
-        end,
-        case when way = 'along' then 'd' when not (of_cave or high = low or over_cliff) then 'c' end,
-        spot,
-        case when blocks then 'blocks' else 'passes' end,
-        format(
-          case when blocks then 'a %s in the way' else 'a %s that does not hide what lies beyond' end,
-          replace(cell.feature, '_', ' ')
-        ),
-        case
-          when cell.feature = 'cliff' and way = 'across' and above is not null then 'css-44'
-          when cell.kind = 'end' then 'css-62'
-        end,
-        away
-      )::css.sight;
-    end if;
-    continue when cell.kind in ('side', 'end') or told = cell.n;
-    told := cell.n;
-    met1 := case
-      when cell.kind <> 'touch' or view.readings ->> 'css-62' = 'b'
-        then css._met_at(
-          cell.q1, cell.r1, cell.level1, high, low, lower, cell.terrain1, cell.printed1,
-          barraged, burning, burnt, above, view.readings
-        )
-    end;
-    met2 := case
-      when cell.kind = 'spine'
-        then css._met_at(
-          cell.q2, cell.r2, cell.level2, high, low, lower, cell.terrain2,
-          (select terrain.sight from public.terrain where terrain.ruleset = 'css' and terrain.code = cell.terrain2),
-          barraged, burning, burnt, above, view.readings
-        )
-    end;
-    stops := css._stops(cell.kind, met1, met2);
-    untold := css._untold(met1, met2);
-    saying := case
-      when stops then case when met1 is null and met2 is null then 14 end
-      when css._thins(met1, met2) then case when seen > 0 then 16 else 15 end
-      when css._may_thin(met1, met2) then 17
-      when not untold and (coalesce(met1, 0) | coalesce(met2, 0)) & 447 <> 0 then 18
-    end;
-    if saying is not null then
-      if saying in (15, 16) then
-        seen := seen + 1;
-      elsif saying = 17 then
-        possible := possible + 1;
-        maybe := spot;
+    if cell.kind <> 'hex' or cell.walls <> 0 then
+      spot := positions.side_label(cell.label1, cell.label2);
+      saying := case
+        when cell.kind = 'spine' then 19
+        when cell.kind = 'touch' then 20
+        when cell.kind = 'end' and (cell.crossed or cell.walls <> 0) then 21
+      end;
+      if saying is not null then
+        return next css._tell(saying, spot, null, null, view.away);
       end if;
-      return next css._tell(
-        saying,
-        spot,
-        null,
-        coalesce(css._point_of(met1, met2), case when cell.kind = 'touch' then 'css-62' end),
-        away
-      );
+      if cell.walls <> 0 then
+        -- of a hex, the side it is entered by
+        beside_start := cell.of_start or (
+          cell.kind = 'hex'
+          and cell.q1 + lattice.step_q(cell.direction) = view.aq
+          and cell.r1 + lattice.step_r(cell.direction) = view.ar
+        );
+        foreach feature in array css._features(cell.walls) loop
+          told := css._tell_side(
+            feature,
+            css._way(cell.kind, cell.crossed, beside_start or cell.of_target, view.readings ->> 'css-62'),
+            (view.a_in_cave and beside_start) or (view.t_in_cave and cell.of_target),
+            above is not null, view.high = view.low, view.readings, spot, cell.kind = 'end', view.away
+          );
+          stopped := stopped or told.effect = 'blocks';
+          return next told;
+        end loop;
+      end if;
     end if;
-    stopped := stopped or stops or seen > 1;
-    unknown := unknown or untold;
-    if met1 <> 0 then
-      foreach saying in array css._say(met1, stops, untold, high = low, view.readings) loop
+    if cell.kind = 'hex' then
+      met1 := cell.met1;
+      if view.marked or above is not null or cell.sight1 & (256 + 512 + 8192) <> 0 then
+        met1 := css._met_at(
+          cell.q1, cell.r1, cell.level1, cell.sight1, view, above, barraged, burning, burnt
+        );
+        unknown := unknown or coalesce(met1 & 256 <> 0, false);
+      end if;
+      stops := met1 is null or met1 & 63 <> 0;
+      saying := case
+        when met1 is null then 14
+        when not stops and met1 & 128 <> 0 then case seen when 0 then 15 else 16 end
+      end;
+      stopped := stopped or stops;
+      if saying > 14 then
+        seen := seen + 1;
+      end if;
+      foreach saying in array css._say(saying, met1, stops, true, view.high = view.low, view.readings) loop
+        return next css._tell(
+          saying,
+          cell.label1,
+          cell.terrain1,
+          case
+            when saying in (15, 16) then css._point_of(met1, null)
+            when saying between 2 and 6 and met1 & 16384 <> 0 then 'css-44'
+          end,
+          view.away
+        );
+      end loop;
+    elsif cell.kind in ('spine', 'touch') then
+      met1 := null;
+      met2 := null;
+      if cell.kind = 'spine' or view.readings ->> 'css-62' = 'b' then
+        met1 := css._met_at(
+          cell.q1, cell.r1, cell.level1, cell.sight1, view, above, barraged, burning, burnt
+        );
+      end if;
+      if cell.kind = 'spine' then
+        met2 := css._met_at(
+          cell.q1 + lattice.step_q(cell.direction), cell.r1 + lattice.step_r(cell.direction), cell.level2,
+          cell.sight2, view, above, barraged, burning, burnt
+        );
+      end if;
+      stops := css._stops(cell.kind, met1, met2);
+      untold := css._untold(met1, met2);
+      saying := case
+        when stops then null
+        when css._thins(met1, met2) then case seen when 0 then 15 else 16 end
+        when css._may_thin(met1, met2) then 17
+        when not untold and (coalesce(met1, 0) | coalesce(met2, 0)) & 447 <> 0 then 18
+      end;
+      if saying is not null then
+        if saying in (15, 16) then
+          seen := seen + 1;
+        elsif saying = 17 then
+          possible := possible + 1;
+          maybe := spot;
+        end if;
+        return next css._tell(
+          saying,
+          spot,
+          null,
+          coalesce(css._point_of(met1, met2), case when cell.kind = 'touch' then 'css-62' end),
+          view.away
+        );
+      end if;
+      foreach saying in array css._say(null, met1, stops, untold, view.high = view.low, view.readings) loop
         return next css._tell(
           saying,
           cell.label1,
@@ -830,51 +900,53 @@ begin
             when saying between 2 and 6 and met1 & 16384 <> 0 then 'css-44'
             when cell.kind = 'touch' then 'css-62'
           end,
-          away
+          view.away
         );
       end loop;
-    end if;
-    if met2 <> 0 then
-      foreach saying in array css._say(met2, stops, untold, high = low, view.readings) loop
+      foreach saying in array css._say(null, met2, stops, untold, view.high = view.low, view.readings) loop
         return next css._tell(
           saying, cell.label2, cell.terrain2,
-          case when saying between 2 and 6 and met2 & 16384 <> 0 then 'css-44' end, away
+          case when saying between 2 and 6 and met2 & 16384 <> 0 then 'css-44' end, view.away
         );
       end loop;
+      stopped := stopped or stops;
+      unknown := unknown or untold;
     end if;
   end loop;
-  if seen < 2 and seen + possible > 1 then
+  if possible > 0 and seen < 2 and seen + possible > 1 then
     unknown := true;
-    return next css._tell(13, maybe, 'sugar_cane', null, away);
+    return next css._tell(13, maybe, 'sugar_cane', null, view.away);
   end if;
 
   -- what it comes to
-  if view.zone is not null then
-    return next row(
-      '22.3.1',
-      null,
-      view.zone ->> 'beach',
-      css._naval_effect(view.zone ->> 'run'),
-      'a naval zone is seen, and its range counted, at the beach hex',
-      'css-64',
-      away
-    )::css.sight;
-    away := away + css._naval_hexes(view.zone ->> 'run');
-  elsif away = 0 and view.a_in_cave <> view.t_in_cave then
-    away := 1;
+  if view.names_units then
+    if view.zone is not null then
+      return next row(
+        '22.3.1',
+        null,
+        view.zone ->> 'beach',
+        css._naval_effect(view.zone ->> 'run'),
+        'a naval zone is seen, and its range counted, at the beach hex',
+        'css-64',
+        view.away
+      )::css.sight;
+      view.away := view.away + css._naval_hexes(view.zone ->> 'run');
+    elsif view.away = 0 and view.a_in_cave <> view.t_in_cave then
+      view.away := 1;
+    end if;
   end if;
   return next row(
     '7.1.1',
     null,
     _los."to",
-    case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end,
+    case when stopped or seen > 1 then 'blocked' when unknown then 'unknown' else 'visible' end,
     case
-      when stopped then 'the line of sight is blocked'
+      when stopped or seen > 1 then 'the line of sight is blocked'
       when unknown then 'the rulebook does not print what would decide it'
       else 'nothing stops the line of sight'
     end,
     null,
-    away
+    view.away
   )::css.sight;
 end
 $$;

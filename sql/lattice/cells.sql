@@ -95,6 +95,42 @@ end;
 comment on function lattice.neighbours(integer, integer) is
 'The six adjacent hexes with their direction, 1 (up) to 6 clockwise.';
 
+create or replace function lattice.direction(dq integer, dr integer)
+returns integer
+language sql immutable parallel safe
+return case
+  when dq = 0 then case dr when -1 then 1 when 1 then 4 end
+  when dq = 1 then case dr when -1 then 2 when 0 then 3 end
+  when dq = -1 then case dr when 1 then 5 when 0 then 6 end
+end;
+
+comment on function lattice.direction(integer, integer) is
+'The direction of an adjacent hex, 1 (up) to 6 clockwise; null where it is not adjacent.';
+
+create or replace function lattice.step_q(direction integer)
+returns integer
+language sql immutable parallel safe
+return (array[0, 1, 1, 0, -1, -1])[direction];
+
+comment on function lattice.step_q(integer) is
+'How q changes by a step in a direction.';
+
+create or replace function lattice.step_r(direction integer)
+returns integer
+language sql immutable parallel safe
+return (array[-1, -1, 0, 1, 1, 0])[direction];
+
+comment on function lattice.step_r(integer) is
+'How r changes by a step in a direction.';
+
+create or replace function lattice.opposite(direction integer)
+returns integer
+language sql immutable parallel safe
+return (direction + 2) % 6 + 1;
+
+comment on function lattice.opposite(integer) is
+'The direction back.';
+
 create or replace function lattice.disc(q integer, r integer, radius integer)
 returns table (dq integer, dr integer, hq integer, hr integer)
 language sql immutable parallel safe rows 200

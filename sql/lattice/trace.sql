@@ -11,6 +11,9 @@
 -- tells of a hexside whether the line goes from one of its hexes into the other there,
 -- be it through an inner point or through its end; `of_start` and `of_target` whether it
 -- is a side of an end hex.
+-- `direction` is of a hexside the one from its first hex to its second; of a hex, where the
+-- line comes from, if it comes over an inner point of a side. That side is one that
+-- `leads_in`: who asks the hex what is on the side it is entered by can pass it over.
 -- `enter` and `leave` are numerators over `den` (0 at the start, `den` at the target):
 -- exact rational positions along the line.
 

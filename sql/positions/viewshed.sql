@@ -4,7 +4,8 @@
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
 -- it commits, whoever edits a map or position an exclusive one: so an edit either waits
 -- and then drops the row, or is seen by the one who fills. Under a stricter isolation
--- than READ COMMITTED the answer is computed but not kept.
+-- than READ COMMITTED the answer is computed but not kept, and nothing is edited: whoever
+-- does not see what others have kept since cannot drop it.
 
 create or replace function positions._map_lock(map_id bigint)
 returns bigint
@@ -13,6 +14,35 @@ return (x'51671e'::bigint << 32) + map_id;
 
 comment on function positions._map_lock(bigint) is
 'The key of the advisory lock that readers who fill the cache and editors of a map share.';
+
+create or replace function positions._lock_map(map_id bigint)
+returns void
+language plpgsql volatile
+as $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'maps and positions are edited under READ COMMITTED only'
+      using errcode = 'invalid_transaction_state',
+      hint = 'Begin the transaction without an isolation level, or with READ COMMITTED.';
+  end if;
+  perform pg_advisory_xact_lock(positions._map_lock(map_id));
+end
+$$;
+
+comment on function positions._lock_map(bigint) is
+'Wait until nobody else edits a map or fills its caches, and keep others from it until the transaction ends.';
+
+create or replace function positions._changed_rows(operation text, query text)
+returns text
+language sql immutable parallel safe
+return case operation
+  when 'INSERT' then format(query, 'new_rows')
+  when 'DELETE' then format(query, 'old_rows')
+  else format(query, 'old_rows') || ' union all ' || format(query, 'new_rows')
+end;
+
+comment on function positions._changed_rows(text, text) is
+'For a trigger: a query of the rows that a statement changed, as they were and as they are.';
 
 create or replace function positions.viewshed(position_id bigint, "from" text, radius integer default null)
 returns table (q integer, r integer, label text, range integer)
@@ -79,7 +109,7 @@ returns void
 language plpgsql volatile
 as $$
 begin
-  perform pg_advisory_xact_lock(positions._map_lock(_drop_viewsheds.map_id));
+  perform positions._lock_map(_drop_viewsheds.map_id);
   delete from public.viewshed as kept
   where kept.map_id = _drop_viewsheds.map_id
     and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
@@ -104,17 +134,10 @@ language plpgsql
 as $$
 declare
   edit record;
-  columns text := tg_argv[0];
-  by_position boolean := tg_argv[1]::boolean;
 begin
-  -- The changed rows are those of the old and the new transition table, whichever there are.
   for edit in execute format(
-    'select map_id, %s as position_id, array_agg(q) as qs, array_agg(r) as rs from ('
-    ' %s %s %s) as changed group by 1, 2',
-    case when by_position then 'position_id' else 'null::bigint' end,
-    case when tg_op <> 'INSERT' then format('select %s from old_rows', columns) end,
-    case when tg_op = 'UPDATE' then 'union all' end,
-    case when tg_op <> 'DELETE' then format('select %s from new_rows', columns) end
+    'select map_id, position_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by 1, 2',
+    positions._changed_rows(tg_op, tg_argv[0])
   )
   loop
     perform positions._drop_viewsheds(edit.map_id, edit.position_id, edit.qs, edit.rs);
@@ -146,7 +169,7 @@ returns trigger
 language plpgsql
 as $$
 begin
-  perform pg_advisory_xact_lock(positions._map_lock(coalesce(new.map_id, old.map_id)));
+  perform positions._lock_map(coalesce(new.map_id, old.map_id));
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
     and kept.viewer in (old.code, new.code);
@@ -168,11 +191,11 @@ declare
 begin
   for watched in
     values
-    ('hex', 'map_id, q, r', 'false'),
-    ('hexside', 'map_id, x / 2 as q, y / 2 as r', 'false'),
-    ('terrain_area', 'map_id, null::integer as q, null::integer as r', 'false'),
-    ('crest', 'map_id, null::integer as q, null::integer as r', 'false'),
-    ('marker', 'map_id, position_id, q, r', 'true')
+    ('hex', 'select map_id, null::bigint as position_id, q, r from %s'),
+    ('hexside', 'select map_id, null::bigint as position_id, x / 2 as q, y / 2 as r from %s'),
+    ('terrain_area', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
+    ('crest', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
+    ('marker', 'select map_id, position_id, q, r from %s')
   loop
     for event in
       values
@@ -182,13 +205,38 @@ begin
     loop
       execute format(
         'create or replace trigger viewshed_%s after %s on public.%I referencing %s'
-        ' for each statement execute function positions._after_edit(%L, %L)',
-        event.column1, event.column1, watched.column1, event.column2, watched.column2, watched.column3
+        ' for each statement execute function positions._after_edit(%L)',
+        event.column1, event.column1, watched.column1, event.column2, watched.column2
       );
     end loop;
   end loop;
 end
 $$;
+
+create or replace function positions._after_ruleset_edit()
+returns trigger
+language plpgsql
+as $$
+begin
+  perform positions._drop_viewsheds(map.id, null, null, null)
+  from public.map
+  where map.ruleset in (select to_jsonb(changed) ->> tg_argv[0] from new_rows as changed);
+  return null;
+end
+$$;
+
+comment on function positions._after_ruleset_edit() is
+'Trigger: drop all viewsheds of a game when what its terrain does, or how it is read, changes.';
+
+create or replace trigger viewshed_terrain
+after update on public.terrain
+referencing new table as new_rows
+for each statement execute function positions._after_ruleset_edit('ruleset');
+
+create or replace trigger viewshed_presets
+after update on public.ruleset
+referencing new table as new_rows
+for each statement execute function positions._after_ruleset_edit('code');
 
 create or replace trigger viewshed_state
 after update on public.position

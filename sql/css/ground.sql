@@ -1,0 +1,195 @@
+-- needs: lattice/cells.sql, positions/viewshed.sql
+-- The ground as sight asks for it: a narrow row for each hex of a css map, kept by triggers.
+--
+-- A line of sight meets a dozen cells. What it asks of each stands in three tables, one row
+-- for a hex, one for its terrain and one for every feature on each of its sides; in
+-- `public.css_ground` it is one row, found at once. The view `css.ground` tells what that
+-- table must hold, and every edit of a hex, a hexside or a kind of terrain brings the rows
+-- it touches up to date within its own statement.
+
+create or replace function css._ground(terrain text, features text[])
+returns text
+language sql immutable parallel safe
+return case when 'cave' = any(features) then 'rocky' else terrain end;
+
+comment on function css._ground(text, text[]) is
+'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
+
+create or replace function css._sight(printed text, terrain text)
+returns integer
+language sql immutable parallel safe
+return case
+  -- not printed
+  when printed is null then 256
+  -- 7.1.1 a and 7.1.1 c; on lower ground 7.1.2 e
+  when printed = 'blocks' then 32 + 1024
+  when printed = 'blocks_at_second' then 128 + 1024
+  else 0
+end
++ case terrain when 'rice_paddy' then 512 when 'sugar_cane' then 8192 else 0 end
+-- 6.2.2: what is seen over from above a steep slope
++ case when terrain in ('brush', 'rocky', 'sugar_cane') then 16384 else 0 end;
+
+comment on function css._sight(text, text) is
+'What the ground of a hex does to sight as printed, as bits of css._met.';
+
+create or replace function css._wall(kind text)
+returns integer
+language sql immutable parallel safe
+return case kind when 'slope' then 1 when 'steep_slope' then 2 when 'ridge' then 4 when 'cliff' then 8 else 0 end;
+
+comment on function css._wall(text) is
+'The bit of a feature of a hexside that may stop a line of sight (6.2.2); 0 for one that never does.';
+
+create or replace function css._walls(walls integer, direction integer)
+returns integer
+language sql immutable parallel safe
+return (walls >> (4 * direction)) & 15;
+
+comment on function css._walls(integer, integer) is
+'Of the walls of a hex, those on its side in a direction: the bits of css._wall.';
+
+create or replace function css._on_any_side(kind text)
+returns integer
+language sql immutable parallel safe
+return css._wall(kind) * x'1111110'::integer;
+
+comment on function css._on_any_side(text) is
+'The walls of a hex that would have one feature on all six sides.';
+
+create or replace view css.ground as
+select
+  hex.map_id,
+  hex.q,
+  hex.r,
+  hex.label,
+  hex.level,
+  css._ground(hex.terrain, hex.features) as terrain,
+  css._sight(terrain.sight, css._ground(hex.terrain, hex.features)) as sight,
+  coalesce(
+    (
+      select bit_or(css._wall(side.kind) << (4 * beside.direction))
+      from lattice.neighbours(hex.q, hex.r) as beside
+      inner join public.hexside as side
+        on side.map_id = hex.map_id and side.x = hex.q + beside.nq and side.y = hex.r + beside.nr
+    ),
+    0
+  ) as walls
+from public.hex
+left join public.terrain
+  on hex.ruleset = terrain.ruleset and css._ground(hex.terrain, hex.features) = terrain.code
+where hex.ruleset = 'css';
+
+comment on view css.ground is
+'What sight asks of the hexes of css maps, worked out from hexes, hexsides and terrain; css_ground keeps it.';
+comment on column css.ground.map_id is 'The map';
+comment on column css.ground.q is 'Axial column';
+comment on column css.ground.r is 'Axial row';
+comment on column css.ground.label is 'Printed number';
+comment on column css.ground.level is 'Elevation level';
+comment on column css.ground.terrain is 'The terrain whose effects it has: a cave hex is rocky (6.3)';
+comment on column css.ground.sight is 'What its ground does to a line of sight, as bits of css._met';
+comment on column css.ground.walls is 'What on its sides may stop one, four bits a side: css._walls';
+
+create or replace function css._refresh_ground(map_id bigint, qs integer[], rs integer[])
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform positions._lock_map(_refresh_ground.map_id);
+  delete from public.css_ground as kept
+  using unnest(_refresh_ground.qs, _refresh_ground.rs) as edited (q, r)
+  where kept.map_id = _refresh_ground.map_id
+    and kept.q = edited.q
+    and kept.r = edited.r;
+  insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
+  select ground.*
+  from (select distinct hex.q, hex.r from unnest(_refresh_ground.qs, _refresh_ground.rs) as hex (q, r)) as edited
+  inner join css.ground
+    on ground.map_id = _refresh_ground.map_id and ground.q = edited.q and ground.r = edited.r;
+end
+$$;
+
+comment on function css._refresh_ground(bigint, integer[], integer[]) is
+'Work the ground of some hexes of a map out anew.';
+
+create or replace function css._after_edit()
+returns trigger
+language plpgsql
+as $$
+declare
+  edit record;
+begin
+  for edit in execute format(
+    'select map_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by map_id',
+    positions._changed_rows(tg_op, tg_argv[0])
+  )
+  loop
+    perform css._refresh_ground(edit.map_id, edit.qs, edit.rs);
+  end loop;
+  return null;
+end
+$$;
+
+comment on function css._after_edit() is
+'Trigger: bring the ground of changed hexes, or beside changed hexsides, up to date.';
+
+create or replace function css._after_terrain_edit()
+returns trigger
+language plpgsql
+as $$
+begin
+  update public.css_ground as kept
+  set sight = css._sight(changed.sight, changed.code)
+  from new_rows as changed
+  where changed.ruleset = 'css'
+    and kept.terrain = changed.code
+    and kept.sight <> css._sight(changed.sight, changed.code);
+  return null;
+end
+$$;
+
+comment on function css._after_terrain_edit() is
+'Trigger: bring the ground up to date when a kind of terrain does something else to sight.';
+
+do $$
+declare
+  watched record;
+  event record;
+begin
+  for watched in
+    values
+    ('hex', 'select map_id, q, r from %s where ruleset = ''css'''),
+    (
+      'hexside',
+      'select side.map_id, hex.q, hex.r from %s as side, lattice.side_hexes(side.x, side.y) as beside,'
+      ' lateral (values (beside.q1, beside.r1), (beside.q2, beside.r2)) as hex (q, r) where side.ruleset = ''css'''
+    )
+  loop
+    for event in
+      values
+      ('insert', 'new table as new_rows'),
+      ('update', 'old table as old_rows new table as new_rows'),
+      ('delete', 'old table as old_rows')
+    loop
+      execute format(
+        'create or replace trigger css_ground_%s after %s on public.%I referencing %s'
+        ' for each statement execute function css._after_edit(%L)',
+        event.column1, event.column1, watched.column1, event.column2, watched.column2
+      );
+    end loop;
+  end loop;
+end
+$$;
+
+create or replace trigger css_ground_sight
+after update on public.terrain
+referencing new table as new_rows
+for each statement execute function css._after_terrain_edit();
+
+-- What an earlier version's functions worked out is not trusted.
+delete from public.css_ground;
+
+insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
+select ground.*
+from css.ground;
