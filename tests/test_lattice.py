@@ -255,3 +255,80 @@ def test_a_chain_jumps_nowhere(connection: Connection) -> None:
     assert connection.scalar(query, {"qs": [0, 1, 1], "rs": [0, 0, 1]})
     assert not connection.scalar(query, {"qs": [0, 2], "rs": [0, 0]})
     assert not connection.scalar(query, {"qs": [0], "rs": [0]})
+
+
+def test_a_hex_knows_where_the_line_comes_from(connection: Connection) -> None:
+    """The way of a line, hex by hex, is told twice: by its cells in order, and by their directions."""
+    rows = connection.execute(
+        sa.text(
+            "select dq, dr, kind, q1, r1, q2, r2, direction, leads_in from lattice.trace order by dq, dr, n"
+        )
+    ).all()
+    lines: dict[tuple[int, int], list[sa.Row[tuple[object, ...]]]] = {}
+    for row in rows:
+        lines.setdefault((row.dq, row.dr), []).append(row)
+    for target, cells in lines.items():
+        here = (0, 0)
+        over: sa.Row[tuple[object, ...]] | None = None
+        for cell in cells:
+            if cell.kind == "hex":
+                if over is None:
+                    assert cell.direction is None, (target, cell)
+                else:
+                    dq, dr = STEPS[cell.direction - 1]
+                    assert (cell.q1 + dq, cell.r1 + dr) == here, (target, cell)
+                    assert over.leads_in
+                here, over = (cell.q1, cell.r1), None
+                continue
+            if cell.kind == "touch":
+                assert cell.direction is None
+            else:
+                dq, dr = STEPS[cell.direction - 1]
+                assert (cell.q1 + dq, cell.r1 + dr) == (cell.q2, cell.r2)
+            assert cell.kind == "side" or not cell.leads_in
+            over = cell if cell.kind == "side" else None
+        # the side that leads into the target is nobody's
+        assert over is None or not over.leads_in
+
+
+def test_rays_hold_the_cells_of_their_traces(connection: Connection) -> None:
+    def hexes(bits: str | None) -> set[tuple[int, int]]:
+        return {(n // 17 - 8, n % 17 - 8) for n, bit in enumerate(bits or "") if bit == "1"}
+
+    def sides(bits: str | None) -> set[tuple[int, int]]:
+        return {(n // 33 - 16, n % 33 - 16) for n, bit in enumerate(bits or "") if bit == "1"}
+
+    rays = connection.execute(sa.text("select * from lattice.ray")).all()
+    assert len(rays) == 216
+    for ray in rays:
+        cells = line(connection, ray.dq, ray.dr)
+        end = Axial(ray.dq, ray.dr)
+        assert ray.away == Axial(0, 0).distance(end)
+        passed = {(c.q1, c.r1) for c in cells if c.kind == "hex"}
+        touched = {(c.q1, c.r1) for c in cells if c.kind == "touch"}
+        spines = [c for c in cells if c.kind == "spine"]
+        grazed = [c for c in cells if c.kind == "end" and not c.crossed]
+        assert hexes(ray.hexes) == passed
+        assert hexes(ray.touched) == touched
+        assert hexes(ray.beside_target) == {h for h in passed | touched if end.distance(Axial(*h)) == 1}
+        assert sides(ray.along) == {(c.x, c.y) for c in spines}
+        places = [17 * c.q1 + c.r1 + 144 for c in spines], [17 * c.q2 + c.r2 + 144 for c in spines]
+        assert (ray.spine1 or [], ray.spine2 or []) == places
+        assert sides(ray.across) == {
+            (c.x, c.y) for c in cells if c.crossed and not c.of_start and not c.of_target
+        }
+        assert sides(ray.leaving) == {(c.x, c.y) for c in cells if c.crossed and c.of_start}
+        assert sides(ray.arriving) == {(c.x, c.y) for c in cells if c.crossed and c.of_target}
+        assert sides(ray.grazed) == {(c.x, c.y) for c in grazed if not c.of_start and not c.of_target}
+        assert sides(ray.grazed_leaving) == {(c.x, c.y) for c in grazed if c.of_start}
+
+
+def test_a_step_and_a_step_back(rows) -> None:  # type: ignore[no-untyped-def]
+    assert rows(
+        "select direction, lattice.step_q(direction), lattice.step_r(direction), lattice.opposite(direction),"
+        " lattice.direction(lattice.step_q(direction), lattice.step_r(direction))"
+        " from generate_series(1, 6) as direction order by 1"
+    ) == [(n, *STEPS[n - 1], (n + 2) % 6 + 1, n) for n in range(1, 7)]
+    assert rows("select lattice.direction(0, 0), lattice.direction(1, 1), lattice.direction(2, 0)") == [
+        (None, None, None)
+    ]

@@ -1,4 +1,4 @@
-"""The viewshed cache: the same rows as the uncached fan, and no stale answer after any edit."""
+"""What is kept for sight: the viewshed cache and the css ground never lag behind an edit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.engine import Connection, Engine
 
-from db.database import make_engine
+from db.database import make_engine, psycopg_connection
 from db.rulesets import read_ruleset
+from db.schema import SQL
 from importers.cases import PositionDraft, store_position
 from importers.map_draft import HexDraft, MapDraft
 
@@ -54,12 +55,26 @@ def live(connection: Connection, position: int, viewer: str, radius: int | None)
     }
 
 
+def lagging(connection: Connection) -> list[tuple[Any, ...]]:
+    """Rows of the kept ground that are not what the tables say, and rows that it lacks."""
+    query = """
+        (select 'kept', * from css_ground except select 'kept', * from css.ground)
+        union all
+        (select 'lacking', * from css.ground except select 'lacking', * from css_ground)
+    """
+    return [tuple(row) for row in connection.execute(sa.text(query))]
+
+
 label = st.sampled_from(LABELS)
 edit = st.one_of(
     st.tuples(st.just("terrain"), label, st.sampled_from(TERRAIN)),
     st.tuples(st.just("level"), label, st.integers(1, 4)),
     st.tuples(st.just("hexside"), label, st.tuples(st.integers(1, 6), st.sampled_from(HEXSIDES))),
     st.tuples(st.just("no_hexside"), label, st.none()),
+    st.tuples(st.just("other_hexside"), label, st.sampled_from(HEXSIDES)),
+    st.tuples(st.just("features"), label, st.sampled_from(["{}", "{cave}", "{village}"])),
+    st.tuples(st.just("sight"), label, st.sampled_from(["open", "blocks", "blocks_at_second", None])),
+    st.tuples(st.just("presets"), label, st.sampled_from(["a", "b"])),
     st.tuples(st.just("marker"), label, st.sampled_from(MARKERS)),
     st.tuples(st.just("no_marker"), label, st.none()),
     st.tuples(st.just("move_marker"), label, label),
@@ -77,6 +92,14 @@ EDITS = {
     " where hex.map_id = :map and hex.label = :label and beside.direction = :direction on conflict do nothing",
     "no_hexside": "delete from hexside where map_id = :map and (x, y) in (select hex.q + beside.nq, hex.r + beside.nr"
     " from hex, lattice.neighbours(hex.q, hex.r) as beside where hex.map_id = :map and hex.label = :label)",
+    "other_hexside": "update hexside set kind = :what where map_id = :map and (x, y) in"
+    " (select hex.q + beside.nq, hex.r + beside.nr from hex, lattice.neighbours(hex.q, hex.r) as beside"
+    " where hex.map_id = :map and hex.label = :label) and (select count(*) from hexside as other"
+    " where (other.map_id, other.x, other.y) = (hexside.map_id, hexside.x, hexside.y)) = 1",
+    "features": "update hex set features = cast(:what as text[]) where map_id = :map and label = :label",
+    "sight": "update terrain set sight = :what where ruleset = 'css' and code in ('brush', 'rocky')",
+    "presets": "update ruleset set presets = presets || jsonb_build_object('css-12', cast(:what as text))"
+    " where code = 'css'",
     "marker": "insert into marker (position_id, map_id, q, r, kind) select :position, map_id, q, r, :what"
     " from hex where map_id = :map and label = :label",
     "no_marker": "delete from marker where (map_id, q, r) in"
@@ -91,7 +114,7 @@ EDITS = {
 
 
 @settings(
-    max_examples=40,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -114,6 +137,7 @@ def test_no_stale_answer_survives_any_edit(
             connection.execute(
                 sa.text(query), {key: value for key, value in values.items() if f":{key}" in query}
             )
+            assert lagging(connection) == [], kind
             for asked, far in ((watched, None), (viewer, radius)):
                 if asked in there:
                     assert cached(connection, position, asked, far) == live(
@@ -232,3 +256,70 @@ def test_a_reader_and_an_editor_at_once_leave_nothing_stale(own_engine: Engine) 
     with own_engine.begin() as connection:
         assert cached(connection, position, "05.05", None) == live(connection, position, "05.05", None)
         assert "05.03" not in {row[2] for row in cached(connection, position, "05.05", None)}
+
+
+def test_a_map_that_goes_takes_its_ground_along(connection: Connection) -> None:
+    position = plain_position(connection)
+    board = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": position})
+    count = sa.text("select count(*) from css_ground where map_id = :map")
+    assert connection.scalar(count, {"map": board}) == SIDE * SIDE
+    connection.execute(sa.text("delete from map where id = :map"), {"map": board})
+    assert connection.scalar(count, {"map": board}) == 0
+
+
+def test_an_upgrade_works_the_ground_out_anew(connection: Connection) -> None:
+    plain_position(connection)
+    connection.execute(sa.text("update css_ground set level = 4, walls = 99 where label = '05.05'"))
+    connection.execute(sa.text("delete from css_ground where label = '05.06'"))
+    assert len(lagging(connection)) == 3
+    psycopg_connection(connection).execute((SQL / "css" / "ground.sql").read_text(encoding="utf-8"))  # type: ignore[arg-type]
+    assert lagging(connection) == []
+
+
+def test_two_editors_of_one_hex_leave_nothing_behind(own_engine: Engine) -> None:
+    """Each puts a feature on another side of the same hex; neither sees the other's before it commits."""
+    with own_engine.begin() as connection:
+        plain_position(connection)
+    done = threading.Event()
+
+    def build(connection: Connection, direction: int) -> None:
+        connection.execute(
+            sa.text(
+                "insert into hexside (map_id, ruleset, x, y, kind) select map_id, 'css', q + nq, r + nr, 'ridge'"
+                " from hex, lattice.neighbours(q, r) as beside where label = '05.05' and beside.direction = :direction"
+            ),
+            {"direction": direction},
+        )
+
+    def build_another() -> None:
+        with own_engine.begin() as connection:
+            build(connection, 4)
+        done.set()
+
+    with own_engine.begin() as first:
+        build(first, 1)
+        second = threading.Thread(target=build_another)
+        second.start()
+        time.sleep(0.3)
+        assert not done.is_set(), "the second editor must wait for the first"
+    second.join(timeout=10)
+    assert done.is_set()
+    with own_engine.begin() as connection:
+        assert lagging(connection) == []
+        walls = connection.scalar(sa.text("select walls from css_ground where label = '05.05'"))
+        assert bin(walls).count("1") == 2
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_nobody_edits_what_others_keep_without_seeing_it(own_engine: Engine, level: str) -> None:
+    """Under a stricter isolation an editor would not see, and so not drop, what was kept since it began."""
+    with own_engine.begin() as connection:
+        position = plain_position(connection)
+    with own_engine.connect().execution_options(isolation_level=level) as editor:
+        editor.execute(sa.text("select 1 from map")).all()
+        with own_engine.begin() as reader:
+            assert "05.03" in {row[2] for row in cached(reader, position, "05.05", None)}
+        with pytest.raises(sa.exc.DBAPIError, match="edited under READ COMMITTED only"):
+            editor.execute(sa.text("update hex set terrain = 'rocky' where label = '05.04'"))
+    with own_engine.begin() as connection:
+        assert cached(connection, position, "05.05", None) == live(connection, position, "05.05", None)
