@@ -290,6 +290,7 @@ class Ray(Base):
         sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target r"
     )
     away: Mapped[int] = mapped_column(sa.SmallInteger, comment="Hexes to the target")
+    place: Mapped[int] = mapped_column(sa.SmallInteger, comment="The target's place in a set of hexes")
     hexes: Mapped[str] = mapped_column(HEX_SET, comment="Hexes it passes through")
     beside_target: Mapped[str] = mapped_column(
         HEX_SET, comment="Of those and the touched, the hexes next to the target"
@@ -302,10 +303,10 @@ class Ray(Base):
     spine2: Mapped[list[int] | None] = mapped_column(
         ARRAY(sa.SmallInteger), comment="The second hex of each spine"
     )
-    leaving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the start that it crosses")
-    arriving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the target that it crosses")
     touched: Mapped[str | None] = mapped_column(HEX_SET, comment="Hexes it meets in a point")
     grazed: Mapped[str | None] = mapped_column(SIDE_SET, comment="Sides of neither end it meets in a point")
+    leaving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the start that it crosses")
+    arriving: Mapped[str] = mapped_column(SIDE_SET, comment="Sides of the target that it crosses")
     grazed_leaving: Mapped[str | None] = mapped_column(
         SIDE_SET, comment="Sides of the start it meets in a point"
     )

@@ -32,13 +32,29 @@ $$;
 comment on function css._viewer(bigint, text, jsonb, jsonb) is
 'Who looks: where it is, and what holds there now; no row where the name is none on the map.';
 
-create or replace function css._state(barraged boolean, burning boolean, burnt boolean)
-returns integer
-language sql immutable parallel safe
-return case when barraged then 1 else 0 end + case when burning then 2 else 0 end + case when burnt then 4 else 0 end;
+create or replace function css._around(spots bigint[], q integer, r integer)
+returns bit
+language plpgsql immutable parallel safe
+as $$
+begin
+  return coalesce(
+    (
+      select bit_or(lattice.hex_set(near.dq, near.dr))
+      from unnest(spots) as spot (n)
+      cross join lateral (
+        select
+          ((spot.n - (spot.n << 32 >> 32)) >> 32)::integer - _around.q as dq,
+          (spot.n << 32 >> 32)::integer - _around.r as dr
+      ) as near
+      where lattice.distance(0, 0, near.dq, near.dr) <= 8
+    ),
+    b'0'::bit(289)
+  );
+end
+$$;
 
-comment on function css._state(boolean, boolean, boolean) is
-'The markers on a hex that bear on sight, as bits.';
+comment on function css._around(bigint[], integer, integer) is
+'Of a list of hexes, each as css._spot, the set of those around a viewer.';
 
 create or replace function css._looking_down(
   map_id bigint, q integer, r integer, xs integer[], ys integer[], out here bit, out there bit
@@ -118,12 +134,18 @@ declare
   mark record;
   walls record;
   down record;
+  barraged bit(289) := no_hex;
+  burning bit(289) := no_hex;
+  burnt bit(289) := no_hex;
+  lit bit(289) := no_hex;
+  shut bit(289) := no_hex;
   shut_in boolean := false;
   corners boolean;
   over_cliffs boolean;
   literal boolean;
-  -- nothing is seen farther than this, whatever the light (7.1.2)
-  reach integer := least(fan.radius, 8);
+  -- how far is seen, and how far a light is seen
+  reach integer;
+  lit_reach integer;
 begin
   select * into view from css._viewer(fan.position_id, fan."from", fan.conditions, fan.policy);
   if view.q is null then
@@ -132,20 +154,20 @@ begin
   corners := view.readings ->> 'css-62' = 'b';
   over_cliffs := view.readings ->> 'css-44' <> 'b';
   literal := view.readings ->> 'css-43' = 'a';
+  reach := least(fan.radius, css._visibility(view.now, false));
+  lit_reach := least(fan.radius, css._visibility(view.now, true));
   if view.marked then
     select * into mark from css._marked(fan.position_id);
+    barraged := css._around(mark.barraged, view.q, view.r);
+    burning := css._around(mark.burning, view.q, view.r);
+    burnt := css._around(mark.burnt, view.q, view.r);
+    lit := css._around(mark.lit, view.q, view.r);
     -- css-11: out of a barrage
-    shut_in := coalesce(
-      css._spot(view.q, view.r) = any(mark.barraged)
+    shut_in := get_bit(barraged, lattice.hex_bit(0, 0)) = 1
       and (
         view.readings ->> 'css-11' = 'a'
         or (view.readings ->> 'css-11' = 'c' and css._spot(view.q, view.r) = any(mark.bombarded))
-      ),
-      false
-    );
-  else
-    select null::bigint[] as barraged, null::bigint[] as burning, null::bigint[] as burnt, null::bigint[] as lit
-    into mark;
+      );
   end if;
 
   -- the walls around, and who looks down over a steep slope
@@ -174,43 +196,71 @@ begin
     select * into down from css._looking_down(view.map_id, view.q, view.r, walls.xs, walls.ys);
   end if;
 
+  if view.in_cave then
+    -- 6.3: nobody is seen over a side of the cave's hex with a wall, but for a cliff
+    select coalesce(bit_or(lattice.hex_set(ray.dq, ray.dr)), no_hex) into shut
+    from lattice.ray
+    where ray.leaving & walls.slopes <> no_side
+      or (corners and ray.grazed_leaving & walls.slopes <> no_side);
+  end if;
+
   return query
-  with ground as materialized (
+  with spot as materialized (
     select
       spot.level,
       spot.sight,
-      spot.state,
       bit_or(spot.one) as hexes
     from (
       select
         hex.level::integer as level,
         hex.sight,
-        case
-          when view.marked then css._state(
-            css._spot(hex.q, hex.r) = any(mark.barraged),
-            css._spot(hex.q, hex.r) = any(mark.burning),
-            css._spot(hex.q, hex.r) = any(mark.burnt)
-          )
-          else 0
-        end as state,
         lattice.hex_set(hex.q - view.q, hex.r - view.r) as one
       from generate_series(-8, 8) as strip (dq)
       inner join public.css_ground as hex
         on hex.map_id = view.map_id
           and hex.q = view.q + strip.dq
-          and hex.r between view.r + greatest(-reach, -reach - strip.dq) and view.r + least(reach, reach - strip.dq)
-      where strip.dq between -reach and reach
+          and hex.r between view.r + greatest(-8, -8 - strip.dq) and view.r + least(8, 8 - strip.dq)
+      offset 0
     ) as spot
-    group by spot.level, spot.sight, spot.state
+    group by spot.level, spot.sight
+  ),
+  -- what is marked, in all combinations
+  marked as (
+    select
+      state.barrage,
+      state.fire,
+      state.ashes,
+      case when state.barrage then barraged else ~barraged end
+      & case when state.fire then burning else ~burning end
+      & case when state.ashes then burnt else ~burnt end as hexes
+    from (
+      values
+      (false, false, false), (true, false, false), (false, true, false), (false, false, true),
+      (true, true, false), (true, false, true), (false, true, true), (true, true, true)
+    ) as state (barrage, fire, ashes)
+    offset 0
+  ),
+  ground as (
+    select
+      spot.level,
+      spot.hexes & marked.hexes as hexes,
+      marked.barrage,
+      css._sight_now(spot.sight, marked.fire, marked.ashes, view.readings) as sight
+    from marked
+    cross join spot
+    where marked.hexes <> no_hex
+      and spot.hexes & marked.hexes <> no_hex
+    offset 0
   ),
   -- targets of one level, between whose line and a steep slope there is one relation
   target as (
     select
       kind.level,
       kind.hexes & case when looks.here then down.here else ~down.here end
-      & case when looks.there then down.there else ~down.there end as hexes,
+      & case when looks.there then down.there else ~down.there end
+      & ~shut as hexes,
       greatest(case when looks.here then view.level end, case when looks.there then kind.level end) as above
-    from (select ground.level, bit_or(ground.hexes) as hexes from ground group by ground.level) as kind
+    from (select spot.level, bit_or(spot.hexes) as hexes from spot group by spot.level) as kind
     cross join (values (false, false), (false, true), (true, false), (true, true)) as looks (here, there)
     offset 0
   ),
@@ -245,8 +295,8 @@ begin
             least(target.level, view.level) as low,
             ground.level,
             ground.hexes,
-            ground.state & 1 <> 0 as barrage,
-            css._sight_now(ground.sight, ground.state & 2 <> 0, ground.state & 4 <> 0, view.readings) as sight
+            ground.barrage,
+            ground.sight
           from target
           cross join ground
           where target.hexes <> no_hex
@@ -283,11 +333,12 @@ begin
         veil.*,
         case when corners then ray.hexes | coalesce(ray.touched, no_hex) else ray.hexes end as hexes
       from veil
-      where get_bit(veil.targets, lattice.hex_bit(ray.dq, ray.dr)) = 1
+      where get_bit(veil.targets, ray.place) = 1
       offset 0
     ) as veil
-    where ray.away <= css._visibility(
-      view.now, mark.lit is not null and css._spot(view.q + ray.dq, view.r + ray.dr) = any(mark.lit)
+    where (
+      ray.away <= reach
+      or (ray.away <= lit_reach and get_bit(lit, ray.place) = 1)
     )
       and (ray.away = 1 or not shut_in)
       and ray.hexes & veil.off = no_hex
@@ -296,9 +347,6 @@ begin
       and ray.across & veil.across = no_side
       and (ray.along is null or ray.along & walls.every = no_side)
       and (not corners or ray.grazed is null or ray.grazed & veil.across = no_side)
-      -- 6.3: out of a cave
-      and (not view.in_cave or ray.leaving & walls.slopes = no_side)
-      and (not view.in_cave or not corners or ray.grazed_leaving is null or ray.grazed_leaving & walls.slopes = no_side)
       -- 7.1.1 c; of a spine both hexes count (7.1.1 b), and the last spine is beside the target
       and bit_count(veil.hexes & veil.thins) + case
         when ray.along is null then 0

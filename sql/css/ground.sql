@@ -106,7 +106,9 @@ begin
   select ground.*
   from (select distinct hex.q, hex.r from unnest(_refresh_ground.qs, _refresh_ground.rs) as hex (q, r)) as edited
   inner join css.ground
-    on ground.map_id = _refresh_ground.map_id and ground.q = edited.q and ground.r = edited.r;
+    on ground.map_id = _refresh_ground.map_id and ground.q = edited.q and ground.r = edited.r
+  -- neighbours side by side on disk
+  order by edited.q, edited.r;
 end
 $$;
 
@@ -192,4 +194,5 @@ delete from public.css_ground;
 
 insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
 select ground.*
-from css.ground;
+from css.ground
+order by ground.map_id, ground.q, ground.r;

@@ -61,12 +61,14 @@ as $$
   ),
   filled as (
     insert into lattice.ray (
-      dq, dr, away, hexes, beside_target, across, along, spine1, spine2, leaving, arriving, touched, grazed, grazed_leaving
+      dq, dr, away, place, hexes, beside_target, across, along, spine1, spine2, touched, grazed, leaving, arriving,
+      grazed_leaving
     )
     select
       cell.dq,
       cell.dr,
       lattice.distance(0, 0, cell.dq, cell.dr),
+      lattice.hex_bit(cell.dq, cell.dr),
       coalesce(bit_or(cell.hex) filter (where cell.kind = 'hex'), b'0'::bit(289)),
       coalesce(
         bit_or(cell.hex) filter (
@@ -78,10 +80,10 @@ as $$
       bit_or(cell.side) filter (where cell.kind = 'spine'),
       array_agg(lattice.hex_bit(cell.q1, cell.r1) order by cell.n) filter (where cell.kind = 'spine'),
       array_agg(lattice.hex_bit(cell.q2, cell.r2) order by cell.n) filter (where cell.kind = 'spine'),
-      coalesce(bit_or(cell.side) filter (where cell.crossed and cell.of_start), b'0'::bit(1089)),
-      coalesce(bit_or(cell.side) filter (where cell.crossed and cell.of_target), b'0'::bit(1089)),
       bit_or(cell.hex) filter (where cell.kind = 'touch'),
       bit_or(cell.side) filter (where cell.kind = 'end' and not cell.crossed and not cell.of_end),
+      coalesce(bit_or(cell.side) filter (where cell.crossed and cell.of_start), b'0'::bit(1089)),
+      coalesce(bit_or(cell.side) filter (where cell.crossed and cell.of_target), b'0'::bit(1089)),
       bit_or(cell.side) filter (where cell.kind = 'end' and not cell.crossed and cell.of_start)
     from cell
     group by cell.dq, cell.dr

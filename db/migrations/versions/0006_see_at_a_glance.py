@@ -65,6 +65,7 @@ def upgrade() -> None:
         sa.Column("dq", sa.SmallInteger(), autoincrement=False, nullable=False, comment="Target q"),
         sa.Column("dr", sa.SmallInteger(), autoincrement=False, nullable=False, comment="Target r"),
         sa.Column("away", sa.SmallInteger(), nullable=False, comment="Hexes to the target"),
+        sa.Column("place", sa.SmallInteger(), nullable=False, comment="The target's place in a set of hexes"),
         sa.Column("hexes", HEX_SET, nullable=False, comment="Hexes it passes through"),
         sa.Column(
             "beside_target",
@@ -86,10 +87,10 @@ def upgrade() -> None:
             nullable=True,
             comment="The second hex of each spine",
         ),
-        sa.Column("leaving", SIDE_SET, nullable=False, comment="Sides of the start that it crosses"),
-        sa.Column("arriving", SIDE_SET, nullable=False, comment="Sides of the target that it crosses"),
         sa.Column("touched", HEX_SET, nullable=True, comment="Hexes it meets in a point"),
         sa.Column("grazed", SIDE_SET, nullable=True, comment="Sides of neither end it meets in a point"),
+        sa.Column("leaving", SIDE_SET, nullable=False, comment="Sides of the start that it crosses"),
+        sa.Column("arriving", SIDE_SET, nullable=False, comment="Sides of the target that it crosses"),
         sa.Column(
             "grazed_leaving", SIDE_SET, nullable=True, comment="Sides of the start it meets in a point"
         ),
