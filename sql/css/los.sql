@@ -95,6 +95,15 @@ end;
 comment on function css._sight_now(integer, boolean, boolean, jsonb) is
 'What the ground of a hex does to sight now: as printed, unless it burns, is burnt, or is read otherwise.';
 
+create or replace function css._reread(readings jsonb)
+returns integer
+language sql immutable parallel safe
+return case readings ->> 'css-12' when 'a' then 512 else 0 end
++ case readings ->> 'css-54' when 'b' then 8192 else 0 end;
+
+comment on function css._reread(jsonb) is
+'The ground that is read otherwise than css._sight takes it: rice paddy (css-12), sugar cane (css-54).';
+
 create or replace function css._cover(level integer, sight integer, above integer, readings jsonb)
 returns text
 language sql immutable parallel safe
@@ -438,7 +447,8 @@ create type css.sighting as (
   high integer,
   low integer,
   lower_q integer,
-  lower_r integer
+  lower_r integer,
+  literal boolean
 );
 
 comment on type css.sighting is
@@ -657,7 +667,7 @@ language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
 set enable_hashjoin = off
-set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 declare
   view css.sighting;
@@ -708,7 +718,8 @@ begin
     greatest(viewer.level, target.level),
     least(viewer.level, target.level),
     case when target.level < viewer.level then target.q else viewer.q end,
-    case when target.level < viewer.level then target.r else viewer.r end
+    case when target.level < viewer.level then target.r else viewer.r end,
+    (ruleset.presets || coalesce(_los.policy, position.policy)) ->> 'css-43' = 'a'
   into view
   from public.position
   inner join public.ruleset on ruleset.code = 'css'
@@ -744,57 +755,54 @@ begin
   -- what it meets on its way
   for cell in
     select
-      met.*,
+      trace.kind,
+      trace.crossed,
+      trace.of_start,
+      trace.of_target,
+      trace.direction,
+      view.aq + trace.q1 as q1,
+      view.ar + trace.r1 as r1,
+      one.label as label1,
+      one.level as level1,
+      one.terrain as terrain1,
+      one.sight as sight1,
+      -- as long as nothing is marked, read otherwise or seen from above
+      css._met(
+        one.level, view.high, view.low, lattice.distance(one.q, one.r, view.lower_q, view.lower_r) = 1,
+        one.sight, null, false, view.literal
+      ) as met1,
       two.label as label2,
       two.level as level2,
       two.terrain as terrain2,
       two.sight as sight2,
       -- a side of the rim is known from within
-      coalesce(met.walls1, css._walls(two.walls, lattice.opposite(met.direction))) as walls
-    from (
-      select
-        trace.kind,
-        trace.crossed,
-        trace.of_start,
-        trace.of_target,
-        trace.direction,
-        view.aq + trace.q1 as q1,
-        view.ar + trace.r1 as r1,
-        one.label as label1,
-        one.level as level1,
-        one.terrain as terrain1,
-        one.sight as sight1,
-        css._walls(one.walls, trace.direction) as walls1,
-        -- as long as nothing is marked, read otherwise or seen from above
-        css._met(
-          one.level, view.high, view.low, lattice.distance(one.q, one.r, view.lower_q, view.lower_r) = 1,
-          one.sight, null, false, view.readings ->> 'css-43' = 'a'
-        ) as met1
-      from lattice.trace
-      left join public.css_ground as one
-        on one.map_id = view.map_id and one.q = view.aq + trace.q1 and one.r = view.ar + trace.r1
-      where trace.dq = view.tq - view.aq
-        and trace.dr = view.tr - view.ar
-        -- a hex knows the side that leads into it
-        and not trace.leads_in
-        -- neither a side without a wall says anything, nor low open ground
-        and case
-          when css._walls(one.walls, trace.direction) <> 0 then true
-          when trace.kind = 'hex' then one.level is null or one.level > view.low or one.sight <> 0 or view.marked
-          when trace.kind = 'side' then one.walls is null
-          when trace.kind = 'end' then one.walls is null or trace.crossed
-          else true
-        end
-      order by trace.n
-      offset 0
-    ) as met
+      coalesce(
+        css._walls(one.walls, trace.direction), css._walls(two.walls, lattice.opposite(trace.direction))
+      ) as walls
+    from lattice.trace
+    left join public.css_ground as one
+      on one.map_id = view.map_id and one.q = view.aq + trace.q1 and one.r = view.ar + trace.r1
     -- a key that is null is looked up nowhere
     left join public.css_ground as two
       on two.map_id = view.map_id
         and two.q = case
-          when met.kind <> 'hex' or met.walls1 is distinct from 0 then met.q1 + lattice.step_q(met.direction)
+          when trace.kind <> 'hex' or css._walls(one.walls, trace.direction) is distinct from 0
+            then view.aq + trace.q1 + lattice.step_q(trace.direction)
         end
-        and two.r = met.r1 + lattice.step_r(met.direction)
+        and two.r = view.ar + trace.r1 + lattice.step_r(trace.direction)
+    where trace.dq = view.tq - view.aq
+      and trace.dr = view.tr - view.ar
+      -- a hex knows the side that leads into it
+      and not trace.leads_in
+      -- neither a side without a wall says anything, nor low open ground
+      and case
+        when css._walls(one.walls, trace.direction) <> 0 then true
+        when trace.kind = 'hex' then one.level is null or one.level > view.low or one.sight <> 0 or view.marked
+        when trace.kind = 'side' then one.walls is null
+        when trace.kind = 'end' then one.walls is null or trace.crossed
+        else true
+      end
+    order by trace.n
   loop
     if cell.kind <> 'hex' or cell.walls <> 0 then
       spot := positions.side_label(cell.label1, cell.label2);
@@ -827,11 +835,10 @@ begin
     end if;
     if cell.kind = 'hex' then
       met1 := cell.met1;
-      if view.marked or above is not null or cell.sight1 & (256 + 512 + 8192) <> 0 then
+      if view.marked or above is not null or cell.sight1 & css._reread(view.readings) <> 0 then
         met1 := css._met_at(
           cell.q1, cell.r1, cell.level1, cell.sight1, view, above, barraged, burning, burnt
         );
-        unknown := unknown or coalesce(met1 & 256 <> 0, false);
       end if;
       stops := met1 is null or met1 & 63 <> 0;
       saying := case
@@ -841,6 +848,8 @@ begin
       stopped := stopped or stops;
       if saying > 14 then
         seen := seen + 1;
+      elsif met1 & 256 <> 0 then
+        unknown := true;
       end if;
       foreach saying in array css._say(saying, met1, stops, true, view.high = view.low, view.readings) loop
         return next css._tell(
