@@ -3,7 +3,8 @@
 Everything is measured against `SELECT 1` on the same connection, and sight also against
 two rivals that know the same map: plain Python with cached traces, and shapely with an
 STRtree. The rivals rule by the same rules (css on bare ground, without markers), and the
-run fails if one of them sees another hex than the database does.
+run fails if one of them sees another hex than the database does. They give a verdict
+only; the database tells every rule that made it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from db import SightlineError
 from db.labels import Axial, side_hexes
 
 RADIUS = 8
+FAR = 20
+"""Beyond what is seen in css (7.1.2): every rule of a line is told all the same."""
 WAYS = {1: "in turn", 8: "in a row"}
 """How often a question is asked before the next has its turn; sight is measured both ways, since ratios differ."""
 BLOCKING = ("slope", "steep_slope", "ridge", "cliff")
@@ -153,12 +156,14 @@ class ShapelyRival:
         self.shapes: list[shapely.Geometry] = [*shapes, *lines]
         self.tree = STRtree(self.shapes)
 
+    def los(self, viewer: Axial, target: Axial) -> bool:
+        return self.ground.sees(viewer, target, self._cells(viewer, target))
+
     def fan(self, viewer: Axial, radius: int) -> set[Axial]:
         return {
             target
             for target in self.ground.level
-            if 0 < viewer.distance(target) <= radius
-            and self.ground.sees(viewer, target, self._cells(viewer, target))
+            if 0 < viewer.distance(target) <= radius and self.los(viewer, target)
         }
 
     def _cells(self, viewer: Axial, target: Axial) -> list[Cell]:
@@ -262,92 +267,196 @@ def _map_id(connection: Connection, name: str) -> int:
     return found
 
 
-def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
-    """Sight on one css map: a line, a fan, a cached fan, and the rivals' fans."""
-    map_id = _map_id(connection, name)
-    ground = read_ground(connection, map_id)
-    labels = {
-        Axial(q, r): label
-        for q, r, label in connection.execute(
-            sa.text("select q, r, label from hex where map_id = :id"), {"id": map_id}
+class SightQuestions:
+    """Questions of sight on one css map, to the database and to the rivals: the same in every run."""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self.connection = connection
+        map_id = _map_id(connection, name)
+        ground = read_ground(connection, map_id)
+        self.python = PythonRival(ground, read_traces(connection, FAR))
+        self.shapes = ShapelyRival(ground)
+        self.labels = {
+            Axial(q, r): label
+            for q, r, label in connection.execute(
+                sa.text("select q, r, label from hex where map_id = :id"), {"id": map_id}
+            )
+        }
+        self.position = connection.scalar(
+            sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
         )
-    }
-    position = connection.scalar(
-        sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
-    )
-    # a fixed seed: every run asks the same questions
-    chance = random.Random(41)
-    viewers = chance.choices(sorted(labels), k=64)
-    near = [
-        (viewer, chance.choice([hex for hex in labels if 1 < viewer.distance(hex) <= RADIUS]))
-        for viewer in viewers
-    ]
-    los = sa.text("select * from css.los(:position, :start, :target)")
-    fan = sa.text("select * from css.fan(:position, :start, :radius)")
-    viewshed = sa.text("select * from positions.viewshed(:position, :start, :radius)")
-    one = sa.text("select 1")
+        # a fixed seed: every run asks the same questions
+        self.chance = random.Random(41)
+        self.viewers = self.chance.choices(sorted(self.labels), k=64)
+        self.near = [(viewer, self._target(viewer, 1, RADIUS)) for viewer in self.viewers]
+        self.far = [(viewer, self._target(viewer, RADIUS, FAR)) for viewer in self.viewers]
 
-    def ask_los() -> object:
-        viewer, target = chance.choice(near)
-        values = {"position": position, "start": labels[viewer], "target": labels[target]}
-        return connection.execute(los, values).all()
+    def _target(self, viewer: Axial, beyond: int, within: int) -> Axial:
+        return self.chance.choice([hex for hex in self.labels if beyond < viewer.distance(hex) <= within])
 
-    def fetch(query: sa.TextClause, viewer: Axial) -> Sequence[sa.Row[Any]]:
-        values = {"position": position, "start": labels[viewer], "radius": RADIUS}
-        return connection.execute(query, values).all()
+    def viewer(self) -> Axial:
+        return self.chance.choice(self.viewers)
 
-    def ask(query: sa.TextClause, viewer: Axial) -> set[Axial]:
-        return {Axial(row.q, row.r) for row in fetch(query, viewer)}
+    def nothing(self) -> object:
+        return self.connection.execute(sa.text("select 1")).all()
 
-    say(f"{name}: {len(labels):,} hexes")
-    python = PythonRival(ground, read_traces(connection, RADIUS))
-    shapes = ShapelyRival(ground)
-    for viewer in viewers[:6]:
-        seen = ask(fan, viewer)
-        for rival in (python, shapes):
-            if rival.fan(viewer, RADIUS) != seen:
-                raise BenchError(f"{type(rival).__name__} disagrees with css.fan at {labels[viewer]}.")
-        if ask(viewshed, viewer) != seen:
-            raise BenchError(f"the cache disagrees with css.fan at {labels[viewer]}.")
+    def line(self, pairs: list[tuple[Axial, Axial]]) -> object:
+        viewer, target = self.chance.choice(pairs)
+        values = {"position": self.position, "start": self.labels[viewer], "target": self.labels[target]}
+        return self.connection.execute(
+            sa.text("select * from css.los(:position, :start, :target)"), values
+        ).all()
 
-    def pick() -> Axial:
-        return chance.choice(viewers)
+    def fan(self, viewer: Axial, radius: int = RADIUS) -> set[Axial]:
+        return {Axial(row.q, row.r) for row in self._seen("css.fan", viewer, radius)}
 
-    for viewer in viewers:
-        ask(viewshed, viewer)
+    def cached(self, viewer: Axial) -> Sequence[sa.Row[Any]]:
+        return self._seen("positions.viewshed", viewer, RADIUS)
+
+    def _seen(self, function: str, viewer: Axial, radius: int) -> Sequence[sa.Row[Any]]:
+        query = sa.text(f"select * from {function}(:position, :start, :radius)")
+        values = {"position": self.position, "start": self.labels[viewer], "radius": radius}
+        return self.connection.execute(query, values).all()
+
+    def check(self) -> None:
+        """Fill the cache; fail if anybody sees otherwise than `css.fan`."""
+        for viewer in self.viewers[:6]:
+            seen = self.fan(viewer)
+            if self.fan(viewer, FAR) != seen:
+                raise BenchError(
+                    f"css.fan sees farther than {RADIUS} hexes at {self.labels[viewer]} (7.1.2)."
+                )
+            for rival in (self.python, self.shapes):
+                if rival.fan(viewer, RADIUS) != seen:
+                    raise BenchError(
+                        f"{type(rival).__name__} disagrees with css.fan at {self.labels[viewer]}."
+                    )
+            if {Axial(row.q, row.r) for row in self.cached(viewer)} != seen:
+                raise BenchError(f"the cache disagrees with css.fan at {self.labels[viewer]}.")
+        for viewer in self.viewers:
+            self.cached(viewer)
+
+
+def measure_map(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Sight on one css map: a line, a fan, a cached fan, and the rivals' lines and fans."""
+    asked = SightQuestions(connection, name)
+    say(f"{name}: {len(asked.labels):,} hexes")
+    asked.check()
+    python, shapes, pick = asked.python, asked.shapes, asked.viewer
     found: list[Measure] = []
     for in_a_row, manner in WAYS.items():
         # like SELECT 1 and the line, to the fetched rows; the live fan, like its rivals, to a set of hexes
         quick = medians(
             times * 2,
             in_a_row,
-            nothing=lambda: connection.execute(one).all(),
-            line=ask_los,
-            kept=lambda: fetch(viewshed, pick()),
+            nothing=asked.nothing,
+            line=lambda: asked.line(asked.near),
+            kept=lambda: asked.cached(pick()),
         )
         slow = medians(
             max(8, times // 4),
             in_a_row,
-            live=lambda: ask(fan, pick()),
+            live=lambda: asked.fan(pick()),
             in_python=lambda: python.fan(pick(), RADIUS),
             in_shapely=lambda: shapes.fan(pick(), RADIUS),
         )
         found += _sight_measures(f"{name}, {manner}", quick | slow)
-    return found
+    return found + _far_measures(asked, name, times)
 
 
 def _sight_measures(where: str, taken: dict[str, float]) -> list[Measure]:
-    nothing, line, kept, live = (taken[name] for name in ("nothing", "line", "kept", "live"))
-    in_python, in_shapely = taken["in_python"], taken["in_shapely"]
+    live, in_python, in_shapely = taken["live"], taken["in_python"], taken["in_shapely"]
     fan = f"{where}: fan of range {RADIUS}"
     return [
-        Measure(f"{where}: SELECT 1", nothing),
-        _ratio(f"{where}: one line of sight", line, "SELECT 1", line / nothing, "≤ 3", line / nothing <= 3),
-        _ratio(f"{fan}, cached", kept, "SELECT 1", kept / nothing, "≤ 3", kept / nothing <= 3),
-        _ratio(f"{fan}, live", live, "SELECT 1", live / nothing),
+        *_quick_measures(where, taken, "≤ 3"),
+        _ratio(f"{fan}, live", live, "SELECT 1", live / taken["nothing"]),
         _ratio(f"{fan}, plain Python", in_python, "live fan", in_python / live),
         _ratio(f"{fan}, shapely", in_shapely, "live fan", in_shapely / live, "≥ 10", in_shapely / live >= 10),
     ]
+
+
+def _quick_measures(where: str, taken: dict[str, float], target: str = "") -> list[Measure]:
+    nothing, line, kept = (taken[name] for name in ("nothing", "line", "kept"))
+
+    def met(ratio: float) -> bool | None:
+        return ratio <= 3 if target else None
+
+    return [
+        Measure(f"{where}: SELECT 1", nothing),
+        _ratio(f"{where}: one line of sight", line, "SELECT 1", line / nothing, target, met(line / nothing)),
+        _ratio(
+            f"{where}: fan of range {RADIUS}, cached",
+            kept,
+            "SELECT 1",
+            kept / nothing,
+            target,
+            met(kept / nothing),
+        ),
+    ]
+
+
+def _far_measures(asked: SightQuestions, name: str, times: int) -> list[Measure]:
+    """Lines and fans to 20 hexes, and single lines of the rivals; all in turn."""
+    taken = medians(
+        times,
+        nothing=asked.nothing,
+        far=lambda: asked.line(asked.far),
+        far_fan=lambda: asked.fan(asked.viewer(), FAR),
+        near=lambda: asked.line(asked.near),
+        near_python=lambda: asked.python.los(*asked.chance.choice(asked.near)),
+        far_python=lambda: asked.python.los(*asked.chance.choice(asked.far)),
+        near_shapely=lambda: asked.shapes.los(*asked.chance.choice(asked.near)),
+        far_shapely=lambda: asked.shapes.los(*asked.chance.choice(asked.far)),
+    )
+    far, near, nothing = taken["far"], taken["near"], taken["nothing"]
+    line = f"{name}: one line of {RADIUS + 1} to {FAR} hexes"
+    return [
+        _ratio(line, far, "SELECT 1", far / nothing),
+        _ratio(f"{line}, plain Python", taken["far_python"], "the line", taken["far_python"] / far),
+        _ratio(f"{line}, shapely", taken["far_shapely"], "the line", taken["far_shapely"] / far),
+        _ratio(
+            f"{name}: one line of 2 to {RADIUS} hexes, plain Python",
+            taken["near_python"],
+            "the line",
+            taken["near_python"] / near,
+        ),
+        _ratio(
+            f"{name}: one line of 2 to {RADIUS} hexes, shapely",
+            taken["near_shapely"],
+            "the line",
+            taken["near_shapely"] / near,
+        ),
+        _ratio(
+            f"{name}: fan asked to {FAR} hexes, live",
+            taken["far_fan"],
+            "SELECT 1",
+            taken["far_fan"] / nothing,
+        ),
+    ]
+
+
+def measure_apart(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Lines and cached fans, each in a transaction of its own, as pages and API ask them.
+
+    The connection is in autocommit: the position that is asked about is really there for a while.
+    """
+    asked = SightQuestions(connection, name)
+    try:
+        asked.check()
+        say(f"{name}: each question in a transaction of its own")
+        found: list[Measure] = []
+        for in_a_row, manner in WAYS.items():
+            taken = medians(
+                times * 2,
+                in_a_row,
+                nothing=asked.nothing,
+                line=lambda: asked.line(asked.near),
+                kept=lambda: asked.cached(asked.viewer()),
+            )
+            found += _quick_measures(f"{name}, apart, {manner}", taken)
+        return found
+    finally:
+        connection.execute(sa.text("delete from position where id = :id"), {"id": asked.position})
 
 
 def measure_reach(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from app.bench import Measure, measure_drawn_reach, measure_map, measure_reach, measure_zones
+from app.bench import (
+    Measure,
+    measure_apart,
+    measure_drawn_reach,
+    measure_map,
+    measure_reach,
+    measure_zones,
+)
 from app.output import print_json, print_table, say
 from db.database import open_database
 
@@ -34,6 +41,8 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
             measures += measure_zones(connection, name, times, say)
             measures += measure_reach(connection, name, times, say)
             connection.rollback()
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            measures += measure_apart(connection, name, times, say)
     if not maps:
         with engine.connect() as connection:
             measures += measure_drawn_reach(connection, "sorovi-crossing", times, say)

@@ -133,6 +133,7 @@ declare
   view record;
   mark record;
   walls record;
+  every_wall bit(1089);
   down record;
   barraged bit(289) := no_hex;
   burning bit(289) := no_hex;
@@ -173,7 +174,7 @@ begin
   -- the walls around, and who looks down over a steep slope
   select
     coalesce(bit_or(side.one) filter (where side.kind <> 'cliff'), no_side) as slopes,
-    coalesce(bit_or(side.one), no_side) as every,
+    coalesce(bit_or(side.one) filter (where side.kind = 'cliff'), no_side) as cliffs,
     array_agg(side.x) filter (where side.kind = 'steep_slope') as xs,
     array_agg(side.y) filter (where side.kind = 'steep_slope') as ys
   into walls
@@ -190,6 +191,7 @@ begin
       and css._wall(hexside.kind) <> 0
     offset 0
   ) as side;
+  every_wall := walls.slopes | walls.cliffs;
   if walls.xs is null then
     select no_hex as here, no_hex as there into down;
   else
@@ -319,7 +321,10 @@ begin
       end as stops,
       case when met.level < view.level then met.stops_beside else no_hex end as blind,
       ~met.every as off,
-      case when met.above is not null and over_cliffs then walls.slopes else walls.every end as across
+      ~met.every | met.untold | case
+        when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
+      end as shut,
+      case when met.above is not null and over_cliffs then walls.slopes else every_wall end as across
     from met
   ),
   line as materialized (
@@ -329,9 +334,7 @@ begin
       ray.away::integer as away
     from lattice.ray
     cross join lateral (
-      select
-        veil.*,
-        case when corners then ray.hexes | coalesce(ray.touched, no_hex) else ray.hexes end as hexes
+      select *
       from veil
       where get_bit(veil.targets, ray.place) = 1
       offset 0
@@ -341,14 +344,25 @@ begin
       or (ray.away <= lit_reach and get_bit(lit, ray.place) = 1)
     )
       and (ray.away = 1 or not shut_in)
-      and ray.hexes & veil.off = no_hex
-      and veil.hexes & (veil.stops | veil.untold) = no_hex
-      and veil.hexes & ray.beside_target & veil.blind = no_hex
+      and ray.hexes & veil.shut = no_hex
+      and ray.hexes & ray.beside_target & veil.blind = no_hex
       and ray.across & veil.across = no_side
-      and (ray.along is null or ray.along & walls.every = no_side)
-      and (not corners or ray.grazed is null or ray.grazed & veil.across = no_side)
+      and (ray.along is null or ray.along & every_wall = no_side)
+      -- css-62: what is met in a corner point counts as well, but for what is off the map
+      and (
+        not corners
+        or (
+          (ray.grazed is null or ray.grazed & veil.across = no_side)
+          and (
+            ray.touched is null
+            or ray.touched & (veil.stops | veil.untold | (ray.beside_target & veil.blind)) = no_hex
+          )
+        )
+      )
       -- 7.1.1 c; of a spine both hexes count (7.1.1 b), and the last spine is beside the target
-      and bit_count(veil.hexes & veil.thins) + case
+      and bit_count(
+        case when corners then ray.hexes | coalesce(ray.touched, no_hex) else ray.hexes end & veil.thins
+      ) + case
         when ray.along is null then 0
         else (
           select sum(css._weight('spine', spine.met1, spine.met2))
