@@ -124,7 +124,7 @@ language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
 set enable_hashjoin = off
-set enable_seqscan = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
