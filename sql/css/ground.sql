@@ -154,35 +154,16 @@ $$;
 comment on function css._after_terrain_edit() is
 'Trigger: bring the ground up to date when a kind of terrain does something else to sight.';
 
-do $$
-declare
-  watched record;
-  event record;
-begin
-  for watched in
-    values
-    ('hex', 'select map_id, q, r from %s where ruleset = ''css'''),
-    (
-      'hexside',
-      'select side.map_id, hex.q, hex.r from %s as side, lattice.side_hexes(side.x, side.y) as beside,'
-      ' lateral (values (beside.q1, beside.r1), (beside.q2, beside.r2)) as hex (q, r) where side.ruleset = ''css'''
-    )
-  loop
-    for event in
-      values
-      ('insert', 'new table as new_rows'),
-      ('update', 'old table as old_rows new table as new_rows'),
-      ('delete', 'old table as old_rows')
-    loop
-      execute format(
-        'create or replace trigger css_ground_%s after %s on public.%I referencing %s'
-        ' for each statement execute function css._after_edit(%L)',
-        event.column1, event.column1, watched.column1, event.column2, watched.column2
-      );
-    end loop;
-  end loop;
-end
-$$;
+select positions._watch(watched.name, 'css_ground', 'css._after_edit', watched.query)
+from (
+  values
+  ('hex', 'select map_id, q, r from %s where ruleset = ''css'''),
+  (
+    'hexside',
+    'select side.map_id, hex.q, hex.r from %s as side, lattice.side_hexes(side.x, side.y) as beside,'
+    ' lateral (values (beside.q1, beside.r1), (beside.q2, beside.r2)) as hex (q, r) where side.ruleset = ''css'''
+  )
+) as watched (name, query);
 
 create or replace trigger css_ground_sight
 after update on public.terrain

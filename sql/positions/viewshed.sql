@@ -184,34 +184,40 @@ create or replace trigger viewshed_unit
 after insert or update or delete on public.unit
 for each row execute function positions._after_unit_edit();
 
-do $$
+create or replace function positions._watch(watched text, name text, handler text, query text)
+returns void
+language plpgsql volatile
+as $$
 declare
-  watched record;
   event record;
 begin
-  for watched in
+  for event in
     values
-    ('hex', 'select map_id, null::bigint as position_id, q, r from %s'),
-    ('hexside', 'select map_id, null::bigint as position_id, x / 2 as q, y / 2 as r from %s'),
-    ('terrain_area', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
-    ('crest', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
-    ('marker', 'select map_id, position_id, q, r from %s')
+    ('insert', 'new table as new_rows'),
+    ('update', 'old table as old_rows new table as new_rows'),
+    ('delete', 'old table as old_rows')
   loop
-    for event in
-      values
-      ('insert', 'new table as new_rows'),
-      ('update', 'old table as old_rows new table as new_rows'),
-      ('delete', 'old table as old_rows')
-    loop
-      execute format(
-        'create or replace trigger viewshed_%s after %s on public.%I referencing %s'
-        ' for each statement execute function positions._after_edit(%L)',
-        event.column1, event.column1, watched.column1, event.column2, watched.column2
-      );
-    end loop;
+    execute format(
+      'create or replace trigger %s_%s after %s on public.%I referencing %s'
+      ' for each statement execute function %s(%L)',
+      name, event.column1, event.column1, watched, event.column2, handler, query
+    );
   end loop;
 end
 $$;
+
+comment on function positions._watch(text, text, text, text) is
+'Have a trigger function called after every edit of a table, with a query for positions._changed_rows.';
+
+select positions._watch(watched.name, 'viewshed', 'positions._after_edit', watched.query)
+from (
+  values
+  ('hex', 'select map_id, null::bigint as position_id, q, r from %s'),
+  ('hexside', 'select map_id, null::bigint as position_id, x / 2 as q, y / 2 as r from %s'),
+  ('terrain_area', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
+  ('crest', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
+  ('marker', 'select map_id, position_id, q, r from %s')
+) as watched (name, query);
 
 create or replace function positions._after_ruleset_edit()
 returns trigger
