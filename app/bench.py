@@ -282,17 +282,25 @@ class SightQuestions:
                 sa.text("select q, r, label from hex where map_id = :id"), {"id": map_id}
             )
         }
-        self.position = connection.scalar(
-            sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
-        )
         # a fixed seed: every run asks the same questions
         self.chance = random.Random(41)
         self.viewers = self.chance.choices(sorted(self.labels), k=64)
-        self.near = [(viewer, self._target(viewer, 1, RADIUS)) for viewer in self.viewers]
-        self.far = [(viewer, self._target(viewer, RADIUS, FAR)) for viewer in self.viewers]
+        self.near = self._pairs(1, RADIUS)
+        self.far = self._pairs(RADIUS, FAR)
+        if not self.near:
+            raise BenchError(f"The map {name!r} is too small: no two hexes have one between them.")
+        self.position = connection.scalar(
+            sa.text("insert into position (map_id, ruleset) values (:id, 'css') returning id"), {"id": map_id}
+        )
 
-    def _target(self, viewer: Axial, beyond: int, within: int) -> Axial:
-        return self.chance.choice([hex for hex in self.labels if beyond < viewer.distance(hex) <= within])
+    def _pairs(self, beyond: int, within: int) -> list[tuple[Axial, Axial]]:
+        """A target at some distance for each viewer that has one."""
+        found = []
+        for viewer in self.viewers:
+            targets = [hex for hex in self.labels if beyond < viewer.distance(hex) <= within]
+            if targets:
+                found.append((viewer, self.chance.choice(targets)))
+        return found
 
     def viewer(self) -> Axial:
         return self.chance.choice(self.viewers)
@@ -361,7 +369,7 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
             in_shapely=lambda: shapes.fan(pick(), RADIUS),
         )
         found += _sight_measures(f"{name}, {manner}", quick | slow)
-    return found + _far_measures(asked, name, times)
+    return found + (_far_measures(asked, name, times) if asked.far else [])
 
 
 def _sight_measures(where: str, taken: dict[str, float]) -> list[Measure]:

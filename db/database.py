@@ -78,7 +78,12 @@ def make_engine(url: URL, *, pool_size: int = 8) -> Engine:
         url,
         pool_size=pool_size,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": 10, "application_name": "sightline", "options": "-c jit=off"},
+        connect_args={
+            "connect_timeout": 10,
+            "application_name": "sightline",
+            # maps are edited under READ COMMITTED only, whatever a server's own default is
+            "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
+        },
     )
 
 

@@ -132,6 +132,13 @@ BRUSH_ON_A_HEIGHT = Board(
     },
     {(2 * CORNER.q, 2 * CORNER.r + 1): frozenset({"steep_slope"})},
 )
+UNDER_SMOKE = Board(
+    {(CORNER.q, CORNER.r + n): OPEN for n in range(4)},
+    {},
+    {(CORNER.q, CORNER.r + 1): frozenset({"smoke_barrage"})},
+    {},
+    {"css-11": "c"},
+)
 """Positions that were ruled or told wrongly once."""
 
 boards = st.builds(paint, st.integers(0, 2**32), st.tuples(st.integers(3, 9), st.integers(3, 9)))
@@ -300,7 +307,8 @@ def test_a_side_with_two_features_is_met_at_its_end_once(connection: Connection)
 
 
 @bounded(50)
-@given(board=boards, radius=st.one_of(st.none(), st.integers(1, 9)))
+@given(board=boards, radius=st.one_of(st.none(), st.integers(0, 9)))
+@example(board=UNDER_SMOKE, radius=None)
 def test_fan_sees_what_los_sees(connection: Connection, board: Board, radius: int | None) -> None:
     targets = [place for place in places(board) if not place.inside]
     with Stored(connection, draft(board)) as position_id:
@@ -311,7 +319,7 @@ def test_fan_sees_what_los_sees(connection: Connection, board: Board, radius: in
                 for target in targets
                 if found[target.name].visible
                 and target.cell != start.cell
-                and found[target.name].range <= (radius or 8)
+                and found[target.name].range <= (8 if radius is None else radius)
             }
 
 

@@ -17,7 +17,9 @@ from db.rulesets import read_ruleset
 from db.schema import SQL
 from importers.cases import PositionDraft, store_position
 from importers.map_draft import HexDraft, MapDraft
+from tests.small_map import scheme_of
 
+SCHEME = scheme_of("css")
 SIDE = 9
 LABELS = [f"{column:02d}.{row:02d}" for column in range(1, SIDE + 1) for row in range(1, SIDE + 1)]
 TERRAIN = ["clear", "brush", "rice_paddy", "rocky", "palm_forest", "swamp"]
@@ -34,9 +36,14 @@ MARKERS = [
 
 
 def plain_position(connection: Connection) -> int:
-    scheme = read_ruleset("css").facts.scheme
-    board = MapDraft("css", scheme, hexes={scheme.hex(label): HexDraft("clear", 1) for label in LABELS})
+    board = MapDraft("css", SCHEME, hexes={SCHEME.hex(label): HexDraft("clear", 1) for label in LABELS})
     return store_position(connection, PositionDraft("css", board))
+
+
+def board_of(connection: Connection, position: int) -> int:
+    found = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": position})
+    assert found is not None
+    return int(found)
 
 
 def cached(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
@@ -83,6 +90,9 @@ edit = st.one_of(
     ),
     st.tuples(st.just("policy"), label, st.sampled_from(["{}", '{"css-12": "a"}', '{"css-11": "a"}'])),
     st.tuples(st.just("erase"), label, st.none()),
+    st.tuples(st.just("restore"), label, st.sampled_from(TERRAIN)),
+    st.tuples(st.just("relabel"), label, st.none()),
+    st.tuples(st.just("move_hexside"), label, st.none()),
 )
 EDITS = {
     "terrain": "update hex set terrain = :what where map_id = :map and label = :label",
@@ -97,7 +107,8 @@ EDITS = {
     " where hex.map_id = :map and hex.label = :label) and (select count(*) from hexside as other"
     " where (other.map_id, other.x, other.y) = (hexside.map_id, hexside.x, hexside.y)) = 1",
     "features": "update hex set features = cast(:what as text[]) where map_id = :map and label = :label",
-    "sight": "update terrain set sight = :what where ruleset = 'css' and code in ('brush', 'rocky')",
+    "sight": "update terrain set sight = :what where ruleset = 'css'"
+    " and code in ('brush', 'rocky', 'rice_paddy')",
     "presets": "update ruleset set presets = presets || jsonb_build_object('css-12', cast(:what as text))"
     " where code = 'css'",
     "marker": "insert into marker (position_id, map_id, q, r, kind) select :position, map_id, q, r, :what"
@@ -110,6 +121,13 @@ EDITS = {
     "conditions": "update position set conditions = cast(:what as jsonb) where id = :position",
     "policy": "update position set policy = cast(:what as jsonb) where id = :position",
     "erase": "delete from hex where map_id = :map and label = :label and :viewer <> label",
+    "restore": "insert into hex (map_id, ruleset, q, r, label, terrain, level)"
+    " values (:map, 'css', :q, :r, :label, :what, 2) on conflict do nothing",
+    "relabel": "update hex set label = label || 'X' where map_id = :map and label = :label and :viewer <> label",
+    "move_hexside": "update hexside set y = y + 2 where ctid = (select side.ctid from hexside as side,"
+    " lattice.side_hexes(side.x, side.y + 2) as beside, hex where side.map_id = :map and hex.map_id = :map"
+    " and (hex.q, hex.r) = (beside.q1, beside.r1) and not exists (select from hexside as other where"
+    " (other.map_id, other.x, other.y, other.kind) = (side.map_id, side.x, side.y + 2, side.kind)) limit 1)",
 }
 
 
@@ -124,15 +142,18 @@ def test_no_stale_answer_survives_any_edit(
 ) -> None:
     with connection.begin_nested() as savepoint:
         position = plain_position(connection)
-        board = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": position})
+        board = board_of(connection, position)
         there = set(LABELS)
         cached(connection, position, watched, None)
         for (kind, where, what), viewer, radius in edits:
             values = {"map": board, "position": position, "label": where, "what": what, "viewer": watched}
             if kind == "hexside":
                 values |= {"direction": what[0], "kind": what[1]}
-            if kind == "erase" and where != watched:
+            if kind in ("erase", "relabel") and where != watched:
                 there.discard(where)
+            if kind == "restore":
+                there.add(where)
+                values |= dict(zip("qr", SCHEME.hex(where), strict=True))
             query = EDITS[kind]
             connection.execute(
                 sa.text(query), {key: value for key, value in values.items() if f":{key}" in query}
@@ -259,12 +280,26 @@ def test_a_reader_and_an_editor_at_once_leave_nothing_stale(own_engine: Engine) 
 
 
 def test_a_map_that_goes_takes_its_ground_along(connection: Connection) -> None:
-    position = plain_position(connection)
-    board = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": position})
+    board = board_of(connection, plain_position(connection))
     count = sa.text("select count(*) from css_ground where map_id = :map")
     assert connection.scalar(count, {"map": board}) == SIDE * SIDE
     connection.execute(sa.text("delete from map where id = :map"), {"map": board})
     assert connection.scalar(count, {"map": board}) == 0
+
+
+@pytest.mark.parametrize("table", ["hexside", "hex cascade"])
+def test_emptying_a_table_empties_what_is_kept(connection: Connection, table: str) -> None:
+    position = plain_position(connection)
+    connection.execute(
+        sa.text(EDITS["hexside"]),
+        {"map": board_of(connection, position), "label": "05.05", "kind": "ridge", "direction": 1},
+    )
+    cached(connection, position, "05.05", None)
+    connection.execute(sa.text(f"truncate {table}"))
+    assert lagging(connection) == []
+    assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
+    walls = connection.scalar(sa.text("select coalesce(sum(walls), 0) from css_ground"))
+    assert walls == 0
 
 
 def test_an_upgrade_works_the_ground_out_anew(connection: Connection) -> None:
@@ -310,6 +345,31 @@ def test_two_editors_of_one_hex_leave_nothing_behind(own_engine: Engine) -> None
         assert bin(walls).count("1") == 2
 
 
+def test_terrain_and_a_map_edited_at_once_leave_nothing_behind(own_engine: Engine) -> None:
+    """Who changes what terrain does waits for a map that is coming in, and then sees it."""
+    changed = threading.Event()
+
+    def let_brush_block() -> None:
+        with own_engine.begin() as connection:
+            connection.execute(
+                sa.text("update terrain set sight = 'blocks' where ruleset = 'css' and code = 'brush'")
+            )
+        changed.set()
+
+    with own_engine.begin() as importer:
+        position = plain_position(importer)
+        importer.execute(sa.text("update hex set terrain = 'brush' where label = '05.04'"))
+        other = threading.Thread(target=let_brush_block)
+        other.start()
+        time.sleep(0.3)
+        assert not changed.is_set(), "the terrain must wait for the map"
+    other.join(timeout=10)
+    assert changed.is_set()
+    with own_engine.begin() as connection:
+        assert lagging(connection) == []
+        assert "05.03" not in {row[2] for row in cached(connection, position, "05.05", None)}
+
+
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
 def test_nobody_edits_what_others_keep_without_seeing_it(own_engine: Engine, level: str) -> None:
     """Under a stricter isolation an editor would not see, and so not drop, what was kept since it began."""
@@ -323,3 +383,17 @@ def test_nobody_edits_what_others_keep_without_seeing_it(own_engine: Engine, lev
             editor.execute(sa.text("update hex set terrain = 'rocky' where label = '05.04'"))
     with own_engine.begin() as connection:
         assert cached(connection, position, "05.05", None) == live(connection, position, "05.05", None)
+
+
+def test_a_server_with_a_stricter_default_is_used_all_the_same(databases: Any) -> None:
+    url = databases.make()
+    owner = make_engine(url)
+    with owner.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(
+            sa.text(f"alter database {url.database} set default_transaction_isolation = 'serializable'")
+        )
+    owner.dispose()
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        plain_position(connection)
+    engine.dispose()

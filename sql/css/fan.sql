@@ -167,7 +167,10 @@ begin
     shut_in := get_bit(barraged, lattice.hex_bit(0, 0)) = 1
       and (
         view.readings ->> 'css-11' = 'a'
-        or (view.readings ->> 'css-11' = 'c' and css._spot(view.q, view.r) = any(mark.bombarded))
+        or (
+          view.readings ->> 'css-11' = 'c'
+          and coalesce(css._spot(view.q, view.r) = any(mark.bombarded), false)
+        )
       );
   end if;
 
@@ -312,20 +315,23 @@ begin
   ),
   veil as materialized (
     select
-      met.targets,
-      met.thins,
-      met.untold,
-      -- the lower end is the viewer, or the target
-      case
-        when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
-      end as stops,
-      case when met.level < view.level then met.stops_beside else no_hex end as blind,
-      ~met.every as off,
-      ~met.every | met.untold | case
-        when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
-      end as shut,
-      case when met.above is not null and over_cliffs then walls.slopes else every_wall end as across
-    from met
+      lie.*,
+      lie.stops | lie.untold | lie.off as shut
+    from (
+      select
+        met.targets,
+        met.thins,
+        met.untold,
+        -- the lower end is the viewer, or the target
+        case
+          when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
+        end as stops,
+        case when met.level < view.level then met.stops_beside else no_hex end as blind,
+        ~met.every as off,
+        case when met.above is not null and over_cliffs then walls.slopes else every_wall end as across
+      from met
+      offset 0
+    ) as lie
   ),
   line as materialized (
     select

@@ -115,6 +115,22 @@ $$;
 comment on function css._refresh_ground(bigint, integer[], integer[]) is
 'Work the ground of some hexes of a map out anew.';
 
+create or replace function css._rebuild_ground()
+returns void
+language plpgsql volatile
+as $$
+begin
+  delete from public.css_ground;
+  insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
+  select ground.*
+  from css.ground
+  order by ground.map_id, ground.q, ground.r;
+end
+$$;
+
+comment on function css._rebuild_ground() is
+'Work the ground of all css maps out anew.';
+
 create or replace function css._after_edit()
 returns trigger
 language plpgsql
@@ -122,6 +138,10 @@ as $$
 declare
   edit record;
 begin
+  if tg_op = 'TRUNCATE' then
+    perform css._rebuild_ground();
+    return null;
+  end if;
   for edit in execute format(
     'select map_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by map_id',
     positions._changed_rows(tg_op, tg_argv[0])
@@ -141,6 +161,11 @@ returns trigger
 language plpgsql
 as $$
 begin
+  -- Wait for who edits a map or brings one in: what they worked out from the old terrain is then seen here.
+  -- Maps come before the table, as in every other edit, so that two who wait never wait for each other.
+  perform positions._lock_map(map.id)
+  from (select map.id from public.map where map.ruleset = 'css' order by map.id) as map;
+  lock table public.css_ground in share row exclusive mode;
   update public.css_ground as kept
   set sight = css._sight(changed.sight, changed.code)
   from new_rows as changed
@@ -171,9 +196,8 @@ referencing new table as new_rows
 for each statement execute function css._after_terrain_edit();
 
 -- What an earlier version's functions worked out is not trusted.
-delete from public.css_ground;
+truncate public.css_ground;
 
-insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
-select ground.*
-from css.ground
-order by ground.map_id, ground.q, ground.r;
+select css._rebuild_ground();
+
+analyze public.css_ground;

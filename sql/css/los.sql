@@ -2,8 +2,19 @@
 -- Line of sight in css (Guam): 6.2.1, 6.2.2, 6.3, 7.1, 8.7.2, 8.7.3, 8.8.1, 17.0, 22.3.1.
 --
 -- `css._met` judges a hex and `css._side_stops` a hexside. `css.los` asks them for the cells
--- of one line and tells the rules that speak; `css.fan` asks the same two for the lines to
--- all hexes near enough, and keeps those that nothing stops.
+-- of one line and tells the rules that speak. `css.fan` (fan.sql) asks `css._met` for kinds of
+-- ground instead, and compares walls with lines as sets.
+--
+-- What a hex is to a line, or its ground in itself, is a number whose bits mean:
+--      1  under a barrage (8.7.2)                  256  what it does to sight is not printed
+--      2  higher than both ends (7.1.2)            512  rice paddy (css-12)
+--      4  as high as the higher end (7.1.2 a)     1024  hides nothing from higher ground (7.1.2 e)
+--      8  a blind spot (7.1.2 b)                  2048  seen over from above (6.2.2)
+--     16  higher than the lower end (css-43)      4096  rises above the lower end (css-43)
+--     32  blocking terrain (7.1.1 a)              8192  sugar cane (css-54)
+--     64  it burns (8.8.1)                       16384  low cover, to who looks down (css-44)
+--    128  brush or rice paddy (7.1.1 c)
+-- The first six stop the line.
 --
 -- Ties. Along a side both hexes are met: terrain, height and markers stop the line only
 -- where both sides would (7.1.1 b); a blocking hexside that the line runs along always
@@ -87,7 +98,7 @@ return case
   -- 8.8.1: a fire blocks, and leaves clear ground behind
   when burns then (sight & (512 + 8192)) + 32 + 64 + 1024
   when burnt then sight & (512 + 8192)
-  when sight & 512 <> 0 and readings ->> 'css-12' = 'a' then sight & ~(128 + 1024)
+  when sight & 512 <> 0 and readings ->> 'css-12' = 'a' then 512
   when sight & (256 + 8192) = 256 + 8192 and readings ->> 'css-54' = 'b' then sight - 256 + 128 + 1024
   else sight
 end;
@@ -508,7 +519,7 @@ declare
 begin
   return css._met(
     level, view.high, view.low, lattice.distance(q, r, view.lower_q, view.lower_r) = 1, now, cover,
-    coalesce(css._spot(q, r) = any(barraged), false), view.readings ->> 'css-43' = 'a'
+    coalesce(css._spot(q, r) = any(barraged), false), view.literal
   );
 end
 $$;

@@ -258,7 +258,7 @@ as $$
 $$;
 
 comment on function lattice.build_trace(integer) is
-'Fill lattice.trace with every displacement up to a range; used by the migration that makes the table.';
+'Fill lattice.trace with every displacement up to a range; used by the migration that makes the table. Another adds the directions.';
 
 create or replace function lattice.line(q1 integer, r1 integer, q2 integer, r2 integer)
 returns table (

@@ -135,6 +135,10 @@ as $$
 declare
   edit record;
 begin
+  if tg_op = 'TRUNCATE' then
+    delete from public.viewshed;
+    return null;
+  end if;
   for edit in execute format(
     'select map_id, position_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by 1, 2',
     positions._changed_rows(tg_op, tg_argv[0])
@@ -193,13 +197,13 @@ declare
 begin
   for event in
     values
-    ('insert', 'new table as new_rows'),
-    ('update', 'old table as old_rows new table as new_rows'),
-    ('delete', 'old table as old_rows')
+    ('insert', 'referencing new table as new_rows'),
+    ('update', 'referencing old table as old_rows new table as new_rows'),
+    ('delete', 'referencing old table as old_rows'),
+    ('truncate', '')
   loop
     execute format(
-      'create or replace trigger %s_%s after %s on public.%I referencing %s'
-      ' for each statement execute function %s(%L)',
+      'create or replace trigger %s_%s after %s on public.%I %s for each statement execute function %s(%L)',
       name, event.column1, event.column1, watched, event.column2, handler, query
     );
   end loop;

@@ -1,0 +1,62 @@
+"""`sightline bench`: that it measures what it says, and leaves nothing behind; never how fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from app.bench import BenchError, measure_apart, measure_map
+from db.database import make_engine
+from tests.small_map import make_map
+
+
+def quiet(_: str) -> None:
+    """Say nothing."""
+
+
+def test_sight_is_measured_near_and_far(connection: Connection) -> None:
+    make_map(connection, "strip", ("01.01", "24.03"))
+    found = {measure.name: measure for measure in measure_map(connection, "strip", 4, quiet)}
+    line = found["strip, in turn: one line of sight"]
+    nothing = found["strip, in turn: SELECT 1"]
+    assert line.ratio == pytest.approx(line.milliseconds / nothing.milliseconds)
+    assert (line.against, line.target, line.met) == (
+        "SELECT 1",
+        "≤ 3",
+        line.milliseconds <= 3 * nothing.milliseconds,
+    )
+    assert "strip: one line of 9 to 20 hexes" in found
+    assert "strip: fan asked to 20 hexes, live" in found
+
+
+def test_a_small_map_has_no_far_lines(connection: Connection) -> None:
+    make_map(connection, "small", ("01.01", "05.05"))
+    names = [measure.name for measure in measure_map(connection, "small", 4, quiet)]
+    assert "small, in a row: fan of range 8, shapely" in names
+    assert not [name for name in names if "20 hexes" in name]
+
+
+def test_a_map_of_two_hexes_is_refused(connection: Connection) -> None:
+    make_map(connection, "pair", ("01.01", "01.02"))
+    with pytest.raises(BenchError, match="'pair' is too small"):
+        measure_map(connection, "pair", 4, quiet)
+
+
+@pytest.fixture
+def own_engine(databases: Any) -> Any:
+    engine = make_engine(databases.make())
+    yield engine
+    engine.dispose()
+
+
+def test_what_is_measured_apart_is_gone_afterwards(own_engine: Engine) -> None:
+    with own_engine.begin() as connection:
+        make_map(connection, "small", ("01.01", "05.05"))
+    with own_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        names = [measure.name for measure in measure_apart(connection, "small", 4, quiet)]
+        assert "small, apart, in turn: one line of sight" in names
+        assert connection.scalar(sa.text("select count(*) from position")) == 0
+        assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
