@@ -326,6 +326,16 @@ class SightQuestions:
         values = {"position": self.position, "start": self.labels[viewer], "radius": radius}
         return self.connection.execute(query, values).all()
 
+    def quick(self, times: int, in_a_row: int) -> dict[str, float]:
+        """Medians of what a single look-up or line takes, each to the fetched rows."""
+        return medians(
+            times,
+            in_a_row,
+            nothing=self.nothing,
+            line=lambda: self.line(self.near),
+            kept=lambda: self.cached(self.viewer()),
+        )
+
     def check(self) -> None:
         """Fill the cache; fail if anybody sees otherwise than `css.fan`."""
         for viewer in self.viewers[:6]:
@@ -353,14 +363,8 @@ def measure_map(connection: Connection, name: str, times: int, say: Callable[[st
     python, shapes, pick = asked.python, asked.shapes, asked.viewer
     found: list[Measure] = []
     for in_a_row, manner in WAYS.items():
-        # like SELECT 1 and the line, to the fetched rows; the live fan, like its rivals, to a set of hexes
-        quick = medians(
-            times * 2,
-            in_a_row,
-            nothing=asked.nothing,
-            line=lambda: asked.line(asked.near),
-            kept=lambda: asked.cached(pick()),
-        )
+        quick = asked.quick(times * 2, in_a_row)
+        # the live fan, like its rivals, to a set of hexes
         slow = medians(
             max(8, times // 4),
             in_a_row,
@@ -454,14 +458,7 @@ def measure_apart(connection: Connection, name: str, times: int, say: Callable[[
         say(f"{name}: each question in a transaction of its own")
         found: list[Measure] = []
         for in_a_row, manner in WAYS.items():
-            taken = medians(
-                times * 2,
-                in_a_row,
-                nothing=asked.nothing,
-                line=lambda: asked.line(asked.near),
-                kept=lambda: asked.cached(asked.viewer()),
-            )
-            found += _quick_measures(f"{name}, apart, {manner}", taken)
+            found += _quick_measures(f"{name}, apart, {manner}", asked.quick(times * 2, in_a_row))
         return found
     finally:
         connection.execute(sa.text("delete from position where id = :id"), {"id": asked.position})

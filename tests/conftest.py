@@ -116,6 +116,14 @@ def connection(engine: Engine) -> Iterator[Connection]:
 
 
 @pytest.fixture
+def own_engine(databases: Databases) -> Iterator[Engine]:
+    """A clone of the template for one test alone, which may commit to it."""
+    engine = make_engine(databases.make())
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
 def rows(connection: Connection):  # type: ignore[no-untyped-def]
     """Ask SQL, get tuples."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from app.bench import BenchError, measure_apart, measure_map
-from db.database import make_engine
 from tests.small_map import make_map
 
 
@@ -43,13 +40,6 @@ def test_a_map_of_two_hexes_is_refused(connection: Connection) -> None:
     make_map(connection, "pair", ("01.01", "01.02"))
     with pytest.raises(BenchError, match="'pair' is too small"):
         measure_map(connection, "pair", 4, quiet)
-
-
-@pytest.fixture
-def own_engine(databases: Any) -> Any:
-    engine = make_engine(databases.make())
-    yield engine
-    engine.dispose()
 
 
 def test_what_is_measured_apart_is_gone_afterwards(own_engine: Engine) -> None:

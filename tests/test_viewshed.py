@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -248,32 +249,37 @@ def test_two_units_in_a_hex_are_cached_apart_and_a_changed_counter_is_seen_anew(
     assert seen("full") == 6
 
 
-@pytest.fixture
-def own_engine(databases: Any) -> Any:
-    engine = make_engine(databases.make())
-    yield engine
-    engine.dispose()
+Work = Callable[[Connection], object]
+
+
+def waits(engine: Engine, first: Work, second: Work) -> None:
+    """While the first has not committed, the second must wait; then it goes through."""
+    done = threading.Event()
+
+    def work() -> None:
+        with engine.begin() as connection:
+            second(connection)
+        done.set()
+
+    with engine.begin() as connection:
+        first(connection)
+        other = threading.Thread(target=work)
+        other.start()
+        time.sleep(0.3)
+        assert not done.is_set(), "the second must wait for the first"
+    other.join(timeout=10)
+    assert done.is_set()
 
 
 def test_a_reader_and_an_editor_at_once_leave_nothing_stale(own_engine: Engine) -> None:
     """One fills the cache and waits with its commit while the other edits."""
     with own_engine.begin() as connection:
         position = plain_position(connection)
-    edited = threading.Event()
-
-    def make_it_rocky() -> None:
-        with own_engine.begin() as connection:
-            connection.execute(sa.text("update hex set terrain = 'rocky' where label = '05.04'"))
-        edited.set()
-
-    with own_engine.begin() as reader:
-        cached(reader, position, "05.05", None)
-        editor = threading.Thread(target=make_it_rocky)
-        editor.start()
-        time.sleep(0.3)
-        assert not edited.is_set(), "the edit must wait for the reader"
-    editor.join(timeout=10)
-    assert edited.is_set()
+    waits(
+        own_engine,
+        lambda reader: cached(reader, position, "05.05", None),
+        lambda editor: editor.execute(sa.text("update hex set terrain = 'rocky' where label = '05.04'")),
+    )
     with own_engine.begin() as connection:
         assert cached(connection, position, "05.05", None) == live(connection, position, "05.05", None)
         assert "05.03" not in {row[2] for row in cached(connection, position, "05.05", None)}
@@ -315,30 +321,15 @@ def test_two_editors_of_one_hex_leave_nothing_behind(own_engine: Engine) -> None
     """Each puts a feature on another side of the same hex; neither sees the other's before it commits."""
     with own_engine.begin() as connection:
         plain_position(connection)
-    done = threading.Event()
 
-    def build(connection: Connection, direction: int) -> None:
-        connection.execute(
-            sa.text(
-                "insert into hexside (map_id, ruleset, x, y, kind) select map_id, 'css', q + nq, r + nr, 'ridge'"
-                " from hex, lattice.neighbours(q, r) as beside where label = '05.05' and beside.direction = :direction"
-            ),
-            {"direction": direction},
+    def build(direction: int) -> Work:
+        query = (
+            "insert into hexside (map_id, ruleset, x, y, kind) select map_id, 'css', q + nq, r + nr, 'ridge'"
+            " from hex, lattice.neighbours(q, r) as beside where label = '05.05' and beside.direction = :direction"
         )
+        return lambda connection: connection.execute(sa.text(query), {"direction": direction})
 
-    def build_another() -> None:
-        with own_engine.begin() as connection:
-            build(connection, 4)
-        done.set()
-
-    with own_engine.begin() as first:
-        build(first, 1)
-        second = threading.Thread(target=build_another)
-        second.start()
-        time.sleep(0.3)
-        assert not done.is_set(), "the second editor must wait for the first"
-    second.join(timeout=10)
-    assert done.is_set()
+    waits(own_engine, build(1), build(4))
     with own_engine.begin() as connection:
         assert lagging(connection) == []
         walls = connection.scalar(sa.text("select walls from css_ground where label = '05.05'"))
@@ -347,26 +338,17 @@ def test_two_editors_of_one_hex_leave_nothing_behind(own_engine: Engine) -> None
 
 def test_terrain_and_a_map_edited_at_once_leave_nothing_behind(own_engine: Engine) -> None:
     """Who changes what terrain does waits for a map that is coming in, and then sees it."""
-    changed = threading.Event()
 
-    def let_brush_block() -> None:
-        with own_engine.begin() as connection:
-            connection.execute(
-                sa.text("update terrain set sight = 'blocks' where ruleset = 'css' and code = 'brush'")
-            )
-        changed.set()
+    def bring_in(connection: Connection) -> None:
+        plain_position(connection)
+        connection.execute(sa.text("update hex set terrain = 'brush' where label = '05.04'"))
 
-    with own_engine.begin() as importer:
-        position = plain_position(importer)
-        importer.execute(sa.text("update hex set terrain = 'brush' where label = '05.04'"))
-        other = threading.Thread(target=let_brush_block)
-        other.start()
-        time.sleep(0.3)
-        assert not changed.is_set(), "the terrain must wait for the map"
-    other.join(timeout=10)
-    assert changed.is_set()
+    let_brush_block = sa.text("update terrain set sight = 'blocks' where ruleset = 'css' and code = 'brush'")
+    waits(own_engine, bring_in, lambda connection: connection.execute(let_brush_block))
     with own_engine.begin() as connection:
         assert lagging(connection) == []
+        position = connection.scalar(sa.text("select id from position"))
+        assert position is not None
         assert "05.03" not in {row[2] for row in cached(connection, position, "05.05", None)}
 
 

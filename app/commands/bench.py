@@ -26,7 +26,9 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     """Measure sight, zones and reach on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
 
     Only the ratios of one run mean something: machines differ, and so does one machine from
-    minute to minute. What is measured is undone. Without MAPS the reach of a ccp position is measured too.
+    minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
+    of its own, for which a nameless position is kept for some seconds. All else that is measured is
+    undone. Without MAPS the reach of a ccp position is measured too.
 
     \b
     Examples:

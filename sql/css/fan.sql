@@ -257,7 +257,7 @@ begin
       and spot.hexes & marked.hexes <> no_hex
     offset 0
   ),
-  -- targets of one level, between whose line and a steep slope there is one relation
+  -- targets of one level, whose lines look down a steep slope alike: from here, from there, or not
   target as (
     select
       kind.level,

@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql, positions/viewshed.sql
+-- needs: lattice/cells.sql, maps/edits.sql
 -- The ground as sight asks for it: a narrow row for each hex of a css map, kept by triggers.
 --
 -- A line of sight meets a dozen cells. What it asks of each stands in three tables, one row
@@ -96,7 +96,7 @@ returns void
 language plpgsql volatile
 as $$
 begin
-  perform positions._lock_map(_refresh_ground.map_id);
+  perform maps._lock(_refresh_ground.map_id);
   delete from public.css_ground as kept
   using unnest(_refresh_ground.qs, _refresh_ground.rs) as edited (q, r)
   where kept.map_id = _refresh_ground.map_id
@@ -144,7 +144,7 @@ begin
   end if;
   for edit in execute format(
     'select map_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by map_id',
-    positions._changed_rows(tg_op, tg_argv[0])
+    maps._changed_rows(tg_op, tg_argv[0])
   )
   loop
     perform css._refresh_ground(edit.map_id, edit.qs, edit.rs);
@@ -161,9 +161,12 @@ returns trigger
 language plpgsql
 as $$
 begin
+  if not exists (select from new_rows where new_rows.ruleset = 'css') then
+    return null;
+  end if;
   -- Wait for who edits a map or brings one in: what they worked out from the old terrain is then seen here.
   -- Maps come before the table, as in every other edit, so that two who wait never wait for each other.
-  perform positions._lock_map(map.id)
+  perform maps._lock(map.id)
   from (select map.id from public.map where map.ruleset = 'css' order by map.id) as map;
   lock table public.css_ground in share row exclusive mode;
   update public.css_ground as kept
@@ -179,7 +182,7 @@ $$;
 comment on function css._after_terrain_edit() is
 'Trigger: bring the ground up to date when a kind of terrain does something else to sight.';
 
-select positions._watch(watched.name, 'css_ground', 'css._after_edit', watched.query)
+select maps._watch(watched.name, 'css_ground', 'css._after_edit', watched.query)
 from (
   values
   ('hex', 'select map_id, q, r from %s where ruleset = ''css'''),

@@ -1,4 +1,4 @@
--- needs: positions/place.sql, lattice/cells.sql
+-- needs: positions/place.sql, lattice/cells.sql, maps/edits.sql
 -- The viewshed cache: what a hex sees, computed by its ruleset's `fan`, kept until an edit.
 --
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
@@ -6,43 +6,6 @@
 -- and then drops the row, or is seen by the one who fills. Under a stricter isolation
 -- than READ COMMITTED the answer is computed but not kept, and nothing is edited: whoever
 -- does not see what others have kept since cannot drop it.
-
-create or replace function positions._map_lock(map_id bigint)
-returns bigint
-language sql immutable parallel safe
-return (x'51671e'::bigint << 32) + map_id;
-
-comment on function positions._map_lock(bigint) is
-'The key of the advisory lock that readers who fill the cache and editors of a map share.';
-
-create or replace function positions._lock_map(map_id bigint)
-returns void
-language plpgsql volatile
-as $$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'maps and positions are edited under READ COMMITTED only'
-      using errcode = 'invalid_transaction_state',
-      hint = 'Begin the transaction without an isolation level, or with READ COMMITTED.';
-  end if;
-  perform pg_advisory_xact_lock(positions._map_lock(map_id));
-end
-$$;
-
-comment on function positions._lock_map(bigint) is
-'Wait until nobody else edits a map or fills its caches, and keep others from it until the transaction ends.';
-
-create or replace function positions._changed_rows(operation text, query text)
-returns text
-language sql immutable parallel safe
-return case operation
-  when 'INSERT' then format(query, 'new_rows')
-  when 'DELETE' then format(query, 'old_rows')
-  else format(query, 'old_rows') || ' union all ' || format(query, 'new_rows')
-end;
-
-comment on function positions._changed_rows(text, text) is
-'For a trigger: a query of the rows that a statement changed, as they were and as they are.';
 
 create or replace function positions.viewshed(position_id bigint, "from" text, radius integer default null)
 returns table (q integer, r integer, label text, range integer)
@@ -78,7 +41,7 @@ begin
     raise exception 'no hex or unit % on the map of this position', viewshed."from" using errcode = 'no_data_found';
   end if;
   if current_setting('transaction_isolation') = 'read committed' then
-    perform pg_advisory_xact_lock_shared(positions._map_lock(place.map_id));
+    perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
   end if;
   execute format(
     'select coalesce(array_agg(fan.q), ''{}'') as qs, coalesce(array_agg(fan.r), ''{}'') as rs,'
@@ -109,7 +72,7 @@ returns void
 language plpgsql volatile
 as $$
 begin
-  perform positions._lock_map(_drop_viewsheds.map_id);
+  perform maps._lock(_drop_viewsheds.map_id);
   delete from public.viewshed as kept
   where kept.map_id = _drop_viewsheds.map_id
     and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
@@ -141,7 +104,7 @@ begin
   end if;
   for edit in execute format(
     'select map_id, position_id, array_agg(q) as qs, array_agg(r) as rs from (%s) as changed group by 1, 2',
-    positions._changed_rows(tg_op, tg_argv[0])
+    maps._changed_rows(tg_op, tg_argv[0])
   )
   loop
     perform positions._drop_viewsheds(edit.map_id, edit.position_id, edit.qs, edit.rs);
@@ -173,7 +136,7 @@ returns trigger
 language plpgsql
 as $$
 begin
-  perform positions._lock_map(coalesce(new.map_id, old.map_id));
+  perform maps._lock(coalesce(new.map_id, old.map_id));
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
     and kept.viewer in (old.code, new.code);
@@ -188,32 +151,7 @@ create or replace trigger viewshed_unit
 after insert or update or delete on public.unit
 for each row execute function positions._after_unit_edit();
 
-create or replace function positions._watch(watched text, name text, handler text, query text)
-returns void
-language plpgsql volatile
-as $$
-declare
-  event record;
-begin
-  for event in
-    values
-    ('insert', 'referencing new table as new_rows'),
-    ('update', 'referencing old table as old_rows new table as new_rows'),
-    ('delete', 'referencing old table as old_rows'),
-    ('truncate', '')
-  loop
-    execute format(
-      'create or replace trigger %s_%s after %s on public.%I %s for each statement execute function %s(%L)',
-      name, event.column1, event.column1, watched, event.column2, handler, query
-    );
-  end loop;
-end
-$$;
-
-comment on function positions._watch(text, text, text, text) is
-'Have a trigger function called after every edit of a table, with a query for positions._changed_rows.';
-
-select positions._watch(watched.name, 'viewshed', 'positions._after_edit', watched.query)
+select maps._watch(watched.name, 'viewshed', 'positions._after_edit', watched.query)
 from (
   values
   ('hex', 'select map_id, null::bigint as position_id, q, r from %s'),
