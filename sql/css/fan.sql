@@ -100,6 +100,151 @@ $$;
 comment on function css._looking_down(bigint, integer, integer, integer[], integer[]) is
 'Of the steep slopes around a viewer (6.2.2): the targets it looks down to over one, and those that look down to it.';
 
+create or replace function css._veils(
+  map_id bigint,
+  q integer,
+  r integer,
+  level integer,
+  readings jsonb,
+  barraged bit,
+  burning bit,
+  burnt bit,
+  here bit,
+  there bit,
+  hidden bit
+)
+returns table (targets bit, above integer, thins bit, untold bit, stops bit, blind bit, off bit, shut bit)
+language sql stable rows 4
+as $$
+  with spot as materialized (
+    select
+      spot.level,
+      spot.sight,
+      bit_or(spot.one) as hexes
+    from (
+      select
+        hex.level::integer as level,
+        hex.sight,
+        lattice.hex_set(hex.q - _veils.q, hex.r - _veils.r) as one
+      from generate_series(-8, 8) as strip (dq)
+      inner join public.css_ground as hex
+        on hex.map_id = _veils.map_id
+          and hex.q = _veils.q + strip.dq
+          and hex.r between _veils.r + greatest(-8, -8 - strip.dq) and _veils.r + least(8, 8 - strip.dq)
+      offset 0
+    ) as spot
+    group by spot.level, spot.sight
+  ),
+  -- what is marked, in all combinations
+  marked as (
+    select
+      state.barrage,
+      state.fire,
+      state.ashes,
+      case when state.barrage then _veils.barraged else ~_veils.barraged end
+      & case when state.fire then _veils.burning else ~_veils.burning end
+      & case when state.ashes then _veils.burnt else ~_veils.burnt end as hexes
+    from (
+      values
+      (false, false, false), (true, false, false), (false, true, false), (false, false, true),
+      (true, true, false), (true, false, true), (false, true, true), (true, true, true)
+    ) as state (barrage, fire, ashes)
+    offset 0
+  ),
+  ground as (
+    select
+      spot.level,
+      spot.hexes & marked.hexes as hexes,
+      marked.barrage,
+      css._sight_now(spot.sight, marked.fire, marked.ashes, _veils.readings) as sight
+    from marked
+    cross join spot
+    where marked.hexes <> b'0'::bit(289)
+      and spot.hexes & marked.hexes <> b'0'::bit(289)
+    offset 0
+  ),
+  -- targets of one level, whose lines look down a steep slope alike: from here, from there, or not
+  target as (
+    select
+      kind.level,
+      kind.hexes & case when looks.here then _veils.here else ~_veils.here end
+      & case when looks.there then _veils.there else ~_veils.there end
+      & ~_veils.hidden as hexes,
+      greatest(case when looks.here then _veils.level end, case when looks.there then kind.level end) as above
+    from (select spot.level, bit_or(spot.hexes) as hexes from spot group by spot.level) as kind
+    cross join (values (false, false), (false, true), (true, false), (true, true)) as looks (here, there)
+    offset 0
+  ),
+  -- what the ground is to their lines; css._met as if it lay beside the lower end, which 8 alone turns on
+  met as (
+    select
+      judged.targets,
+      judged.level,
+      judged.above,
+      bit_or(judged.hexes) as every,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 55 <> 0), b'0'::bit(289)) as stops,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 63 <> 0), b'0'::bit(289)) as stops_beside,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 128 <> 0), b'0'::bit(289)) as thins,
+      coalesce(bit_or(judged.hexes) filter (where judged.met & 256 <> 0), b'0'::bit(289)) as untold
+    from (
+      select
+        now.targets,
+        now.target_level as level,
+        now.above,
+        now.hexes,
+        css._met(now.level, now.high, now.low, true, now.sight, now.cover, now.barrage, now.literal) as met
+      from (
+        select
+          spot.*,
+          css._cover(spot.level, spot.sight, spot.above, _veils.readings) as cover,
+          _veils.readings ->> 'css-43' = 'a' as literal
+        from (
+          select
+            target.hexes as targets,
+            target.level as target_level,
+            target.above,
+            greatest(target.level, _veils.level) as high,
+            least(target.level, _veils.level) as low,
+            ground.level,
+            ground.hexes,
+            ground.barrage,
+            ground.sight
+          from target
+          cross join ground
+          where target.hexes <> b'0'::bit(289)
+          offset 0
+        ) as spot
+        offset 0
+      ) as now
+      offset 0
+    ) as judged
+    group by judged.targets, judged.level, judged.above
+  )
+  select
+    lie.*,
+    lie.stops | lie.untold | lie.off as shut
+  from (
+    select
+      met.targets,
+      met.above,
+      met.thins,
+      met.untold,
+      -- the lower end is the viewer, or the target
+      case
+        when met.level > _veils.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
+      end as stops,
+      case when met.level < _veils.level then met.stops_beside else b'0'::bit(289) end as blind,
+      ~met.every as off
+    from met
+    offset 0
+  ) as lie
+$$;
+
+comment on function css._veils(
+  bigint, integer, integer, integer, jsonb, bit, bit, bit, bit, bit, bit
+) is
+'For each kind of target around a viewer, the hexes that do something to a line: shut is not seen through, nor two that thin it (7.1.1 c), nor blind beside the target (7.1.2 b).';
+
 create or replace function css._weight(kind text, met1 integer, met2 integer)
 returns integer
 language sql immutable parallel safe
@@ -143,7 +288,6 @@ declare
   shut_in boolean := false;
   corners boolean;
   over_cliffs boolean;
-  literal boolean;
   -- how far is seen, and how far a light is seen
   reach integer;
   lit_reach integer;
@@ -154,7 +298,6 @@ begin
   end if;
   corners := view.readings ->> 'css-62' = 'b';
   over_cliffs := view.readings ->> 'css-44' <> 'b';
-  literal := view.readings ->> 'css-43' = 'a';
   reach := least(fan.radius, css._visibility(view.now, false));
   lit_reach := least(fan.radius, css._visibility(view.now, true));
   if view.marked then
@@ -210,128 +353,13 @@ begin
   end if;
 
   return query
-  with spot as materialized (
+  with veil as materialized (
     select
-      spot.level,
-      spot.sight,
-      bit_or(spot.one) as hexes
-    from (
-      select
-        hex.level::integer as level,
-        hex.sight,
-        lattice.hex_set(hex.q - view.q, hex.r - view.r) as one
-      from generate_series(-8, 8) as strip (dq)
-      inner join public.css_ground as hex
-        on hex.map_id = view.map_id
-          and hex.q = view.q + strip.dq
-          and hex.r between view.r + greatest(-8, -8 - strip.dq) and view.r + least(8, 8 - strip.dq)
-      offset 0
-    ) as spot
-    group by spot.level, spot.sight
-  ),
-  -- what is marked, in all combinations
-  marked as (
-    select
-      state.barrage,
-      state.fire,
-      state.ashes,
-      case when state.barrage then barraged else ~barraged end
-      & case when state.fire then burning else ~burning end
-      & case when state.ashes then burnt else ~burnt end as hexes
-    from (
-      values
-      (false, false, false), (true, false, false), (false, true, false), (false, false, true),
-      (true, true, false), (true, false, true), (false, true, true), (true, true, true)
-    ) as state (barrage, fire, ashes)
-    offset 0
-  ),
-  ground as (
-    select
-      spot.level,
-      spot.hexes & marked.hexes as hexes,
-      marked.barrage,
-      css._sight_now(spot.sight, marked.fire, marked.ashes, view.readings) as sight
-    from marked
-    cross join spot
-    where marked.hexes <> no_hex
-      and spot.hexes & marked.hexes <> no_hex
-    offset 0
-  ),
-  -- targets of one level, whose lines look down a steep slope alike: from here, from there, or not
-  target as (
-    select
-      kind.level,
-      kind.hexes & case when looks.here then down.here else ~down.here end
-      & case when looks.there then down.there else ~down.there end
-      & ~shut as hexes,
-      greatest(case when looks.here then view.level end, case when looks.there then kind.level end) as above
-    from (select spot.level, bit_or(spot.hexes) as hexes from spot group by spot.level) as kind
-    cross join (values (false, false), (false, true), (true, false), (true, true)) as looks (here, there)
-    offset 0
-  ),
-  -- what the ground is to their lines; css._met as if it lay beside the lower end, which 8 alone turns on
-  met as (
-    select
-      judged.targets,
-      judged.level,
-      judged.above,
-      bit_or(judged.hexes) as every,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 55 <> 0), no_hex) as stops,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 63 <> 0), no_hex) as stops_beside,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 128 <> 0), no_hex) as thins,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 256 <> 0), no_hex) as untold
-    from (
-      select
-        now.targets,
-        now.target_level as level,
-        now.above,
-        now.hexes,
-        css._met(now.level, now.high, now.low, true, now.sight, now.cover, now.barrage, literal) as met
-      from (
-        select
-          spot.*,
-          css._cover(spot.level, spot.sight, spot.above, view.readings) as cover
-        from (
-          select
-            target.hexes as targets,
-            target.level as target_level,
-            target.above,
-            greatest(target.level, view.level) as high,
-            least(target.level, view.level) as low,
-            ground.level,
-            ground.hexes,
-            ground.barrage,
-            ground.sight
-          from target
-          cross join ground
-          where target.hexes <> no_hex
-          offset 0
-        ) as spot
-        offset 0
-      ) as now
-      offset 0
-    ) as judged
-    group by judged.targets, judged.level, judged.above
-  ),
-  veil as materialized (
-    select
-      lie.*,
-      lie.stops | lie.untold | lie.off as shut
-    from (
-      select
-        met.targets,
-        met.thins,
-        met.untold,
-        -- the lower end is the viewer, or the target
-        case
-          when met.level > view.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
-        end as stops,
-        case when met.level < view.level then met.stops_beside else no_hex end as blind,
-        ~met.every as off,
-        case when met.above is not null and over_cliffs then walls.slopes else every_wall end as across
-      from met
-      offset 0
-    ) as lie
+      found.*,
+      case when found.above is not null and over_cliffs then walls.slopes else every_wall end as across
+    from css._veils(
+      view.map_id, view.q, view.r, view.level, view.readings, barraged, burning, burnt, down.here, down.there, shut
+    ) as found
   ),
   line as materialized (
     select
