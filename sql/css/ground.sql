@@ -66,18 +66,23 @@ select
   hex.level,
   css._ground(hex.terrain, hex.features) as terrain,
   css._sight(terrain.sight, css._ground(hex.terrain, hex.features)) as sight,
-  coalesce(
-    (
-      select bit_or(css._wall(side.kind) << (4 * beside.direction))
-      from lattice.neighbours(hex.q, hex.r) as beside
-      inner join public.hexside as side
-        on side.map_id = hex.map_id and side.x = hex.q + beside.nq and side.y = hex.r + beside.nr
-    ),
-    0
-  ) as walls
+  coalesce(side.walls, 0) as walls
 from public.hex
 left join public.terrain
   on hex.ruleset = terrain.ruleset and css._ground(hex.terrain, hex.features) = terrain.code
+left join (
+  select
+    hexside.map_id,
+    own.q,
+    own.r,
+    bit_or(css._wall(hexside.kind) << (4 * lattice.direction(hexside.x - 2 * own.q, hexside.y - 2 * own.r))) as walls
+  from public.hexside
+  cross join lateral lattice.side_hexes(hexside.x, hexside.y) as beside
+  cross join lateral (values (beside.q1, beside.r1), (beside.q2, beside.r2)) as own (q, r)
+  where css._wall(hexside.kind) <> 0
+  group by hexside.map_id, own.q, own.r
+) as side
+  on hex.map_id = side.map_id and hex.q = side.q and hex.r = side.r
 where hex.ruleset = 'css';
 
 comment on view css.ground is
@@ -91,9 +96,13 @@ comment on column css.ground.terrain is 'The terrain whose effects it has: a cav
 comment on column css.ground.sight is 'What its ground does to a line of sight, as bits of css._met';
 comment on column css.ground.walls is 'What on its sides may stop one, four bits a side: css._walls';
 
+-- Hashed, whatever the planner thinks of the tables: where it takes a large map for a tiny one (which it was when
+-- last analyzed, or when a plan was made), it would walk the map once for each hex. So an edit reads its map once.
 create or replace function css._refresh_ground(map_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 begin
   perform maps._lock(_refresh_ground.map_id);
