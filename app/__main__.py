@@ -1,5 +1,5 @@
 """`python -m app`: the command line, for the launcher."""
 
-from app.cli import main
+from app.terminal.cli import main
 
 main()

@@ -19,8 +19,8 @@ from sqlalchemy.engine import Engine, make_url
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.cli import gather  # noqa: E402
-from app.web import create_app  # noqa: E402
+from app.terminal.cli import gather  # noqa: E402
+from app.web.site import create_app  # noqa: E402
 from db.database import make_engine  # noqa: E402
 from db.schema import SQL, verbs  # noqa: E402
 from db.settings import PREFIX, Settings  # noqa: E402

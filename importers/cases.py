@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -18,15 +16,16 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.engine import Connection
 
-from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind, Unit, unit_columns
+from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind, unit_columns
 from db.labels import Axial, nearest
+from db.map_draft import MapDraft
 from db.maps import Map
+from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position
 from db.positions import Unit as UnitRow
 from db.rulesets import CODES, read_ruleset
 from importers.documents import Node, Problems, read_document
 from importers.forms import fill
-from importers.map_draft import Line, MapDraft
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import open_map, store_map
 
@@ -36,17 +35,6 @@ CASE_KEYS = (
 POSITION_KEYS = ("name", "title", "ruleset", "policy", "conditions", "map", "units", "markers", "note")
 ASK_KEYS = ("id", "expect", "policy", "conditions")
 MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave")
-
-
-@dataclasses.dataclass(frozen=True)
-class MarkerDraft:
-    """A marker in a hex."""
-
-    kind: str
-    at: Axial
-    value: int | None = None
-    facing: int | None = None
-    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass
@@ -63,56 +51,6 @@ class Question:
     expect: dict[str, Any] | None = None
     policy: dict[str, str] = dataclasses.field(default_factory=dict)
     conditions: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass
-class PositionDraft:
-    """A position that is not in the database yet."""
-
-    ruleset: str
-    board: MapDraft
-    saved_map: str | None = None
-    """The name of a map that is in the database already, if it stands on one."""
-    name: str | None = None
-    title: str = ""
-    conditions: dict[str, Any] = dataclasses.field(default_factory=dict)
-    policy: dict[str, str] = dataclasses.field(default_factory=dict)
-    units: dict[str, tuple[Unit, Axial | None]] = dataclasses.field(default_factory=dict)
-    markers: list[MarkerDraft] = dataclasses.field(default_factory=list)
-
-    def digest(self, conditions: dict[str, Any] | None = None) -> str:
-        """SHA-256 of all that a ruling on it can depend on but the readings, in one order.
-
-        The same position written in another way has the same digest. A question's own
-        conditions may take the place of the position's.
-        """
-        board = self.board
-        facts = {
-            "ruleset": self.ruleset,
-            "conditions": in_force(self.ruleset, self.conditions if conditions is None else conditions),
-            "hexes": sorted(
-                [place, ground.terrain, ground.level, sorted(ground.features)]
-                for place, ground in board.hexes.items()
-            ),
-            "labels": board.scheme.model_dump(mode="json"),
-            "hexsides": sorted(board.hexsides),
-            "paths": sorted([path.kind, min(path.hexes, path.hexes[::-1])] for path in board.paths),
-            "areas": sorted(
-                [area.terrain, _ring(area.rings[0]), sorted(map(_ring, area.rings[1:]))] for area in board.areas
-            ),
-            "crests": sorted([crest.level, crest.line] for crest in board.crests),
-            "features": sorted(
-                [code, feature.kind, sorted(feature.at), sorted(feature.intense), sorted(feature.steady),
-                 feature.attributes]
-                for code, feature in board.features.items()
-            ),
-            "units": sorted([code, place, _counter(unit)] for code, (unit, place) in self.units.items()),
-            "markers": sorted(
-                [marker.at, marker.kind, marker.value or 0, marker.facing or 0, canonical(marker.attributes)]
-                for marker in self.markers
-            ),
-        }  # fmt: skip
-        return hashlib.sha256(canonical(facts).encode()).hexdigest()
 
 
 @dataclasses.dataclass
@@ -136,32 +74,6 @@ class Names:
 
 
 Kinds = Mapping[str, type[BaseModel]]
-
-
-def canonical(value: Any) -> str:
-    """One JSON text for equal values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_canonical)
-
-
-def _canonical(value: Any) -> Any:
-    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
-
-
-def in_force(ruleset: str, conditions: dict[str, Any]) -> dict[str, Any]:
-    """Conditions without those that hold anyway, so that saying so makes no difference."""
-    return CONDITIONS[ruleset].model_validate(conditions).model_dump(exclude_defaults=True)
-
-
-def _counter(unit: Unit) -> dict[str, Any]:
-    """What a counter says, numbers as numbers: 5.0 movement points are 5."""
-    return unit.model_dump(exclude={"id", "at"}, exclude_defaults=True)
-
-
-def _ring(ring: Line) -> Line:
-    """An outline from its least point on, one way round."""
-    first = ring.index(min(ring))
-    turned = ring[first:] + ring[:first]
-    return min(turned, (turned[0], *turned[:0:-1]))
 
 
 def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:

@@ -24,9 +24,9 @@ from sqlalchemy.engine import Connection
 from db import SightlineError
 from db.inventory import no_map
 from db.labels import Axial, Scheme
+from db.map_draft import ControlPoint, HexDraft, MapDraft
 from db.maps import Hex, Map
 from importers.documents import Node, Problem, Problems, resolved
-from importers.map_draft import ControlPoint, HexDraft, MapDraft
 from importers.map_reading import read_hex
 
 FEWEST = 3

@@ -14,9 +14,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from db.map_draft import MapDraft
 from db.rulesets import CODES
 from importers.documents import MAX_BYTES, Node, Problem, Problems, read_document, resolved
-from importers.map_draft import MapDraft
 from importers.map_reading import read_map
 from importers.map_writing import about, artwork, features, side_kinds, yaml_text
 

@@ -26,8 +26,8 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from db.labels import Axial, Scheme, side_corners
+from db.map_draft import GRID, Line, MapDraft
 from importers.documents import Node, Problem, Problems, read_document, resolved
-from importers.map_draft import GRID, Line, MapDraft
 from importers.map_formats import hexes_node, hexsides_node, paths_node, read_ruleset, split
 from importers.map_reading import read_map
 from importers.map_writing import about, flow, side_kinds

@@ -16,8 +16,7 @@ import shapely.validation
 from pydantic import ValidationError
 
 from db.labels import LARGEST_RECTANGLE, Axial, LabelError, Scheme, side_hexes
-from importers.documents import Node, Problems
-from importers.map_draft import (
+from db.map_draft import (
     GRID,
     AreaDraft,
     ControlPoint,
@@ -30,6 +29,7 @@ from importers.map_draft import (
     PathDraft,
     vocabulary,
 )
+from importers.documents import Node, Problems
 
 MAX_COORDINATE = 100_000
 KEYS = (

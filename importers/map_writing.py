@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from db.labels import Axial, Scheme
+from db.map_draft import GRID, HexDraft, Line, MapDraft, vocabulary
 from importers.documents import WORDS
-from importers.map_draft import GRID, HexDraft, Line, MapDraft, vocabulary
 
 Tree = dict[str, Any]
 DIGITS = 6

@@ -26,9 +26,7 @@ from db import SightlineError
 from db.database import psycopg_connection
 from db.inventory import no_map
 from db.labels import Axial, Scheme
-from importers.documents import Problems, read_document
-from importers.georeference import georeference
-from importers.map_draft import (
+from db.map_draft import (
     GRID,
     AreaDraft,
     ControlPoint,
@@ -40,6 +38,8 @@ from importers.map_draft import (
     MapDraft,
     PathDraft,
 )
+from importers.documents import Problems, read_document
+from importers.georeference import georeference
 from importers.map_formats import read_root, read_tables, read_written, write_tables
 from importers.map_gis import (
     is_collection,

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, syn
 from sqlalchemy.engine import URL
 from waitress.server import create_server
 
-from app.web import create_app
+from app.web.site import create_app
 from db.database import make_engine
 from db.settings import Settings
 from importers.demo.load import add_demo

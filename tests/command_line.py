@@ -12,7 +12,7 @@ from unittest import mock
 
 from sqlalchemy.engine import URL, Engine
 
-from app.cli import main
+from app.terminal.cli import main
 from db.database import make_engine
 
 

@@ -15,9 +15,9 @@ from schemathesis import Case
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from sqlalchemy.engine import make_url
 
-from app.conformance import SUITE
-from app.questions import implemented_points, kinds
-from app.web import create_app
+from app.referee.conformance import SUITE
+from app.referee.questions import implemented_points, kinds
+from app.web.site import create_app
 from db.database import make_engine
 from db.rulesets import CODES
 from db.settings import Settings

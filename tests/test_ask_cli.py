@@ -17,10 +17,10 @@ from command_line import CommandLine
 from pydantic import BaseModel, Field
 from sqlalchemy.engine import Connection
 
-from app.cli import gather
-from app.commands.ask import command_of
-from app.questions import kinds
-from app.rulings import Arguments, Asked, Finding, QuestionKind
+from app.referee.questions import kinds
+from app.referee.rulings import Arguments, Asked, Finding, QuestionKind
+from app.terminal.cli import gather
+from app.terminal.commands.ask import command_of
 from db.maps import Map
 from db.positions import Position
 from importers.cases import Names

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from app.bench import BenchError, measure_apart, measure_map
+from tests.bench import BenchError, measure_apart, measure_map
 from tests.small_map import make_map
 
 

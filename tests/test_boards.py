@@ -12,20 +12,20 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.engine import URL, Connection, Engine
 
-from app.address import OWN, view
-from app.arguments import arguments, form_fields, needs_units
-from app.boards import Kind, case_file, open_board
-from app.cases import rule_text
-from app.questions import kinds, kinds_of
-from app.rulings import canonical
-from app.web import create_app
-from app.whatif import NOTHING, Changes, read_changes
+from app.referee.arguments import arguments, form_fields, needs_units
+from app.referee.boards import Kind, case_file, open_board
+from app.referee.cases import rule_text
+from app.referee.questions import kinds, kinds_of
+from app.referee.whatif import NOTHING, Changes, read_changes
+from app.web.address import OWN, view
+from app.web.site import create_app
 from db import SightlineError
 from db.counters import CONDITIONS
 from db.database import make_engine
 from db.inventory import NotThereError, hex_facts
 from db.rulesets import CODES
 from db.settings import Settings
+from db.values import canonical
 from importers.documents import Problems, read_document
 from importers.maps import load_draft, open_map
 

@@ -12,10 +12,10 @@ from flask import Flask
 from pydantic import BaseModel
 from sqlalchemy.engine import Connection, Engine
 
-from app.cases import rule_text
-from app.questions import kinds
-from app.rulings import QuestionKind
-from app.web import create_app
+from app.referee.cases import rule_text
+from app.referee.questions import kinds
+from app.referee.rulings import QuestionKind
+from app.web.site import create_app
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.rulesets import CODES
 from db.settings import Settings

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.engine import Connection, Engine
 
-from app.cases import RuledCase, rule_text
-from app.output import to_json
-from app.questions import kinds_of
+from app.referee.cases import RuledCase, rule_text
+from app.referee.questions import kinds_of
 from db import SightlineError
 from db.base import Base
-from importers.map_draft import vocabulary
+from db.map_draft import vocabulary
+from db.values import to_json
 
 BASES: list[dict[str, Any]] = [
     {

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from sqlalchemy.engine import Connection
 
-from app.cases import RuledCase, case_files, rule_file
-from app.conformance import SUITE
-from app.questions import implemented_points, kinds
-from app.rulings import contested_points
+from app.referee.cases import RuledCase, case_files, rule_file
+from app.referee.conformance import SUITE
+from app.referee.questions import implemented_points, kinds
+from app.referee.rulings import contested_points
 from db.rulesets import CODES, read_ruleset
 
 FILES = list(case_files([str(SUITE)]))

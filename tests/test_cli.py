@@ -17,7 +17,7 @@ import pytest
 from processes import folder_of, needs_root, python, sightline
 from sqlalchemy.engine import URL
 
-from app.cli import gather, main
+from app.terminal.cli import gather, main
 from db import SightlineError, __version__
 from db.cluster import Cluster
 from db.settings import Settings, load_settings
@@ -451,7 +451,7 @@ def test_a_wrong_address_is_told_apart(command: Sightline, url: str, said: str) 
 
 def test_the_tests_of_an_installed_sightline_are_refused(tmp_path: Path) -> None:
     """They are in the project's folder only."""
-    code = "import app.commands.checks as c, pathlib, app.cli, sys; c.CHECKOUT = pathlib.Path('/'); sys.argv[1:] = ['test']; app.cli.main()"
+    code = "import app.terminal.commands.checks as c, pathlib, app.terminal.cli, sys; c.CHECKOUT = pathlib.Path('/'); sys.argv[1:] = ['test']; app.terminal.cli.main()"
     process = python("-c", code)
     assert process.wait(30) == 2
     assert process.stderr is not None

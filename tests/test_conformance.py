@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Connection, Engine
 
-from app.conformance import MADE, SUITE, Conformance, conformance, page, read_entries, rule_index
-from app.questions import kinds_of
+from app.referee.conformance import MADE, SUITE, Conformance, conformance, page, read_entries, rule_index
+from app.referee.questions import kinds_of
 from db import SightlineError
 from db.rulesets import CODES
 from tests.conftest import ROOT

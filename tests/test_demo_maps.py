@@ -15,13 +15,13 @@ import yaml
 from sqlalchemy.engine import Connection
 
 from db.labels import Axial, side_hexes
+from db.map_draft import MapDraft, vocabulary
 from importers.cases import read_position, store_position
 from importers.demo import MAPS, campaign_map, write_demo_maps
 from importers.demo.mapfile import document, dumped
 from importers.demo.relief import side_chains
 from importers.demo.sheet import Corner, Sheet, centre, corners, side_between, side_corners
 from importers.documents import Problems
-from importers.map_draft import MapDraft, vocabulary
 from importers.map_formats import read_written
 from importers.maps import load_draft, store_map
 

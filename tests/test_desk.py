@@ -17,9 +17,9 @@ from markupsafe import escape
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy.engine import URL, Engine
 
-from app.pages.cases import AROUND, LARGEST, SHORT, examples, shown_back
-from app.rulings import Wanted, saved_rulings
-from app.web import create_app
+from app.referee.saved import Wanted, saved_rulings
+from app.web.pages.cases import AROUND, LARGEST, SHORT, examples, shown_back
+from app.web.site import create_app
 from db.database import make_engine
 from db.rulings import SavedRuling
 from db.settings import Settings

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from processes import ROOT, sightline
 from sqlalchemy.engine import Connection, Engine
 
-from app.cli import gather
-from app.web import create_app
+from app.terminal.cli import gather
+from app.web.site import create_app
 from db.schema import schemas
 from db.settings import PREFIX, Settings
 from tests.conftest import Databases

@@ -17,7 +17,7 @@ from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.board import COUNTER, HIGHEST, WIDEST, stroke_sample, swatch
 from app.drawing.counters import ICONS, SYMBOLS
 from app.drawing.miniature import FEW, HALF, units_of
-from app.palette import (
+from app.drawing.palette import (
     ANYONE,
     FIRE,
     HEXSIDES,
@@ -35,14 +35,12 @@ from app.palette import (
     stylesheet,
     written,
 )
-from app.report import window
+from app.referee.picture import window
 from db.counters import MARKERS, UNITS, BobUnit, CcpUnit, CssUnit, DdpUnit, FpbUnit, Unit
 from db.database import make_engine
 from db.inventory import map_facts, maps, positions
 from db.labels import Axial, Scheme
-from db.rulesets import CODES, read_ruleset
-from importers.cases import MarkerDraft, PositionDraft, read_position
-from importers.map_draft import (
+from db.map_draft import (
     FEATURES,
     GRID,
     AreaDraft,
@@ -53,6 +51,9 @@ from importers.map_draft import (
     PathDraft,
     vocabulary,
 )
+from db.position_draft import MarkerDraft, PositionDraft
+from db.rulesets import CODES, read_ruleset
+from importers.cases import read_position
 from importers.positions import write_position
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from db.inventory import NotThereError
 from db.labels import Axial
+from db.map_draft import ControlPoint
 from db.maps import Map
 from importers.documents import Problems
 from importers.georeference import (
@@ -26,7 +27,6 @@ from importers.georeference import (
     georeference,
     import_control_points,
 )
-from importers.map_draft import ControlPoint
 
 UTM = 32655
 """UTM zone 55 north, where Guam lies."""

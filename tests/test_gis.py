@@ -25,11 +25,11 @@ from sqlalchemy.engine import URL, Connection
 
 from db.database import make_engine
 from db.labels import Scheme
+from db.map_draft import ControlPoint
 from db.maps import Crest, Hexside, MapFeature, MapFeatureHex, TerrainArea
 from db.maps import Path as Way
 from db.positions import Marker, Position, Unit
 from importers.georeference import georeference, import_control_points
-from importers.map_draft import ControlPoint
 
 LAYERS = {
     "hex": "Polygon",

@@ -119,7 +119,7 @@ def test_the_first_start_says_line_by_line_what_it_does(
         "sightline: installing Python packages from requirements.lock (up to a minute, once)",
         "sightline: fetching browser libraries (some seconds, once)",
     ]
-    assert (tree / "app/static/vendor/leaflet/leaflet.js").exists()
+    assert (tree / "app/web/static/vendor/leaflet/leaflet.js").exists()
 
 
 def test_a_second_start_does_nothing_but_check_the_stamps(
@@ -128,7 +128,7 @@ def test_a_second_start_does_nothing_but_check_the_stamps(
     def state() -> dict[str, int]:
         return {
             str(path): path.stat().st_mtime_ns
-            for path in (tree, tree / ".venv", tree / "app/static/vendor/stamp")
+            for path in (tree, tree / ".venv", tree / "app/web/static/vendor/stamp")
         }
 
     before = state()
@@ -176,7 +176,7 @@ def test_a_changed_lock_is_installed_and_a_package_that_cannot_be_had_is_told(
 
 
 def test_two_at_once_take_turns(set_up: subprocess.CompletedProcess[str], launch: Launch, tree: Path) -> None:
-    shutil.rmtree(tree / "app/static/vendor")
+    shutil.rmtree(tree / "app/web/static/vendor")
     holder = subprocess.Popen(["flock", str(tree), "sleep", "1.5"])
     time.sleep(0.3)
     told = launch("--version")

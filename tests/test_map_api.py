@@ -16,15 +16,15 @@ from flask.testing import FlaskClient
 from shapely.geometry import shape
 from sqlalchemy.engine import URL, Engine
 
-from app.api.maps import DEEPEST, GEOJSON, LAYERS, MVT
-from app.web import create_app
+from app.web.api.maps import DEEPEST, GEOJSON, LAYERS, MVT
+from app.web.site import create_app
 from db.database import make_engine
 from db.inventory import map_facts, maps
 from db.labels import Scheme
+from db.map_draft import ControlPoint
 from db.rulesets import CODES, read_ruleset
 from db.settings import Settings
 from importers.georeference import georeference
-from importers.map_draft import ControlPoint
 from tests.conftest import Databases
 from tests.small_map import make_map
 from tests.test_gis import fill

@@ -23,9 +23,7 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
 from db.labels import Axial, Board, Scheme
-from db.rulesets import CODES
-from importers.documents import Problems, read_document
-from importers.map_draft import (
+from db.map_draft import (
     GRID,
     AreaDraft,
     ControlPoint,
@@ -37,6 +35,8 @@ from importers.map_draft import (
     PathDraft,
     vocabulary,
 )
+from db.rulesets import CODES
+from importers.documents import Problems, read_document
 from importers.map_formats import read_root, write_tables
 from importers.map_gis import LAYERS, write_geojson, write_geopackage
 from importers.map_reading import KEYS, PLACES

@@ -17,9 +17,9 @@ from sqlalchemy.engine import Connection, Engine
 from db import SightlineError
 from db.inventory import NotThereError
 from db.labels import Axial
+from db.map_draft import FeatureDraft, HexDraft, MapDraft
 from importers.documents import MAX_DEPTH, Node, Problem, Problems, read_document
 from importers.georeference import GeoreferenceError
-from importers.map_draft import FeatureDraft, HexDraft, MapDraft
 from importers.maps import (
     MapError,
     delete_map,

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
-from app.questions import forms, kinds_of
-from app.rulings import Ruling, rule_case
+from app.referee.questions import forms, kinds_of
+from app.referee.rulings import Ruling, rule_case
 from db import SightlineError
 from importers.cases import read_case, store_position
 from tests.conftest import ROOT

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
-from app.cases import rule_text
+from app.referee.cases import rule_text
 from db import SightlineError
 from db.counters import CssUnit
 from db.labels import Axial
-from importers.cases import MarkerDraft, PositionDraft, store_position
-from importers.map_draft import HexDraft, MapDraft, PathDraft
+from db.map_draft import HexDraft, MapDraft, PathDraft
+from db.position_draft import MarkerDraft, PositionDraft
+from importers.cases import store_position
 from tests.oracle_css_moves import COSTS, STEPS, Board, Cell, Mover, reach
 from tests.small_map import scheme_of
 

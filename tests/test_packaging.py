@@ -46,9 +46,9 @@ def test_a_wheel_in_a_clean_environment_serves(databases: Databases, tmp_path: P
 
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == shipped()
-    for needed in ("sql/lattice/trace.sql", "db/rulesets/css/terrain.yaml", "app/templates/home.html"):
+    for needed in ("sql/lattice/trace.sql", "db/rulesets/css/terrain.yaml", "app/web/templates/home.html"):
         assert needed in held
-    for folder in ("db/demo/", "db/migrations/versions/", "app/static/"):
+    for folder in ("db/demo/", "db/migrations/versions/", "app/web/static/"):
         assert any(name.startswith(folder) for name in held), folder
 
     lock = ROOT / "requirements.lock"

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 from processes import sightline
 from sqlalchemy.engine import URL
 
-from app.cli import gather
-from app.conformance import SUITE
-from app.report import abbreviations
+from app.referee.conformance import SUITE
+from app.terminal.cli import gather
+from app.terminal.report import abbreviations
 from db.database import make_engine
 from db.rulesets import CODES
 from tests.conftest import Databases

@@ -15,8 +15,8 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy.engine import URL, Engine
 
-from app.cli import main
-from app.web import create_app
+from app.terminal.cli import main
+from app.web.site import create_app
 from db import reference
 from db.database import make_engine
 from db.rulesets import CODES

@@ -11,18 +11,10 @@ import sqlalchemy as sa
 import yaml
 from sqlalchemy.engine import Connection
 
-from app.cases import rule_text
-from app.questions import forms, implemented_points, kinds_of
-from app.rulings import (
-    Need,
-    Ruling,
-    Wanted,
-    agrees,
-    ruleset_version,
-    save,
-    saved_ruling,
-    saved_rulings,
-)
+from app.referee.cases import rule_text
+from app.referee.questions import forms, implemented_points, kinds_of
+from app.referee.rulings import Need, Ruling, agrees, ruleset_version
+from app.referee.saved import Wanted, save, saved_ruling, saved_rulings
 from db import SightlineError
 from db.base import Base
 from importers.cases import read_case, read_position, store_position

@@ -19,9 +19,10 @@ from sqlalchemy.engine import Connection
 
 from db.counters import CssUnit
 from db.labels import STEPS, Axial
-from importers.cases import MarkerDraft, PositionDraft, store_position
+from db.map_draft import HexDraft, MapDraft
+from db.position_draft import MarkerDraft, PositionDraft
+from importers.cases import store_position
 from importers.documents import Problems
-from importers.map_draft import HexDraft, MapDraft
 from importers.map_formats import read_written
 from tests.oracle_css import (
     BARRAGES,

@@ -19,8 +19,8 @@ from sqlalchemy.engine import Connection
 
 from db.counters import BobUnit
 from db.labels import STEPS, Axial
-from importers.cases import MarkerDraft, PositionDraft
-from importers.map_draft import GRID, AreaDraft, CrestDraft, HexDraft, Line, MapDraft, PathDraft
+from db.map_draft import GRID, AreaDraft, CrestDraft, HexDraft, Line, MapDraft, PathDraft
+from db.position_draft import MarkerDraft, PositionDraft
 from tests.oracle_css import Cell, distance, halves, trace
 from tests.small_map import scheme_of
 from tests.test_sight import Stored, bounded, demo, fan

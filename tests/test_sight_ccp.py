@@ -16,8 +16,8 @@ from sqlalchemy.engine import Connection
 
 from db.counters import CcpUnit
 from db.labels import STEPS, Axial
-from importers.cases import MarkerDraft, PositionDraft
-from importers.map_draft import GRID, AreaDraft, CrestDraft, HexDraft, Line, MapDraft, Point
+from db.map_draft import GRID, AreaDraft, CrestDraft, HexDraft, Line, MapDraft, Point
+from db.position_draft import MarkerDraft, PositionDraft
 from tests.small_map import scheme_of
 from tests.test_sight import Stored, bounded, demo
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine, psycopg_connection
+from db.map_draft import HexDraft, MapDraft
+from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.schema import SQL
-from importers.cases import PositionDraft, store_position
-from importers.map_draft import HexDraft, MapDraft
+from importers.cases import store_position
 from tests.small_map import scheme_of
 
 SCHEME = scheme_of("css")

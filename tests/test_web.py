@@ -30,7 +30,7 @@ from processes import (
 from sqlalchemy.engine import Engine
 from werkzeug.test import TestResponse
 
-from app.web import create_app, database
+from app.web.site import create_app, database
 from db import SightlineError, __version__
 from db.database import make_engine
 from db.schema import head_revision
@@ -258,7 +258,7 @@ def test_the_scan_for_inline_code_finds_it(text: str) -> None:
 
 
 def test_no_template_has_inline_script_or_style() -> None:
-    templates = sorted((ROOT / "app" / "templates").rglob("*.html"))
+    templates = sorted((ROOT / "app" / "web" / "templates").rglob("*.html"))
     assert templates
     found = {
         str(path.relative_to(ROOT)): match[0]
@@ -412,8 +412,8 @@ def ask():
     os.kill(os.getpid(), signal.SIGTERM)
 threading.Thread(target=ask, daemon=True).start()
 sys.argv[1:] = ["serve", "--no-demo"]
-import app.cli
-app.cli.main()
+import app.terminal.cli
+app.terminal.cli.main()
 """
 
 

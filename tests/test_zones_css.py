@@ -16,8 +16,8 @@ from sqlalchemy.engine import Connection
 
 from db.counters import CssUnit, Fire, NavalZone
 from db.labels import Axial
-from importers.cases import PositionDraft
-from importers.map_draft import PathDraft
+from db.map_draft import PathDraft
+from db.position_draft import PositionDraft
 from tests.oracle_css import Board, Cell, Ground, halves
 from tests.oracle_css_zones import STEPS, Counter, Table
 from tests.test_sight import SCHEME, Moved, Stored, bounded, draft, moves, paint

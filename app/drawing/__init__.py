@@ -1,7 +1,7 @@
 """Maps, positions and counters as SVG: for pages without script, for print, and beside rulings.
 
 Drawings have attributes and classes only, no style of their own: what our content security
-policy allows. Their colours are `app.palette`'s.
+policy allows. Their colours are `app.drawing.palette`'s.
 """
 
 from app.drawing.board import svg

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from markupsafe import Markup, escape
 
 from app.drawing.counters import counter, marker, placed
-from app.palette import (
+from app.drawing.palette import (
     CONTOUR,
     CREST,
     HEXSIDES,
@@ -28,11 +28,11 @@ from app.palette import (
     dot_colour,
     tile,
 )
-from app.report import window as part_around
+from app.referee.picture import window as part_around
 from db.counters import Unit
 from db.labels import Axial, side_corners, side_hexes
-from importers.cases import PositionDraft
-from importers.map_draft import GRID, MapDraft, vocabulary
+from db.map_draft import GRID, MapDraft, vocabulary
+from db.position_draft import PositionDraft
 
 Point = tuple[float, float]
 
@@ -67,7 +67,7 @@ def svg(
 ) -> Markup:
     """A position, or the part of it around the marks, or else around its counters.
 
-    `marks` as `app.report.marked` gives them; `line` is drawn between two centres, `path`
+    `marks` as `app.terminal.report.marked` gives them; `line` is drawn between two centres, `path`
     as a way from hex to hex, `costs` are written into their hexes. With `window` a large map
     is cut to what matters.
     """

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from app.palette import ANYONE, FIRE, SIDES, Paint
+from app.drawing.palette import ANYONE, FIRE, SIDES, Paint
 from db.counters import Unit
 
 SIZE = 50

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
 from app.drawing.counters import paint_of
-from app.palette import PATHS, TERRAIN
+from app.drawing.palette import PATHS, TERRAIN
 from db.labels import Axial
 from db.maps import Hex, Map, Path
 from db.positions import Position, Unit

@@ -1,0 +1,262 @@
+"""`move`, `reach` and `stack`: what a way costs and provokes, where a unit can go, who may stand together.
+
+Costs are halves of a movement point in SQL, so that ½ is exact, and points here.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import sqlalchemy as sa
+from pydantic import Field
+
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
+from importers.cases import Names
+
+MOVED = ("css", "ccp")
+"""Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
+POINTS: tuple[str, ...] = (
+    "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
+    "css-47", "css-54", "css-57", "css-58", "css-62", "css-63",
+    "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
+)  # fmt: skip
+"""Contested points that a move turns on."""
+VERDICTS = {"legal": True, "illegal": False, "unknown": None}
+
+
+class Only:
+    """Metadata of an argument that only some games know."""
+
+    def __init__(self, *rulesets: str) -> None:
+        self.rulesets = rulesets
+
+
+class Moved(Arguments):
+    """Who moves, and how: what `move` and `reach` have in common."""
+
+    unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
+    manner: Literal["move", "advance"] | None = Field(
+        None, alias="as", description="move (the default) or advance; css: the advance after an assault"
+    )
+    together: Annotated[list[str] | None, Names(("unit",))] = Field(
+        None, alias="with", description="Ids of units that move along"
+    )
+    points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
+        None, description="Movement points it has, where not those of its counter"
+    )
+    posture: Annotated[Literal["deployed", "column"] | None, Only("css")] = Field(
+        None, description="css: it changes to this posture first (6.0)"
+    )
+    off_road: Annotated[bool | None, Only("css")] = Field(
+        None, description="css: it declines every road and trail, and pays for the terrain (6.2.1)"
+    )
+    night_shift: Annotated[bool | None, Only("css")] = Field(
+        None, description="css: Japanese artillery that shifts in the second night turn (27.0)"
+    )
+
+
+class MoveAlong(Moved):
+    """A way, hex by hex."""
+
+    path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=200)] = Field(
+        description="Labels of the hexes entered, in order; the one it stands in may come first"
+    )
+    hits: Annotated[dict[str, Annotated[int, Field(ge=1, le=9)]] | None, Only("css")] = Field(
+        None, description="css: DG that opportunity fire scored on it, by the hex it was fired at in"
+    )
+    exit: Annotated[bool | None, Only("ccp")] = Field(
+        None, description="ccp: from the last hex it leaves the map (14.2)"
+    )
+    hidden_wire: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
+        None, description="ccp: hexes where wire is revealed as it enters them (A43.3, A43.7)"
+    )
+    hidden_mines: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
+        None, description="ccp: hexes where mines are revealed as it enters them (A43.2, A43.3)"
+    )
+
+
+class ReachOf(Moved):
+    """Whose reach, and to which hex a way is wanted."""
+
+    to: Annotated[str | None, Names(("hex",))] = Field(
+        None, description="Tell a cheapest way to this hex, too"
+    )
+
+
+class StackAt(Arguments):
+    """Which hex."""
+
+    hex: Annotated[str, Names(("hex", "unit"))] = Field(
+        description="A hex label, or a unit that stands there"
+    )
+
+
+def points(halves: int | None) -> int | Decimal | None:
+    """Halves of a movement point as points: a whole number where it is one."""
+    if halves is None:
+        return None
+    return halves // 2 if halves % 2 == 0 else Decimal(halves) / 2
+
+
+def step_of(row: sa.Row[Any]) -> Step:
+    """A row of a proof; the effect of a cost is its number of points."""
+    effect = points(row.halves) if row.effect == "cost" else None
+    return Step(row.rule, row.at, row.effect if effect is None else effect, row.note, row.clause)
+
+
+def needed(rows: list[sa.Row[Any]], verdict: bool | None) -> list[Need]:
+    """What the rulebook or a counter does not tell, where the verdict waits for it."""
+    return (
+        [Need(row.note, row.rule) for row in rows[:-1] if row.effect == "unknown"] if verdict is None else []
+    )
+
+
+def options(asked: Asked, arguments: Arguments) -> dict[str, Any]:
+    """What a question says beside unit and way, in the words of case files; a word of another game is refused."""
+    told = arguments.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for name, field in type(arguments).model_fields.items():
+        word = field.alias or name
+        only = next((extra for extra in field.metadata if isinstance(extra, Only)), None)
+        if only is not None and word in told and asked.ruleset not in only.rulesets:
+            raise RulingError(f"{asked.ruleset} knows no {word!r} here; {' and '.join(only.rulesets)} does.")
+    return {word: value for word, value in told.items() if word not in ("unit", "path", "to")}
+
+
+def _move(asked: Asked, along: MoveAlong) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.move(:position, :unit, :path, :options, :conditions, :policy)",
+        unit=along.unit,
+        path=along.path,
+        options=options(asked, along),
+    )
+    verdict = rows[-1]
+    legal = VERDICTS[verdict.effect]
+    disorder = {row.at: points(row.halves) for row in rows if row.effect in ("places dg", "removes dg")}
+    return Finding(
+        {
+            "legal": legal,
+            "cost": points(verdict.halves),
+            "left": points(verdict.remaining),
+            "ends_at": verdict.at,
+            "why": verdict.note,
+            "opportunity_fire": [
+                {"by": row.by, "at": row.at} for row in rows if row.effect == "opportunity fire"
+            ],
+            "rolls": [{"at": row.at, "rule": row.rule} for row in rows if row.effect == "roll"],
+        }
+        | (
+            {"left_alone": [row.by for row in rows if row.effect == "leaves alone"]}
+            if asked.ruleset == "css"
+            else {}
+        )
+        | ({"dg": disorder} if disorder else {}),
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+        # who may fire can be untold of a move that is legal
+        needed([row for row in rows[:-1] if legal is None or row.by is not None] + [verdict], None),
+    )
+
+
+def _reach(asked: Asked, of: ReachOf) -> Finding:
+    given = {"unit": of.unit, "options": options(asked, of)}
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.reach(:position, :unit, :options, :conditions, :policy)", **given
+    )
+    reasons = asked.reasons(
+        f"select * from {asked.ruleset}.reach_reasons(:position, :unit, :options, :conditions, :policy)",
+        **given,
+    )
+    answer: dict[str, Any] = {"hexes": {row.label: points(row.halves) for row in rows}}
+    if of.to is not None:
+        way = asked.rows(
+            f"select * from {asked.ruleset}.reach_path(:position, :unit, :to, :options, :conditions, :policy)",
+            to=of.to,
+            **given,
+        )
+        answer["path"] = [row.label for row in way]
+    return Finding(
+        answer,
+        [step_of(row) for row in reasons],
+        [row.point for row in reasons if row.point],
+        [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
+    )
+
+
+def _stack(asked: Asked, at: StackAt) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.stack(:position, :hex, :conditions, :policy)", hex=at.hex
+    )
+    verdict = rows[-1]
+    legal = VERDICTS[verdict.effect]
+    return Finding(
+        {"legal": legal, **verdict.facts},
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+        # who may stand together can be told where what it does to them cannot
+        needed(rows, None),
+    )
+
+
+KINDS = [
+    QuestionKind(
+        name="move",
+        title="A move, step by step",
+        arguments=MoveAlong,
+        rulesets=MOVED,
+        rule=_move,
+        answers={
+            "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
+            "cost": "movement points spent; of an illegal move, up to where it fails",
+            "left": "movement points left",
+            "ends_at": "where it ends; of an illegal move, the first hex that cannot be entered",
+            "why": "what decides it, in a few words",
+            "opportunity_fire": "who may fire at it, and where it stands then",
+            "rolls": "dice to be rolled on the way, each where and by which rule",
+            "left_alone": "css: support weapons, leaders and heroes whom it leaves without a unit",
+            "dg": "css: the Disorganization of every hex whose marker the move changes",
+        },
+        points=POINTS,
+        example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
+        draws="path",
+    ),
+    QuestionKind(
+        name="reach",
+        title="Where a unit can go",
+        arguments=ReachOf,
+        rulesets=MOVED,
+        rule=_reach,
+        answers={
+            "hexes": "every hex it can end its move in, with the least cost",
+            "path": "a cheapest way to the hex asked for, its own hex first; empty where there is none",
+        },
+        points=POINTS,
+        example="reach: {unit: C/1/9}",
+        draws="hexes",
+    ),
+    QuestionKind(
+        name="stack",
+        title="Who stands together",
+        arguments=StackAt,
+        rulesets=MOVED,
+        rule=_stack,
+        answers={
+            "legal": "whether these units may stand together",
+            "limit": "css: units, ccp: soldier figures that a hex bears without penalty",
+            "over": "how many are above it",
+            "units": "css: units in the place",
+            "formations": "css: formations that they are of",
+            "mixed": "css: whether they are of more than one formation or division; null where it is not told",
+            "added": "css: DG that the hex is given",
+            "dg": "css: its DG after that",
+            "eliminated": "css: units lost, as DG4 is exceeded",
+            "figures": "ccp: soldier figures in the hex",
+            "at_setup": "ccp: whether it may be so at set-up",
+            "cover": "ccp: the best cover of the hex, less what is over",
+            "morale": "ccp: the morale of each unit there",
+            "smoke": "ccp: the smoke on the hex",
+        },
+        points=POINTS,
+        example='stack: {hex: "22.80"}',
+    ),
+]

@@ -1,0 +1,98 @@
+"""`los` and `fan`: who sees whom, and all that a hex sees."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.referee.questions.geometry import Ends, Place
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
+
+SIGHTED = ("css", "ccp", "bob", "ddp")
+"""Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
+POINTS = (
+    "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "css-64", "ccp-7", "ccp-33", "ccp-34",
+    "bob-3", "bob-33", "ddp-38",
+)  # fmt: skip
+"""Contested points that a line of sight turns on."""
+
+
+class FanOf(Arguments):
+    """From where, and how far."""
+
+    start: Place = Field(alias="from", description="A hex label or a unit's id")
+    range: Annotated[int, Field(ge=1, le=24)] | None = Field(None, description="No farther than this")
+
+
+def _los(asked: Asked, ends: Ends) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.los(:position, :start, :target, :conditions, :policy)",
+        start=ends.start,
+        target=ends.target,
+    )
+    verdict = rows[-1]
+    unknown = [row for row in rows[:-1] if row.effect == "unknown"]
+    visible = None if verdict.effect == "unknown" else verdict.effect == "visible"
+    # where the game knows hindrances, its function has a column for them
+    hindered = {"hindrance": verdict.hindrance} if hasattr(verdict, "hindrance") else {}
+    return Finding(
+        {
+            "visible": visible,
+            "range": verdict.range,
+            **hindered,
+            "blocked_by": list(dict.fromkeys(row.at for row in rows if row.effect == "blocks" and row.at)),
+        },
+        [Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows],
+        [row.point for row in rows if row.point],
+        [Need(row.note, row.rule) for row in unknown] if visible is None else [],
+    )
+
+
+def _fan(asked: Asked, fan: FanOf) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.fan(:position, :start, :range, :conditions, :policy)",
+        start=fan.start,
+        range=fan.range,
+    )
+    reasons = asked.reasons(
+        f"select * from {asked.ruleset}.fan_reasons(:position, :start, :range, :conditions, :policy)",
+        start=fan.start,
+        range=fan.range,
+    )
+    return Finding(
+        {"visible": sorted(row.label for row in rows)},
+        [Step(row.rule, row.at, row.effect, row.note, row.clause) for row in reasons],
+        [row.point for row in reasons if row.point],
+    )
+
+
+KINDS = [
+    QuestionKind(
+        name="los",
+        title="Line of sight",
+        arguments=Ends,
+        rulesets=SIGHTED,
+        rule=_los,
+        answers={
+            "visible": "true, false, or null where the rulebook does not print what would decide it",
+            "range": "hexes from one to the other",
+            "hindrance": "ccp, bob: by how much fire along the line is hindered, 0 where by nothing",
+            "blocked_by": "every hex and hexside that stops the line",
+        },
+        points=POINTS,
+        example='los: {from: "22.80", to: "24.77"}',
+        draws="line",
+    ),
+    QuestionKind(
+        name="fan",
+        title="All that is seen",
+        arguments=FanOf,
+        rulesets=SIGHTED,
+        rule=_fan,
+        answers={"visible": "labels of all hexes seen"},
+        points=POINTS,
+        example='fan: {from: "22.80", range: 4}',
+        draws="hexes",
+    ),
+]

@@ -1,0 +1,139 @@
+"""`fire_zone` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+import sqlalchemy as sa
+from pydantic import Field, model_validator
+
+from app.referee.questions.geometry import Place
+from app.referee.questions.movement import needed, step_of
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind
+from importers.cases import Names
+
+POINTS: tuple[str, ...] = (
+    "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62", "css-64",
+    "ccp-7", "ccp-29", "ccp-33", "ccp-34",
+)  # fmt: skip
+"""Contested points that a zone turns on: sight, and what an indirect unit in Column has."""
+NAVAL = ("final_run_in", "approach")
+"""Naval zones of css that can be fired into, each told by its beach hex (22.3.1)."""
+TRACED = {"open": True, "closed": False, "unknown": None}
+
+
+class ZoneOf(Arguments):
+    """Whose zone: a unit's, or that of a whole side."""
+
+    unit: Annotated[str | None, Names(("unit",))] = Field(None, description="A unit's id")
+    side: Annotated[str | None, Names(("side",))] = Field(None, description="A side: all its units together")
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> Self:
+        if (self.unit is None) == (self.side is None):
+            raise ValueError("whose zone? Give a unit or a side, one of them")
+        return self
+
+
+class TracePath(Arguments):
+    """From where to where, and for whom."""
+
+    start: Place = Field(alias="from", description="A hex label or a unit's id")
+    target: Place = Field(alias="to", description="A hex label or a unit's id")
+    traced_for: Literal["leader", "support_weapon", "tank_support_weapon", "routed"] = Field(
+        alias="for", description="Who goes: a leader, a support weapon, a tank among them, or a routed unit"
+    )
+    side: Annotated[str | None, Names(("side",))] = Field(
+        None, description="Whose; needed where neither end is a unit"
+    )
+
+
+def _labels(rows: list[sa.Row[Any]], *arms: str) -> list[str]:
+    return sorted({row.label for row in rows if row.arm in arms})
+
+
+def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
+    whose = {"unit": of.unit} if of.unit is not None else {"side": of.side}
+    function = "fire_zone" if of.unit is not None else "side_zone"
+    [argument] = whose
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.{function}(:position, :{argument}, :conditions, :policy)", **whose
+    )
+    # ccp: the reasons tell which hexes are hindered
+    tell = asked.rows if asked.ruleset == "ccp" else asked.reasons
+    reasons = tell(
+        f"select * from {asked.ruleset}.{function}_reasons(:position, :{argument}, :conditions, :policy)",
+        **whose,
+    )
+    answer: dict[str, Any] = {"hexes": _labels(rows, "unit")}
+    if asked.ruleset == "ccp":
+        answer["weapon"] = _labels(rows, "weapon")
+        answer["hindered"] = sorted({row.at for row in reasons if row.effect == "hindered"})
+    if asked.ruleset == "css":
+        answer["naval"] = {run: _labels(rows, run) for run in NAVAL}
+    if of.side is not None:
+        answer["by"] = {
+            code: _labels([row for row in rows if row.by == code], "unit", "weapon")
+            for code in sorted({row.by for row in rows})
+        }
+    return Finding(
+        answer,
+        [step_of(row) for row in reasons],
+        [row.point for row in reasons if row.point],
+        [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
+    )
+
+
+def _trace_path(asked: Asked, path: TracePath) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.trace_path("
+        ":position, :start, :target, :traced_for, :side, :conditions, :policy)",
+        start=path.start,
+        target=path.target,
+        traced_for=path.traced_for,
+        side=path.side,
+    )
+    verdict = rows[-1]
+    is_open = TRACED[verdict.effect]
+    return Finding(
+        {"open": is_open, "path": list(verdict.path), "why": verdict.note},
+        [step_of(row) for row in rows],
+        [row.point for row in rows if row.point],
+        needed(rows, is_open),
+    )
+
+
+KINDS = [
+    QuestionKind(
+        name="fire_zone",
+        title="Fire zone",
+        arguments=ZoneOf,
+        rulesets=("css", "ccp"),
+        rule=_fire_zone,
+        answers={
+            "hexes": "labels of all hexes in it; ccp: those that the unit may fire at",
+            "weapon": "ccp: hexes that the unit's weapon may fire at",
+            "hindered": "ccp: hexes where Hindrance leaves it no FP, unless in a Fire Group or by an action",
+            "naval": "css: naval zones in it (`final_run_in`, `approach`), each by its beach hex",
+            "by": "of a side: the hexes of each of its units",
+        },
+        points=POINTS,
+        example="fire_zone: {unit: C/1/9}",
+        draws="hexes",
+    ),
+    QuestionKind(
+        name="trace_path",
+        title="A way out of enemy zones",
+        arguments=TracePath,
+        rulesets=("css",),
+        rule=_trace_path,
+        answers={
+            "open": "true, false, or null where a counter or the rulebook does not tell what would decide it",
+            "path": "a shortest way, both ends included; empty where there is none",
+            "why": "what decides it, in a few words",
+        },
+        points=tuple(point for point in POINTS if point.startswith("css-")),
+        example="trace_path: {from: C/1/9, to: D/1/9, for: leader}",
+        draws="path",
+    ),
+]

@@ -1,0 +1,325 @@
+"""The ruling engine: a question put to a position, answered with every rule that made the answer.
+
+Every door (command line, API, pages) comes through `ask` or `rule_case`. What can be
+asked is the registry `app.referee.questions`: one module a kind. When a ruling touches contested
+points, it is ruled again under their other readings, to tell whether one would change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine import Connection
+
+from db import SightlineError
+from db.rulesets import ContestedPoint, read_ruleset
+from db.schema import verbs_digest
+from db.values import canonical, exact
+from importers.cases import CaseDraft, store_position
+from importers.documents import Problems
+
+
+class RulingError(SightlineError):
+    """A question that cannot be ruled on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A rule that was applied: where, and to what effect."""
+
+    rule: str
+    at: str | None
+    effect: str | int | Decimal
+    note: str
+    clause: str | None = None
+    """The lettered item within the rule, where it has them."""
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {
+            "rule": self.rule,
+            "clause": self.clause,
+            "at": self.at,
+            "effect": self.effect,
+            "note": self.note,
+        }
+        return {key: value for key, value in told.items() if value is not None}
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """Something that the rulebook does not print, without which there is no answer."""
+
+    what: str
+    rule: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"chart": self.what, "rule": self.rule, "note": f"needs {self.what} (rule {self.rule})"}
+
+
+@dataclasses.dataclass
+class Finding:
+    """What a question kind finds: the answer and how it came about."""
+
+    answer: dict[str, Any]
+    steps: list[Step]
+    points: list[str] = dataclasses.field(default_factory=list)
+    """Contested points that were touched."""
+    needs: list[Need] = dataclasses.field(default_factory=list)
+
+
+JSON_ARGUMENTS = ("conditions", "policy", "options")
+"""Arguments that the functions take as jsonb."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A position in the database, as one question sees it."""
+
+    connection: Connection
+    position_id: int
+    ruleset: str
+    conditions: dict[str, Any]
+    policy: dict[str, str]
+    proved: bool = True
+    """Whether the steps are wanted, too; without them a question may save itself the reasons."""
+
+    def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
+        """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
+        statement = sa.text(query).bindparams(
+            *(sa.bindparam(name, type_=JSONB) for name in JSON_ARGUMENTS if f":{name}" in query)
+        )
+        common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
+        used = {name: value for name, value in common.items() if f":{name}" in query}
+        try:
+            return list(self.connection.execute(statement, used | values))
+        except sa.exc.DBAPIError as error:
+            if isinstance(error.orig, psycopg.errors.NoDataFound):
+                # how a function says that it was asked about something that is not there
+                message = error.orig.diag.message_primary or "there is no answer"
+                raise RulingError(f"{message[0].upper()}{message[1:].rstrip('.')}.") from error
+            raise
+
+    def reasons(self, query: str, **values: Any) -> list[sa.Row[Any]]:
+        """Rows that tell why, and decide nothing."""
+        return self.rows(query, **values) if self.proved else []
+
+    def reading(self, point: str) -> str:
+        """The reading in force for a contested point."""
+        return self.policy.get(point) or contested_points(self.ruleset)[point].default
+
+
+class Arguments(BaseModel):
+    """The arguments of a question; an unknown one is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, populate_by_name=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class QuestionKind:
+    """A kind of question: what it takes, who answers it, and how."""
+
+    name: str
+    title: str
+    arguments: type[Arguments]
+    rulesets: tuple[str, ...]
+    rule: Callable[[Asked, Any], Finding]
+    answers: dict[str, str]
+    """The keys of its answer, each with what it means."""
+    points: tuple[str, ...] = ()
+    """Contested points it takes into account."""
+    example: str = ""
+    """The question as a case file has it."""
+    draws: str | None = None
+    """How a map shows its answer: `hexes`, `path` or `line`."""
+
+
+@dataclasses.dataclass
+class Ruling:
+    """An answer with its proof."""
+
+    ruleset: str
+    kind: str
+    question: dict[str, Any]
+    answer: dict[str, Any]
+    steps: list[Step]
+    contested: list[dict[str, Any]]
+    needs: list[Need]
+    policy: dict[str, str]
+    case: str | None = None
+    asked_as: str | None = None
+    expected: dict[str, Any] | None = None
+    id: str | None = None
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the answer is as expected; None where nothing was."""
+        return None if self.expected is None else not self.differences()
+
+    @property
+    def full_answer(self) -> dict[str, Any]:
+        """The answer, with what it needs where the rulebook does not print what would decide it."""
+        return self.answer | ({"needs": [need.as_dict() for need in self.needs]} if self.needs else {})
+
+    def differences(self) -> list[str]:
+        """Each expected key that the answer does not have so."""
+        answer = self.full_answer
+        return [
+            f"{key}: expected {canonical(value)}, is {canonical(_told(key, answer.get(key)))}"
+            for key, value in (self.expected or {}).items()
+            if key not in answer or not agrees(key, value, answer[key])
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ruling as `--json` and the API give it."""
+        told: dict[str, Any] = {}
+        if self.case is not None:
+            told["case"] = self.case
+        if self.asked_as is not None:
+            told["id"] = self.asked_as
+        told |= {
+            "question": self.question,
+            "ruleset": self.ruleset,
+            "answer": self.full_answer,
+            "steps": [step.as_dict() for step in self.steps],
+            "contested": self.contested,
+        }
+        if self.needs:
+            told["needs"] = [need.as_dict() for need in self.needs]
+        if self.expected is not None:
+            told |= {"expected": self.expected, "ok": self.ok}
+            if not self.ok:
+                told["differences"] = self.differences()
+        if self.id is not None:
+            told["ruling"] = self.id
+        return told
+
+
+ORDERED = ("trace", "path")
+"""Lists whose order is part of the answer."""
+
+
+def agrees(key: str, expected: Any, found: Any) -> bool:
+    """Whether an answer's value is the expected one: lists as sets, but in order for `trace` and `path`."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return all(name in found and agrees(name, value, found[name]) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(found, list):
+        if key in ORDERED:
+            return len(expected) == len(found) and all(
+                agrees("", item, other) for item, other in zip(expected, found, strict=True)
+            )
+        found = _told(key, found) if any(isinstance(item, str) for item in expected) else found
+        return all(any(agrees("", item, other) for other in found) for item in expected) and all(
+            any(agrees("", item, other) for item in expected) for other in found
+        )
+    return _same(expected, found)
+
+
+def _told(key: str, found: Any) -> Any:
+    """What is needed, by the names of the charts alone, as an expectation may tell it."""
+    return [need["chart"] for need in found] if key == "needs" and isinstance(found, list) else found
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of scalars: numbers by value (½ is 0.5), and a label that was written as a number by its text."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    numbers = [isinstance(value, int | float | Decimal) for value in (one, other)]
+    if all(numbers):
+        return Decimal(str(one)) == Decimal(str(other))
+    if any(numbers) and isinstance(one, str | int | Decimal) and isinstance(other, str | int | Decimal):
+        return str(one) == str(other) or _as_number(one) == _as_number(other)
+    return bool(one == other)
+
+
+def _as_number(value: str | int | Decimal) -> Decimal | None:
+    try:
+        return Decimal(value)
+    except InvalidOperation:
+        return None
+
+
+@functools.cache
+def contested_points(ruleset: str) -> dict[str, ContestedPoint]:
+    """A ruleset's contested points by id."""
+    return {point.id: point for point in read_ruleset(ruleset).contested}
+
+
+def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
+    """Rule on one question, and tell whether another reading would rule otherwise."""
+    finding = kind.rule(asked, arguments)
+    contested: list[dict[str, Any]] = []
+    for point in sorted(set(finding.points), key=lambda name: int(name.rpartition("-")[2])):
+        used = asked.reading(point)
+        decides = False
+        for letter in contested_points(asked.ruleset)[point].readings:
+            if letter != used and not decides:
+                other = dataclasses.replace(asked, policy=asked.policy | {point: letter}, proved=False)
+                decides = canonical(exact(kind.rule(other, arguments).answer)) != canonical(
+                    exact(finding.answer)
+                )
+        contested.append({"point": point, "reading": used, "decides": decides})
+    return Ruling(
+        ruleset=asked.ruleset,
+        kind=kind.name,
+        question={kind.name: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        answer=finding.answer,
+        steps=finding.steps,
+        contested=contested,
+        needs=finding.needs,
+        policy={entry["point"]: entry["reading"] for entry in contested},
+    )
+
+
+def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, QuestionKind]) -> list[Ruling]:
+    """Rule on every question of a case; what is stored for it is undone."""
+    with connection.begin_nested() as savepoint:
+        position_id = store_position(connection, case.position)
+        rulings = [
+            _rule_question(connection, case, position_id, index, kinds)
+            for index in range(len(case.questions))
+        ]
+        savepoint.rollback()
+    return rulings
+
+
+def _rule_question(
+    connection: Connection, case: CaseDraft, position_id: int, index: int, kinds: dict[str, QuestionKind]
+) -> Ruling:
+    question = case.questions[index]
+    asked = Asked(
+        connection,
+        position_id,
+        case.position.ruleset,
+        case.position.conditions | question.conditions,
+        case.position.policy | question.policy,
+    )
+    try:
+        ruling = ask(asked, kinds[question.kind], question.arguments)  # type: ignore[arg-type]
+    except RulingError as error:
+        problems = Problems()
+        problems.add(question.at, error.message)
+        problems.raise_if_any()
+    ruling.case = case.case
+    ruling.asked_as = question.id
+    ruling.question = question.asked
+    ruling.expected = question.expect
+    return ruling
+
+
+@functools.cache
+def ruleset_version(ruleset: str) -> str:
+    """What ruled: the ruleset's data, the functions and the question kinds, as one digest."""
+    digest = hashlib.sha256(f"{read_ruleset(ruleset).version}{verbs_digest()}".encode())
+    for path in sorted((Path(__file__).parent / "questions").glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

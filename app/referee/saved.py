@@ -1,0 +1,198 @@
+"""Rulings that were kept: read back as they were given, told to programs, and asked again."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONPATH, insert
+from sqlalchemy.engine import Connection
+
+from app.referee.cases import rule_text
+from app.referee.questions import forms, kinds_of
+from app.referee.rulings import Need, Ruling, Step, contested_points, ruleset_version
+from db.rulings import SavedRuling
+from db.values import canonical, exact, to_json
+from importers.cases import CaseDraft, Question, read_case
+
+
+def as_ruled(row: sa.RowMapping) -> Ruling:
+    """A kept ruling as it was given."""
+    [(name, arguments)] = row["question"].items()
+    kind = kinds_of(row["ruleset"]).get(name)
+    if kind is not None:
+        fields = kind.arguments.model_fields
+        arguments = _in_order(arguments, (field.alias or word for word, field in fields.items()))
+    answer = _in_order(row["answer"], kind.answers if kind else ())
+    return Ruling(
+        ruleset=row["ruleset"],
+        kind=row["kind"],
+        question={name: arguments},
+        needs=[Need(need["chart"], need["rule"]) for need in answer.pop("needs", ())],
+        answer=answer,
+        steps=[
+            Step(step["rule"], step.get("at"), step["effect"], step["note"], step.get("clause"))
+            for step in row["steps"]
+        ],
+        contested=row["contested"],
+        policy=row["policy"],
+        case=row["case_id"],
+        id=row["id"],
+    )
+
+
+def _in_order(told: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """PostgreSQL keeps the keys of a document in an order of its own; people read ours."""
+    order = {name: at for at, name in enumerate(names)}
+    return dict(sorted(told.items(), key=lambda item: order.get(item[0], len(order))))
+
+
+def kept(row: sa.RowMapping) -> dict[str, Any]:
+    """A kept ruling with all that was kept of it, for programs."""
+    beside = {name: row[name] for name in ("title", "kind", "policy", "ruleset_version", "position_digest")}
+    when = {"created_at": row["created_at"].isoformat(), "document": row["document"]}
+    return as_ruled(row).as_dict() | beside | when
+
+
+def kept_summary(row: sa.RowMapping) -> dict[str, Any]:
+    """A kept ruling in a list, for programs."""
+    ruling = as_ruled(row)
+    return {
+        "ruling": ruling.id,
+        "ruleset": ruling.ruleset,
+        "kind": ruling.kind,
+        "case": ruling.case,
+        "title": row["title"],
+        "question": ruling.question,
+        "answer": ruling.full_answer,
+        "rules": list(dict.fromkeys(step.rule for step in ruling.steps)),
+        "created_at": row["created_at"].isoformat(),
+    }
+
+
+def read_again(connection: Connection, row: sa.RowMapping) -> CaseDraft:
+    """The case of a kept ruling, with its one question."""
+    return read_case(to_json(row["document"]), _name(row), forms(), connection)
+
+
+def rule_again(
+    connection: Connection, row: sa.RowMapping, policy: Mapping[str, str] | None = None
+) -> tuple[CaseDraft, Ruling]:
+    """Ask what a kept ruling answered once more, of the same document, by the rules of today."""
+    case, [ruling] = rule_text(connection, to_json(row["document"]), _name(row), policy)
+    return case, ruling
+
+
+def _name(row: sa.RowMapping) -> str:
+    return f"ruling {row['id']}.json"
+
+
+def same_answer(row: sa.RowMapping, ruling: Ruling) -> bool:
+    """Whether a ruling answers as a kept one did."""
+    return canonical(exact(ruling.full_answer)) == canonical(row["answer"])
+
+
+def same_proof(row: sa.RowMapping, ruling: Ruling) -> bool:
+    """Whether a ruling applies the rules that a kept one did, each at the same place to the same effect."""
+    return canonical(exact([step.as_dict() for step in ruling.steps])) == canonical(row["steps"])
+
+
+def save(connection: Connection, case: CaseDraft, rulings: Iterable[Ruling]) -> None:
+    """Keep rulings for good; one that was kept before keeps its id and its text."""
+    for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True)):
+        record = _record(case, number, ruling, question)
+        ruling.id = record["id"]
+        connection.execute(insert(SavedRuling).values(**record).on_conflict_do_nothing(index_elements=["id"]))
+
+
+def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question) -> dict[str, Any]:
+    """A ruling as it is kept. Its id tells what was asked of which position, read how, and who ruled."""
+    conditions = case.position.conditions | question.conditions
+    digest = case.position.digest(conditions)
+    version = ruleset_version(ruling.ruleset)
+    policy = case.position.policy | question.policy
+    points = contested_points(ruling.ruleset)
+    chosen = {point: letter for point, letter in policy.items() if letter != points[point].default}
+    identity = canonical([digest, ruling.question, chosen, version])
+    return {
+        "id": hashlib.sha256(identity.encode()).hexdigest()[:20],
+        "ruleset": ruling.ruleset,
+        "ruleset_version": version,
+        "kind": ruling.kind,
+        "case_id": case.case,
+        "title": case.title,
+        # with this question alone, so that it can be asked again as it was
+        "document": exact(case.document | {"ask": [case.document["ask"][number]]}),
+        "position_digest": digest,
+        "question": exact(ruling.question),
+        "answer": exact(ruling.full_answer),
+        "steps": exact([step.as_dict() for step in ruling.steps]),
+        "contested": exact(ruling.contested),
+        "policy": policy | ruling.policy,
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Which kept rulings are looked for; what is None does not matter."""
+
+    ruleset: str | None = None
+    kind: str | None = None
+    rule: str | None = None
+    """A rule number that was applied."""
+    text: str | None = None
+    """Words in the title or the id of the case, or in a note of its proof."""
+    since: datetime.date | None = None
+    """First asked on this day (UTC) or later."""
+    until: datetime.date | None = None
+    """First asked on this day or earlier."""
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        found: list[sa.ColumnElement[bool]] = []
+        if self.ruleset is not None:
+            found.append(SavedRuling.ruleset == self.ruleset)
+        if self.kind is not None:
+            found.append(SavedRuling.kind == self.kind)
+        if self.rule is not None:
+            found.append(SavedRuling.steps.contains([{"rule": self.rule}]))
+        if self.text:
+            notes = sa.func.jsonb_path_query_array(SavedRuling.steps, sa.cast("$[*].note", JSONPATH)).cast(
+                sa.Text
+            )
+            words = sa.func.concat_ws(" ", SavedRuling.title, SavedRuling.case_id, notes)
+            found.append(words.icontains(self.text, autoescape=True))
+        day = sa.func.timezone("UTC", SavedRuling.created_at).cast(sa.Date)
+        if self.since is not None:
+            found.append(day >= self.since)
+        if self.until is not None:
+            found.append(day <= self.until)
+        return found
+
+
+def saved_ruling(connection: Connection, id: str) -> sa.RowMapping | None:
+    """A kept ruling by its id; None where there is none, or the text is no id at all."""
+    if not re.fullmatch("[0-9a-f]{20}", id):
+        return None
+    query = sa.select(*SavedRuling.__table__.columns).where(SavedRuling.id == id)
+    return connection.execute(query).mappings().one_or_none()
+
+
+def saved_rulings(
+    connection: Connection, wanted: Wanted, page: int, per_page: int
+) -> tuple[int, list[sa.RowMapping]]:
+    """How many kept rulings are as wanted, and a page of them, the latest first."""
+    conditions = wanted.conditions()
+    total = connection.scalar(sa.select(sa.func.count()).select_from(SavedRuling).where(*conditions))
+    query = (
+        sa.select(*SavedRuling.__table__.columns)
+        .where(*conditions)
+        .order_by(SavedRuling.created_at.desc(), SavedRuling.id)
+        .limit(per_page)
+        .offset((page - 1) * per_page)
+    )
+    return total or 0, list(connection.execute(query).mappings())

@@ -1,0 +1,1 @@
+"""The door for people at a terminal: the command line."""

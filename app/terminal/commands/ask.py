@@ -1,0 +1,259 @@
+"""`sightline los …`, `range …`, `fan …`: every question of the registry, put to a saved map or position.
+
+The commands are made from `app.referee.questions`: a new kind of question is a command by itself. What
+its arguments need is given in their order, what they may have as options.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+from rich.text import Text
+from sqlalchemy.engine import Connection
+
+from app.referee.arguments import Argument, arguments, needs_units
+from app.referee.boards import Answer, open_board
+from app.referee.picture import marked
+from app.referee.questions import kinds
+from app.referee.rulings import QuestionKind, Ruling, contested_points
+from app.referee.words import asked, verdict
+from app.terminal.database import asking
+from app.terminal.output import out, print_json, print_table
+from app.terminal.report import draw
+from importers.documents import Problems, read_document, resolved
+
+WIDTH = 22
+"""Columns of the keys of an answer in a help text."""
+
+DEMO = {
+    "MAP": "pagasa-coast",
+    "POSITION": "lipata-landing",
+    "22.80": "13.15",
+    "24.77": "14.12",
+    "22.79": "13.16",
+    "22.78": "13.17",
+    "C/1/9": "A/1/31",
+    "D/1/9": "HQ/31",
+}
+"""What the demo has for the words of the questions' own examples: a line of the help can be tried."""
+
+
+class Written(click.ParamType[Any]):
+    """A value as a case file would have it: a number, true, or {name: MG, fp: 3}."""
+
+    name = "value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return read_document(value, param.human_readable_name if param else "value").plain()
+        except Problems as problems:
+            self.fail(str(problems), param, ctx)
+
+
+class Setting(click.ParamType[tuple[str, str]]):
+    """NAME=VALUE, for --policy and --condition; a dot goes into a nested one."""
+
+    name = "name=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, sign, setting = value.partition("=")
+        if not name or not sign or not setting:
+            self.fail(f"{value!r} is not of the form NAME=VALUE.", param, ctx)
+        return name, setting
+
+
+COMMON: tuple[click.Parameter, ...] = (
+    click.Option(
+        ["--policy"], type=Setting(), multiple=True, metavar="POINT=READING",
+        help="Read a contested point so, such as css-12=a; may be repeated.",
+    ),
+    click.Option(
+        ["--condition"], type=Setting(), multiple=True, metavar="NAME=VALUE",
+        help="What holds now, such as weather=rain or time=night; may be repeated.",
+    ),
+    click.Option(["--draw"], is_flag=True, help="Draw the map around it, too."),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
+)  # fmt: skip
+
+OPTIONS = {"policy": "--policy ", "conditions": "--condition "}
+"""Where a mistake is that stands beside the question."""
+_WHERE = {"MAP": "on a saved map or position", "POSITION": "in a saved position"}
+
+
+def command_of(kind: QuestionKind) -> click.Command:
+    """The command that asks a question of one kind."""
+    board = click.Argument(["board"], metavar=_board_word(kind))
+    return click.Command(
+        kind.name.replace("_", "-"),
+        params=[board, *_parameters(kind), *COMMON],
+        callback=functools.partial(_answer, kind),
+        help=_help(kind),
+        short_help=f"{kind.title}, {_WHERE[_board_word(kind)]}.",
+    )
+
+
+def _parameters(kind: QuestionKind) -> Iterator[click.Parameter]:
+    taken = arguments(kind)
+    listed = [argument for argument in taken if argument.required and argument.many]
+    for argument in taken:
+        if argument.required and argument not in listed[1:]:
+            word = argument.word.upper() + ("…" if argument.many else "")
+            nargs = -1 if argument.many else 1
+            yield click.Argument([argument.name], metavar=word, type=_type(argument), nargs=nargs)
+        else:
+            yield _option(argument)
+
+
+def _option(argument: Argument) -> click.Option:
+    word = argument.word.replace("_", "-")
+    text = argument.description or f"The {word} of the question."
+    if argument.form == "flag":
+        switch = f"--{word}/--no-{word}" if argument.default is True else f"--{word}"
+        return click.Option([switch, argument.name], is_flag=True, default=None, help=text)
+    return click.Option(
+        [f"--{word}", argument.name],
+        type=_type(argument),
+        multiple=argument.many,
+        required=argument.required,
+        help=text,
+    )
+
+
+def _type(argument: Argument) -> click.ParamType[Any]:
+    """How the command line takes a value."""
+    if argument.form == "choice":
+        return click.Choice(argument.choices)
+    plain: dict[str, click.ParamType[Any]] = {"text": click.STRING, "whole": click.INT, "flag": click.BOOL}
+    return plain.get(argument.form, Written())
+
+
+def _board_word(kind: QuestionKind) -> str:
+    """A question about a unit needs a position; any other is content with a map."""
+    return "POSITION" if needs_units(kind) else "MAP"
+
+
+def _help(kind: QuestionKind) -> str:
+    board = _board_word(kind)
+    where = (
+        "POSITION is a saved position."
+        if board == "POSITION"
+        else "MAP is a saved map, or a position on one; of two with one name, the position."
+    )
+    answers = "\n".join(f"  {key:<{WIDTH}}{meaning}" for key, meaning in kind.answers.items())
+    examples = "\n".join(f"  {line}" for line in _examples(kind))
+    return (
+        f"{kind.title} ({', '.join(kind.rulesets)}): the verdict, then every rule that made it.\n\n"
+        f"{where} Exit status 0: it was ruled on, whatever the verdict; 2: it could not be.\n\n"
+        f"\b\nAnswers:\n{answers}\n\n\b\nExamples:\n{examples}\n"
+    )
+
+
+def _examples(kind: QuestionKind) -> Iterable[str]:
+    """The kind's own example as a command line; one that names a unit wants a position."""
+    shown = read_document(kind.example, kind.name).plain()[kind.name] if kind.example else {}
+    board = DEMO[
+        "POSITION" if needs_units(kind) or {"C/1/9", "D/1/9"} & set(map(str, shown.values())) else "MAP"
+    ]
+    words = ["sightline", kind.name.replace("_", "-"), board]
+    options: list[str] = []
+    for argument in arguments(kind):
+        value = shown.get(argument.word, argument.word.upper() if argument.required else None)
+        listed = value if isinstance(value, list) else [value]
+        values = [DEMO.get(str(one), str(one)) for one in listed if one is not None]
+        if argument.required:
+            words += [f"'{one}'" if " " in one else one for one in values]
+        else:
+            options += [f"--{argument.word.replace('_', '-')} {one}" for one in values]
+    yield " ".join([*words, *options])
+    yield " ".join([*words, *options, "--json"])
+
+
+def _answer(
+    kind: QuestionKind,
+    board: str,
+    policy: tuple[tuple[str, str], ...],
+    condition: tuple[tuple[str, str], ...],
+    draw: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    with asking() as connection:
+        on = open_board(connection, board)
+        question: dict[str, Any] = {kind.name: _arguments(kind, given)}
+        if policy:
+            question["policy"] = dict(policy)
+        if condition:
+            question["conditions"] = _nested(condition)
+        answer = on.ask(connection, question, words=OPTIONS)
+        if as_json:
+            print_json({on.kind: board} | answer.ruling.as_dict())
+        else:
+            _tell(answer.ruling)
+            if draw:
+                _draw(answer, connection)
+
+
+def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, by the names that case files use."""
+    words = {argument.name: argument.word for argument in arguments(kind)}
+    return {
+        words[name]: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value is not None and value != ()
+    }
+
+
+def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """night.visibility=2 as {night: {visibility: 2}}."""
+    tree: dict[str, Any] = {}
+    for name, value in settings:
+        *path, last = name.split(".")
+        inner = tree
+        for key in path:
+            inner = inner.setdefault(key, {})
+            if not isinstance(inner, dict):
+                raise click.UsageError(f"--condition {name}: {key} has a value of its own already.")
+        inner[last] = resolved(value)
+    return tree
+
+
+def _tell(ruling: Ruling) -> None:
+    """The verdict first, then the proof."""
+    out.print(Text.assemble((verdict(ruling), "bold"), ("  " + asked(ruling), "dim")))
+    print_table(
+        ("rule", "place", "effect", "note"),
+        [
+            (f"{step.rule} {step.clause}" if step.clause else step.rule, step.at, step.effect, step.note)
+            for step in ruling.steps
+        ],
+    )
+    points = contested_points(ruling.ruleset)
+    for entry in ruling.contested:
+        point, reading = points[entry["point"]], entry["reading"]
+        effect = "another reading would change this" if entry["decides"] else "it stands either way"
+        out.print(
+            Text.assemble(
+                ("contested ", "yellow"),
+                (entry["point"], "bold"),
+                f" {point.title}: read as {reading} ({point.readings[reading].title}); {effect}",
+            )
+        )
+    for need in ruling.needs:
+        out.print(Text.assemble(("needs ", "yellow"), f"{need.what} (rule {need.rule})"))
+
+
+def _draw(answer: Answer, connection: Connection) -> None:
+    position = answer.case.position
+    out.print(draw(position, marked(answer.ruling, position, connection)), no_wrap=True)
+
+
+COMMANDS = [command_of(kind) for kind in kinds()]

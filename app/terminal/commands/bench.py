@@ -1,0 +1,78 @@
+"""`sightline bench`: how fast the questions are, as ratios within one run."""
+
+from __future__ import annotations
+
+import click
+
+from app.terminal.output import print_json, print_table, say
+from db import SightlineError
+from db.database import open_database
+from db.settings import CHECKOUT
+
+
+@click.command()
+@click.argument("maps", nargs=-1)
+@click.option(
+    "--times", type=click.IntRange(4, 5000), default=100, show_default=True, help="Runs of each question."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
+    """Measure sight, zones and reach on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
+
+    Only the ratios of one run mean something: machines differ, and so does one machine from
+    minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
+    of its own, for which a nameless position is kept for some seconds. All else that is measured is
+    undone. Without MAPS the reach of a ccp position is measured too.
+
+    \b
+    Examples:
+      ./sightline bench
+      ./sightline bench campaign-island --times 500 --json
+    """
+    if not (CHECKOUT / "tests").is_dir():
+        raise SightlineError(
+            "What is measured against is part of the project's folder, not of an installed Sightline.",
+            "Run ./sightline bench there.",
+        )
+    from tests.bench import (
+        Measure,
+        measure_apart,
+        measure_drawn_reach,
+        measure_map,
+        measure_reach,
+        measure_zones,
+    )
+
+    engine = open_database(say=say)
+    measures: list[Measure] = []
+    for name in maps or ("pagasa-coast", "campaign-island"):
+        with engine.connect() as connection:
+            measures += measure_map(connection, name, times, say)
+            measures += measure_zones(connection, name, times, say)
+            measures += measure_reach(connection, name, times, say)
+            connection.rollback()
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            measures += measure_apart(connection, name, times, say)
+    if not maps:
+        with engine.connect() as connection:
+            measures += measure_drawn_reach(connection, "sorovi-crossing", times, say)
+    if as_json:
+        print_json([measure.as_dict() for measure in measures])
+        return
+    print_table(
+        ("what", "median ms", "ratio", "to", "target", "met"),
+        [
+            (
+                measure.name,
+                f"{measure.milliseconds:.3f}",
+                "" if measure.ratio is None else f"{measure.ratio:.1f}",
+                measure.against,
+                measure.target,
+                {None: "", True: "yes", False: "NO"}[measure.met],
+            )
+            for measure in measures
+        ],
+    )
+
+
+COMMANDS = [bench]

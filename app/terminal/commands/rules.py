@@ -1,0 +1,407 @@
+"""`sightline rules …`: the rules reference on the command line."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+from pydantic import BaseModel
+from rich.text import Text
+from sqlalchemy.engine import Connection
+
+from app.referee.questions import implemented_points
+from app.terminal import database
+from app.terminal.output import complain, out, print_json, print_table, say
+from db import reference
+from db.reference import NotInReference
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+WIDTH = 100
+
+
+def as_json_option(command: Command) -> Command:
+    """The option --json, as every command here has it."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def day_option(name: str, text: str) -> Callable[[Command], Command]:
+    """An option that takes a day."""
+    return click.option(name, type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help=text, callback=_as_date)
+
+
+def _as_date(
+    context: click.Context, parameter: click.Parameter, value: datetime.datetime | None
+) -> datetime.date | None:
+    return value.date() if value else None
+
+
+@contextmanager
+def asking() -> Iterator[Connection]:
+    """A connection to ask; what the reference does not have ends with status 1."""
+    try:
+        with database.asking() as connection:
+            yield connection
+    except NotInReference as error:
+        complain(error.message, error.remedy)
+        raise click.exceptions.Exit(1) from error
+
+
+@contextmanager
+def writing() -> Iterator[Connection]:
+    """A transaction; what the reference does not have ends it with status 1."""
+    with asking() as connection, connection.begin():
+        yield connection
+
+
+def plain(answer: BaseModel) -> Any:
+    """An answer as JSON has it."""
+    return answer.model_dump(mode="json")
+
+
+@click.group("rules")
+def rules_group() -> None:
+    """The rules of five games: found, cited, compared.
+
+    Exit status 0: found; 1: there is none; 2: it could not be asked.
+
+    \b
+    Examples:
+      sightline rules search can I fire out of a barrage
+      sightline rules show css 8.7.2
+      sightline rules compare "line of sight"
+    """
+
+
+@rules_group.command("list")
+@click.argument("ruleset")
+@as_json_option
+def list_command(ruleset: str, as_json: bool) -> None:
+    """List every rule of RULESET: number, title, parent.
+
+    \b
+    Examples:
+      sightline rules list css
+      sightline rules list ccp --json
+    """
+    with asking() as connection:
+        tree = reference.tree(connection, ruleset)
+    if as_json:
+        keys = {"number", "title", "parent", "kind"}
+        print_json([rule.model_dump(include=keys) for rule in tree.rules])
+    else:
+        rows = [(rule.number, rule.title, rule.parent) for rule in tree.rules]
+        print_table(("number", "title", "parent"), rows, tree.title)
+
+
+@rules_group.command()
+@click.argument("ruleset")
+@click.argument("number")
+@click.option("--edition", metavar="NAME", help="The imported edition whose text is shown.")
+@day_option("--as-of", "Show errata as of this day.  [default: today]")
+@as_json_option
+def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | None, as_json: bool) -> None:
+    """Show a rule: place, digest, references, contested points, errata and, if imported, its text.
+
+    \b
+    Examples:
+      sightline rules show css 7.1.2b
+      sightline rules show ccp o27.3
+      sightline rules show css 8.6 --edition 2nd --as-of 2024-01-31
+    """
+    with asking() as connection:
+        answer = reference.rule(connection, ruleset, number, edition, as_of)
+    if as_json:
+        print_json(plain(answer))
+        return
+    for rule in answer.above:
+        out.print(Text(f"{rule.number} {rule.title}", style="dim"))
+    out.print(Text(f"{answer.ruleset} {answer.number}  {answer.title}", style="bold"))
+    _paragraph(answer.digest or "Only an imported edition has this rule.")
+    _section("Below", (f"{rule.number} {rule.title}" for rule in answer.below))
+    _section("Refers to", map(_reference_line, answer.refers_to))
+    _section("Referred to by", map(_reference_line, answer.referred_from))
+    _section("Contested", (f"{point.id} ({point.severity}) {point.title}" for point in answer.contested))
+    _section("Compared", (f"{concept.title} ({concept.code})" for concept in answer.concepts))
+    _section("Cases", (f"{case.case} {case.title}" for case in answer.cases))
+    _section(f"Errata as of {answer.as_of}", map(_erratum_line, answer.errata))
+    if answer.printed:
+        heading = f"Text ({answer.printed.edition}): {answer.printed.number} {answer.printed.title}"
+        out.print(Text(f"\n{heading}", style="bold"))
+        for passage in answer.printed.passages:
+            label = "" if passage.kind == "text" else f"[{passage.kind}] "
+            out.print(f"{label}{passage.text}\n", markup=False)
+
+
+@rules_group.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--ruleset", metavar="CODE", help="Search one game only.")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many.")
+@as_json_option
+def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: bool) -> None:
+    """Find rules by WORDS or by number; a game's code among the words narrows the search.
+
+    Beginnings of words, typing mistakes, abbreviations and other names for a thing will do.
+
+    \b
+    Examples:
+      sightline rules search can I fire out of a barrage
+      sightline rules search css oportunity fire
+      sightline rules search t89.4.1
+    """
+    with asking() as connection:
+        answer = reference.search(connection, " ".join(words), ruleset, limit)
+    if as_json:
+        print_json(plain(answer))
+    else:
+        for hit in answer.hits:
+            out.print(Text(f"{hit.ruleset} {hit.number}  {hit.title}", style="bold"))
+            out.print(_marked(hit.headline))
+    if not answer.hits:
+        complain(f"No rule answers to {answer.words!r}.", "Try other words, or fewer.")
+        raise click.exceptions.Exit(1)
+
+
+@rules_group.command()
+@click.argument("ruleset")
+@click.argument("number")
+@as_json_option
+def xrefs(ruleset: str, number: str, as_json: bool) -> None:
+    """Show what a rule refers to, and what refers to it.
+
+    \b
+    Examples:
+      sightline rules xrefs css 7.1.1
+      sightline rules xrefs ddp 8.3 --json
+    """
+    with asking() as connection:
+        answer = reference.references(connection, ruleset, number)
+    if as_json:
+        print_json(plain(answer))
+    else:
+        _section(f"{ruleset} {answer.number} refers to", map(_reference_line, answer.refers_to))
+        _section("Referred to by", map(_reference_line, answer.referred_from))
+    if not answer.refers_to and not answer.referred_from:
+        say(f"{ruleset} {answer.number} refers to no rule, and no rule to it")
+        raise click.exceptions.Exit(1)
+
+
+@rules_group.command()
+@click.argument("concept", required=False)
+@as_json_option
+def compare(concept: str | None, as_json: bool) -> None:
+    """Show how the games treat CONCEPT; without one, list the concepts.
+
+    \b
+    Examples:
+      sightline rules compare
+      sightline rules compare opportunity_fire
+      sightline rules compare "line of sight" --json
+    """
+    with asking() as connection:
+        if concept is None:
+            known = reference.overview(connection).concepts
+            if as_json:
+                print_json([plain(name) for name in known])
+            else:
+                print_table(("concept", "title"), [(name.code, name.title) for name in known])
+            return
+        answer = reference.compare(connection, concept)
+    if as_json:
+        print_json(plain(answer))
+        return
+    out.print(Text(answer.title, style="bold"))
+    _paragraph(answer.comparison)
+    for game in answer.games:
+        _section(game.title, (f"{game.ruleset} {rule.number} {rule.title}" for rule in game.rules))
+
+
+@rules_group.command()
+@click.argument("ruleset")
+@as_json_option
+def contested(ruleset: str, as_json: bool) -> None:
+    """List the points where the rulebook of RULESET disagrees with itself, with their readings.
+
+    The reading marked * holds where no policy chooses another.
+
+    \b
+    Examples:
+      sightline rules contested fpb
+      sightline rules contested css --json
+    """
+    with asking() as connection:
+        answer = reference.contested(connection, ruleset)
+    if as_json:
+        print_json(plain(answer))
+        return
+    implemented = implemented_points()
+    for point in answer.points:
+        out.print(Text(f"{point.id}  {point.title}", style="bold"))
+        ruled = "rulings turn on it" if point.id in implemented else "no ruling turns on it yet"
+        out.print(f"{point.severity}; {', '.join(point.cites)}; {ruled}", style="dim", markup=False)
+        for reading in point.readings:
+            star = "*" if reading.letter == point.default else " "
+            _paragraph(f"{star}{reading.letter}  {reading.title}: {reading.effect}", indent="    ")
+        _paragraph(f"Why {point.default}: {point.why}", indent="    ")
+        out.print()
+    count = sum(point.id in implemented for point in answer.points)
+    out.print(f"{len(answer.points)} points; rulings turn on {count} of them so far")
+
+
+@rules_group.command()
+@click.argument("ruleset")
+@as_json_option
+def terms(ruleset: str, as_json: bool) -> None:
+    """List the words that RULESET uses in a sense of its own.
+
+    \b
+    Example:
+      sightline rules terms bob
+    """
+    with asking() as connection:
+        answer = reference.glossary(connection, ruleset)
+    if as_json:
+        print_json(plain(answer))
+    else:
+        rows = [(term.term, term.rule, term.definition) for term in answer.terms]
+        print_table(("term", "rule", "meaning"), rows, answer.title)
+
+
+@rules_group.group()
+def errata() -> None:
+    """Errata and house rules: what changes a rule, from when, by whose word.
+
+    \b
+    Examples:
+      sightline rules errata list css
+      sightline rules errata add css 8.6 --since 2024-05-01 --source "publisher's sheet" \\
+          --effect "A second shot needs a check first."
+      sightline rules errata remove 3
+    """
+
+
+@errata.command("list")
+@click.argument("ruleset", required=False)
+@click.argument("number", required=False)
+@day_option("--as-of", "Only what holds on this day.")
+@as_json_option
+def list_errata(ruleset: str | None, number: str | None, as_of: datetime.date | None, as_json: bool) -> None:
+    """List errata and house rules: all, those of RULESET, or those of one rule.
+
+    \b
+    Example:
+      sightline rules errata list css 8.6 --as-of 2024-12-31
+    """
+    with asking() as connection:
+        if ruleset:
+            reference.game_title(connection, ruleset)
+        rule_id = reference.find_rule(connection, ruleset, number) if ruleset and number else None
+        found = reference.errata(connection, ruleset, rule_id, as_of)
+    if as_json:
+        print_json([plain(entry) for entry in found])
+    else:
+        columns = ("id", "rule", "kind", "since", "until", "source", "effect")
+        rows = [
+            (e.id, f"{e.ruleset} {e.number}", e.kind.replace("_", " "), e.since, e.ends, e.source, e.effect)
+            for e in found
+        ]
+        print_table(columns, rows)
+    if not found:
+        say("none")
+        raise click.exceptions.Exit(1)
+
+
+@errata.command("add")
+@click.argument("ruleset")
+@click.argument("number")
+@click.option("--effect", required=True, metavar="TEXT", help="What changes.")
+@click.option("--source", required=True, metavar="TEXT", help="Who says so, and where.")
+@click.option("--house-rule", is_flag=True, help="An agreement of yours, not the publisher's.")
+@day_option("--since", "First day on which it holds.  [default: today]")
+@day_option("--until", "First day on which it no longer holds.")
+@as_json_option
+def add_erratum(
+    ruleset: str,
+    number: str,
+    effect: str,
+    source: str,
+    house_rule: bool,
+    since: datetime.date | None,
+    until: datetime.date | None,
+    as_json: bool,
+) -> None:
+    """Attach an erratum or a house rule to a rule.
+
+    \b
+    Example:
+      sightline rules errata add ddp 8.3 --house-rule --source "our club" \\
+          --effect "Ties go to the attacker."
+    """
+    with writing() as connection:
+        added = reference.add_erratum(
+            connection,
+            ruleset,
+            number,
+            effect=effect,
+            source=source,
+            kind="house_rule" if house_rule else "erratum",
+            since=since or datetime.date.today(),
+            ends=until,
+        )
+    if as_json:
+        print_json(plain(added))
+    else:
+        say(f"{added.kind.replace('_', ' ')} {added.id} is attached to {added.ruleset} {added.number}")
+
+
+@errata.command("remove")
+@click.argument("erratum", type=click.IntRange(1, 2**63 - 1))
+def remove_erratum(erratum: int) -> None:
+    """Take erratum number ERRATUM (see `list`) away for good.
+
+    To keep one for the days on which it held, remove it and add it again with --until.
+
+    \b
+    Example:
+      sightline rules errata remove 3
+    """
+    with writing() as connection:
+        reference.remove_erratum(connection, erratum)
+    say(f"removed erratum {erratum}")
+
+
+def _paragraph(text: str, indent: str = "") -> None:
+    hanging = indent + "   " if indent else ""
+    out.print(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=hanging), markup=False)
+
+
+def _section(heading: str, lines: Iterable[str]) -> None:
+    found = list(lines)
+    if found:
+        out.print(Text(f"\n{heading}", style="bold"))
+        for line in found:
+            out.print(f"  {line}", markup=False)
+
+
+def _reference_line(reference: reference.Reference) -> str:
+    if reference.number:
+        return f"{reference.number} {reference.title}"
+    return f"{', '.join(reference.printed)} (no such rule)"
+
+
+def _erratum_line(entry: reference.ErratumEntry) -> str:
+    return f"{entry.kind.replace('_', ' ')} since {entry.since}, {entry.source}: {entry.effect}"
+
+
+def _marked(headline: str) -> Text:
+    """A headline whose ‹words› stand out."""
+    text = Text("  ")
+    for at, piece in enumerate(headline.replace("›", "‹").split("‹")):
+        text.append(piece, "bold" if at % 2 else "")
+    return text
+
+
+COMMANDS = [rules_group]

@@ -1,0 +1,142 @@
+"""`sightline serve`: pages and API on a loopback address."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+import click
+import psycopg
+from sqlalchemy.engine import Engine
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer, create_server
+
+from app.terminal.output import say
+from app.web.site import create_app
+from db import SightlineError
+from db.cluster import Cluster
+from db.database import open_database, private_cluster
+from db.settings import LOOPBACK, Settings, load_settings
+from importers.demo.load import load_demo
+
+LISTEN_SECONDS = 0.5
+"""How long a stop signal may go unnoticed."""
+FINISH_SECONDS = 30
+"""How long a request in progress may take after a stop signal."""
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: 8765]")
+@click.option("--host", type=click.Choice(LOOPBACK), help="Loopback address.  [default: 127.0.0.1]")
+@click.option("--demo/--no-demo", default=True, help="Load the demo maps into an empty database.")
+def serve(port: int | None, host: str | None, demo: bool) -> None:
+    """Serve the pages and the API until interrupted.
+
+    Starts the private server if need be, brings the schema up to date and, in a database
+    without maps, loads the demo.
+
+    \b
+    Examples:
+      sightline serve
+      sightline serve --port 9000 --no-demo
+      SIGHTLINE_DATABASE_URL=postgresql://me@db/sightline sightline serve
+    """
+    settings = load_settings().model_copy(
+        update={name: value for name, value in (("port", port), ("host", host)) if value is not None}
+    )
+    _refuse_taken_port(settings)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    cluster = private_cluster(settings)
+    was_running = cluster is not None and cluster.alive()
+    try:
+        engine = open_database(settings, say=say, step=lambda step: say(f"… {step}"))
+        try:
+            if demo:
+                load_demo(engine, say)
+            _serve(settings, engine)
+        finally:
+            engine.dispose()
+    finally:
+        if cluster is not None and not was_running and not _in_use(cluster) and cluster.stop():
+            say("stopped the private server")
+
+
+def _refuse_taken_port(settings: Settings) -> None:
+    """Say so before anything is set up, rather than after."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            reason = "is taken" if error.errno == errno.EADDRINUSE else "needs more rights"
+            raise SightlineError(
+                f"Port {settings.port} on {settings.host} {reason}.",
+                "Choose another with --port (or SIGHTLINE_PORT), or stop the program that has it.",
+            ) from error
+
+
+def _serve(settings: Settings, engine: Engine) -> None:
+    """Serve until a signal comes, then finish the requests in progress."""
+    sockets: dict[int, Any] = {}
+    server = create_server(
+        create_app(settings, engine),
+        map=sockets,
+        host=settings.host,
+        port=settings.port,
+        threads=settings.threads,
+        ident=None,
+    )
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: stopping.set())
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    say(f"serving http://{host}:{settings.port} (stop with Ctrl-C)")
+    while not stopping.is_set():
+        wasyncore.loop(timeout=LISTEN_SECONDS, map=sockets, count=1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    cut = _finish_requests(sockets)
+    server.task_dispatcher.shutdown(timeout=1)
+    say(f"stopped; {cut} requests were cut off" if cut else "stopped; requests in progress were finished")
+
+
+def _finish_requests(sockets: dict[int, Any]) -> int:
+    """Take no new connections, answer what was asked; how many were still open when time was up."""
+    for listener in [found for found in sockets.values() if isinstance(found, BaseWSGIServer)]:
+        wasyncore.dispatcher.close(listener)
+    deadline = time.monotonic() + FINISH_SECONDS
+    open_requests = 1
+    while open_requests and time.monotonic() < deadline:
+        wasyncore.loop(timeout=0.1, map=sockets, count=1)
+        channels = [found for found in sockets.values() if isinstance(found, HTTPChannel)]
+        open_requests = sum(1 for one in channels if one.requests or one.request or one.total_outbufs_len)
+    return open_requests
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def _in_use(cluster: Cluster) -> bool:
+    """Whether somebody else uses the private server right now."""
+    try:
+        with psycopg.connect(cluster.url(), connect_timeout=3) as connection:
+            others = connection.execute(
+                "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+            ).fetchone()
+            return others is not None
+    except psycopg.Error:
+        return False
+
+
+COMMANDS = [serve]

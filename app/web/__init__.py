@@ -1,0 +1,1 @@
+"""The door for browsers and programs: pages, JSON API, templates and static files."""

@@ -1,0 +1,120 @@
+"""The rules reference as JSON: the same answers as the pages under /rules."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Literal
+
+from flask import Response, jsonify
+from flask_openapi3 import APIBlueprint, Tag
+from pydantic import BaseModel, Field
+
+from app.web.site import Problem, database
+from db import reference
+from db.reference import (
+    Answer,
+    Comparison,
+    ContestedPoints,
+    Glossary,
+    Overview,
+    References,
+    RuleAnswer,
+    SearchAnswer,
+    Tree,
+)
+
+api = APIBlueprint(
+    "rules_api",
+    __name__,
+    url_prefix="/api/v1/rules",
+    abp_tags=[Tag(name="rules", description="Every rule of five games: found, cited, compared.")],
+    abp_responses={"404": Problem, "422": Problem},
+)
+Code = Literal["css", "ccp", "fpb", "bob", "ddp"]
+
+
+class InGame(BaseModel):
+    """A game."""
+
+    ruleset: Code = Field(description="Code of the game")
+
+
+class OfRule(InGame):
+    """A rule of a game."""
+
+    number: str = Field(
+        description="Its number in any spelling: 7.1.2, 7.1.2b, o27.3, 6 for 6.0", max_length=40
+    )
+
+
+class AsPrinted(BaseModel):
+    """Which edition, and which day."""
+
+    edition: str | None = Field(None, description="The imported edition whose text is wanted")
+    as_of: datetime.date | None = Field(None, description="Errata as of this day; today if absent")
+
+
+class OfConcept(BaseModel):
+    """A concept."""
+
+    concept: str = Field(description="Code, title or another name, e.g. line_of_sight or LOS", max_length=100)
+
+
+class Words(BaseModel):
+    """What is searched for."""
+
+    q: str = Field(description="Words or a rule number", max_length=400)
+    ruleset: Code | None = Field(None, description="Search one game only")
+    limit: int = Field(20, ge=1, le=100, description="How many hits at most")
+
+
+def _told(answer: Answer) -> Response:
+    return jsonify(answer.model_dump(mode="json"))
+
+
+@api.get("", responses={"200": Overview})
+def overview() -> Response:
+    """The games and the concepts."""
+    return _told(reference.overview(database()))
+
+
+@api.get("/search", responses={"200": SearchAnswer})
+def search(query: Words) -> Response:
+    """Rules that answer some words or a number, the best first."""
+    return _told(reference.search(database(), query.q, query.ruleset, query.limit))
+
+
+@api.get("/compare/<concept>", responses={"200": Comparison})
+def compare(path: OfConcept) -> Response:
+    """How the games treat one thing."""
+    return _told(reference.compare(database(), path.concept))
+
+
+@api.get("/<ruleset>", responses={"200": Tree})
+def tree(path: InGame) -> Response:
+    """Every rule of a game, in order."""
+    return _told(reference.tree(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/contested", responses={"200": ContestedPoints})
+def contested(path: InGame) -> Response:
+    """Where a rulebook disagrees with itself, with all readings."""
+    return _told(reference.contested(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/terms", responses={"200": Glossary})
+def terms(path: InGame) -> Response:
+    """The words that a game uses in a sense of its own."""
+    return _told(reference.glossary(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/<number>", responses={"200": RuleAnswer})
+def rule(path: OfRule, query: AsPrinted) -> Response:
+    """A rule with everything that touches it."""
+    return _told(reference.rule(database(), path.ruleset, path.number, query.edition, query.as_of))
+
+
+@api.get("/<ruleset>/<number>/references", responses={"200": References})
+def references(path: OfRule) -> Response:
+    """What a rule refers to, and what refers to it."""
+    return _told(reference.references(database(), path.ruleset, path.number))

@@ -1,0 +1,99 @@
+"""One more change to a board, as a form of the map page asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from app.referee.arguments import form_fields
+from app.referee.boards import Board, Tree
+from app.referee.whatif import NOTHING, Changes
+from db import SightlineError
+from db.counters import CONDITIONS, MARKERS, MarkerKind
+from importers.documents import read_document
+
+UNIT_FIELDS = ("id", "at", "side", "kind")
+"""What the form for a new unit asks for by name; the rest is written as a case file has it."""
+
+
+def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], connection: Connection) -> Changes:
+    """The changes with the one that a form asks for; whether it can be is seen when it is made."""
+    tree = changes.applied(board.tree)
+    now = {unit["id"]: unit for unit in tree["units"]}
+    saved = {unit["id"] for unit in board.tree.get("units", ())}
+    match form.get("do"):
+        case "move":
+            return changes.moved(_unit(form.get("who", ""), now), _label(board, form, connection))
+        case "remove":
+            code = _unit(form.get("who", ""), now)["id"]
+            return changes.without_unit(code, saved=code in saved)
+        case "add":
+            return changes.with_unit(_new_unit(form, now, _label(board, form, connection)))
+        case "mark":
+            return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form, connection)))
+        case "unmark":
+            return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
+        case "conditions":
+            return changes.under(_new_conditions(board, form))
+    raise SightlineError("It is not said what is to be changed.", "Use one of the forms of the page.")
+
+
+def _unit(code: str, now: dict[str, Tree]) -> Tree:
+    if code not in now:
+        raise SightlineError(f"There is no unit {code[:80]!r} here.")
+    return now[code]
+
+
+def _label(board: Board, form: Mapping[str, str], connection: Connection) -> str | None:
+    """Where something comes to stand, by the label that the map prints; nowhere: off the map."""
+    text = form.get("at", "")
+    if not text:
+        return None
+    draft = board.position(connection, NOTHING).board
+    return draft.scheme.label(draft.scheme.hex(text))
+
+
+def _new_unit(form: Mapping[str, str], now: dict[str, Tree], at: str | None) -> Tree:
+    """A unit by the fields of its form; a counter like another's where one is named."""
+    like = form.get("like", "")
+    unit = dict(_unit(like, now)) if like else {}
+    more = form.get("more", "")
+    written_out = (
+        read_document("{" + more.removeprefix("{").removesuffix("}") + "}", "more").plain() if more else {}
+    )
+    given = {key: form.get(key, "") for key in UNIT_FIELDS}
+    unit |= {key: value for key, value in given.items() if value} | written_out
+    if not unit.get("id") or (like and unit["id"] == like):
+        unit["id"] = next(name for n in range(1, 1000) if (name := f"{like or 'new'} {n}") not in now)
+    elif unit["id"] in now:
+        raise SightlineError(f"There is a unit {unit['id']!r} already.", "Give the new one another id.")
+    return {key: value for key, value in unit.items() if key != "at"} | {"at": at}
+
+
+def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
+    kind = form.get("kind", "")
+    marker: Tree = {"kind": kind, "at": at}
+    says = MARKERS[ruleset].get(kind, MarkerKind())
+    for key, wanted in (("value", says.value), ("side", says.facing), ("company", says.company)):
+        if wanted and (text := form.get(key, "")):
+            marker[key] = int(text) if text.isdigit() and key != "company" else text
+    return marker
+
+
+def _new_conditions(board: Board, form: Mapping[str, str]) -> Tree:
+    """Conditions that are otherwise than in the saved position; one that is left empty no longer holds."""
+    kinds = CONDITIONS[board.ruleset]
+    saved = kinds.model_validate(board.tree.get("conditions", {})).model_dump(mode="json")
+    told: Tree = {}
+    for field in form_fields(kinds):
+        text = form.get(field.word, "")
+        value: Any = None
+        if field.form == "flag":
+            value = bool(text)
+        elif text:
+            value = text if field.form == "choice" else read_document(text, field.word).plain()
+        if (value or None) != (saved[field.name] or None):
+            told[field.word] = value
+    return told

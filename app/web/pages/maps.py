@@ -1,0 +1,417 @@
+"""The map pages: maps and positions to look at, to ask and to change for a moment.
+
+A page is drawn on the server as its address says (`app.web.address`), so that it can be read
+without a script. The script fetches the same page's parts: `part=panel` is the panel beside
+the map, `part=all` the panel and the counters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, redirect, render_template, request
+from sqlalchemy.engine import Connection
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.drawing import counter, describe, marker, miniature, svg
+from app.drawing.board import stroke_sample, swatch
+from app.drawing.miniature import units_of
+from app.referee.arguments import Argument, form_fields, needs_units
+from app.referee.boards import Answer, Kind, case_file, open_board
+from app.referee.questions import kinds_of
+from app.referee.rulings import QuestionKind
+from app.web.address import OWN, SEPARATOR, View, listed, view
+from app.web.change_form import with_one_more
+from app.web.proof import drawing, proof
+from app.web.site import database, engine, known_version
+from db import SightlineError, __version__
+from db.counters import CONDITIONS, MARKERS, UNITS
+from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
+from db.maps import Map
+from db.position_draft import PositionDraft
+from db.rulesets import read_ruleset
+from db.values import to_json
+from importers.documents import Problem, Problems, read_document
+from importers.map_reading import read_hex
+from importers.map_writing import flow
+from importers.positions import written
+
+pages = Blueprint("maps", __name__)
+NAVIGATION = [(10, "Maps", "maps.map_list"), (11, "Positions", "maps.position_list")]
+PARTS = {"panel": "maps/panel.html", "all": "maps/parts.html"}
+DRAWN = ("line", "hexes", "path")
+"""The order of the tools, by what they draw."""
+FEW = 2
+"""Fields that a question need not have, and that are shown all the same."""
+FORM = "if."
+"""How the fields of what-if begin, so that they are no argument of a question."""
+
+
+@pages.get("/maps")
+def map_list() -> str:
+    """Every map, with the positions on it."""
+    return render_template(
+        "maps/list.html", maps=maps(database()), positions=positions(database()), what="maps"
+    )
+
+
+@pages.get("/positions")
+def position_list() -> str:
+    """Every saved position."""
+    return render_template("maps/list.html", positions=positions(database()), what="positions")
+
+
+@pages.get("/maps/<name>")
+def map_board(name: str) -> str | AnyResponse:
+    """A map to look at and to ask."""
+    return _show("map", name)
+
+
+@pages.get("/positions/<name>")
+def position_board(name: str) -> str | AnyResponse:
+    """A position to look at, to ask and to change for a moment."""
+    return _show("position", name)
+
+
+@pages.get("/maps/<name>/what-if")
+def map_change(name: str) -> AnyResponse:
+    """One more change to what stands on a map."""
+    return _change("map", name)
+
+
+@pages.get("/positions/<name>/what-if")
+def position_change(name: str) -> AnyResponse:
+    """One more change to a position."""
+    return _change("position", name)
+
+
+@pages.get("/maps/<name>/case")
+def map_case(name: str) -> str | AnyResponse:
+    """What is asked on a map as a case file."""
+    return _case("map", name)
+
+
+@pages.get("/positions/<name>/case")
+def position_case(name: str) -> str | AnyResponse:
+    """What is asked of a position as a case file."""
+    return _case("position", name)
+
+
+@pages.get("/maps/<name>/picture.svg")
+def map_picture(name: str) -> AnyResponse:
+    """A map in miniature."""
+    return _picture("map", name)
+
+
+@pages.get("/positions/<name>/picture.svg")
+def position_picture(name: str) -> AnyResponse:
+    """A position in miniature."""
+    return _picture("position", name)
+
+
+def _picture(kind: Kind, name: str) -> AnyResponse:
+    """Drawn only for whoever has not got it yet as it is now."""
+    connection = database()
+    board = open_board(connection, name, kind)
+    version = connection.scalar(sa.select(sa.func.gis.map_version(Map.id)).where(Map.name == board.map))
+    units = [] if kind == "map" else units_of(connection, name)
+    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32])
+    return Response(miniature(connection, board.map, units), content_type="image/svg+xml")
+
+
+def _show(kind: Kind, name: str) -> str | AnyResponse:
+    with engine().connect() as connection:
+        shown = view(open_board(connection, name, kind), request.args)
+        return _page(connection, shown)
+
+
+def _page(connection: Connection, shown: View, error: SightlineError | None = None) -> str | AnyResponse:
+    """The page or a part of it; what cannot be done is told in the panel."""
+    board, answer = shown.board, None
+    try:
+        question = shown.question
+        answer = board.ask(connection, question, shown.changes) if question else None
+    except SightlineError as wrong:
+        error = error or wrong
+    position = answer.case.position if answer else board.position(connection, shown.changes)
+    looked_at = None
+    try:
+        looked_at = _looked_at(connection, shown, position)
+    except SightlineError as wrong:
+        error = error or wrong
+    context = _panel(connection, shown, position, answer) | {"looked_at": looked_at, "wrong": _told(error)}
+    part = request.args.get("part", "")
+    if part in PARTS:
+        return render_template(
+            PARTS[part], **context, **(_counters(position, shown) if part == "all" else {})
+        )
+    facts = map_facts(connection, board.map)
+    page = render_template(
+        "maps/board.html",
+        **context,
+        **_counters(position, shown),
+        facts=facts,
+        legend=_legend(facts),
+        drawn=drawing(answer.ruling, position, connection) if answer else svg(position, {}),
+    )
+    return Response(page, status=422 if error else 200, content_type="text/html; charset=utf-8")
+
+
+def _panel(
+    connection: Connection, shown: View, position: PositionDraft, answer: Answer | None
+) -> dict[str, Any]:
+    """What the panel tells: tools, the question as far as it is put, and its answer."""
+    board = shown.board
+    tools = [
+        {"name": name, "title": kind.title, "address": shown.with_tool(name), "draws": kind.draws or ""}
+        for name, kind in sorted(kinds_of(board.ruleset).items(), key=_tool_order)
+        if position.units or not needs_units(kind)
+    ]
+    return {
+        "view": shown,
+        "board": board,
+        "address": shown.address(),
+        "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
+        "tools": tools,
+        "fields": _fields(shown, position),
+        "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
+        "proof": proof(answer.ruling.as_dict(), connection, switch=shown.with_reading) if answer else None,
+        "draws": to_json(answer.draws(connection), indent=None) if answer else "",
+        "conditions": _conditions(shown, position),
+        "undo": shown.address(whatif=None),
+        "case_address": shown.address("case") if answer or shown.changes else None,
+        "edit_forms": _edit_forms(shown, position) if shown.edit else None,
+    }
+
+
+def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
+    """What draws a line first, then hexes, then ways."""
+    _, kind = tool
+    return (DRAWN.index(kind.draws) if kind.draws in DRAWN else len(DRAWN)), kind.title
+
+
+def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
+    """The fields of the tool's form; what is seldom wanted is folded away where it is much."""
+    folded = [
+        argument
+        for argument in shown.arguments
+        if not argument.required and (argument.many or not argument.picked)
+    ]
+    folded = folded if len(folded) > FEW else []
+    groups = ([argument for argument in shown.arguments if argument not in folded], folded)
+    return [
+        {
+            "folded": group is folded,
+            "filled": any(argument.word in shown.given for argument in group),
+            "fields": [_field(argument, shown, position) for argument in group],
+        }
+        for group in groups
+        if group
+    ]
+
+
+def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
+    """An argument of a tool as a field of its form."""
+    values = shown.given.get(argument.word, ())
+    choices = list(argument.choices)
+    if argument.names == ("side",):
+        choices = list(read_ruleset(shown.board.ruleset).facts.sides)
+    elif argument.names == ("unit",) and not argument.many:
+        choices = list(position.units)
+    return {"argument": argument, "value": listed(argument, values, f"{SEPARATOR} "), "choices": choices}
+
+
+def _conditions(shown: View, position: PositionDraft) -> dict[str, str]:
+    """What holds: every condition of the game that has a value."""
+    form = CONDITIONS[shown.board.ruleset].model_validate(position.conditions)
+    return {name: _words(value) for name, value in form.model_dump().items() if value}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {told}" for name, told in value.items())
+    return str(value).replace("_", " ")
+
+
+def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
+    """Every unit and marker with its picture: listed for readers, and laid on the map by the script."""
+    label, ruleset = position.board.scheme.label, position.ruleset
+    turn = 90 if position.board.scheme.orientation == "pointed" else 0
+    units = [
+        {
+            "id": code,
+            "at": label(place) if place else "",
+            "words": describe(unit),
+            "picture": counter(unit, ruleset, turn),
+            "changed": code in shown.changes.units,
+        }
+        for code, (unit, place) in position.units.items()
+    ]
+    markers = [
+        {
+            "kind": draft.kind,
+            "at": label(draft.at),
+            "words": _marker_words(draft.kind, draft.value, draft.facing),
+            "picture": marker(draft.kind, draft.value, draft.facing, turn),
+        }
+        for draft in position.markers
+    ]
+    return {"units": units, "markers": markers}
+
+
+def _marker_words(kind: str, value: int | None, facing: int | None) -> str:
+    told = [kind.replace("_", " ")]
+    told += [] if value is None else [str(value)]
+    told += [] if facing is None else [f"side {facing}"]
+    return " ".join(told)
+
+
+def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> dict[str, Any] | None:
+    """The hex that is looked at, with who stands in it."""
+    if not shown.look:
+        return None
+    node = read_document(to_json({"look": shown.look}), "look.json").at(["look"])
+    problems = Problems()
+    place = read_hex(node, position.board, problems)
+    if place is None:
+        problems.found[:] = [
+            dataclasses.replace(problem, file=shown.board.name, line=None, place="")
+            for problem in problems.found
+        ]
+        problems.raise_if_any()
+        return None
+    facts: HexFacts | None = hex_facts(connection, shown.board.map, place.q, place.r)
+    return {
+        "facts": facts,
+        "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
+        "markers": [
+            _marker_words(draft.kind, draft.value, draft.facing)
+            for draft in position.markers
+            if draft.at == place
+        ],
+    }
+
+
+def _legend(facts: MapFacts) -> list[dict[str, Any]]:
+    """What is on this map, with samples and rules."""
+    kinds = read_ruleset(facts.ruleset).terrain
+    terrain = [*facts.terrain, *(word for word in facts.areas if word not in facts.terrain)]
+    sections = (
+        ("Terrain", terrain, kinds.terrain, swatch),
+        ("Hexsides", facts.hexsides, kinds.hexsides, lambda word: stroke_sample("hexside", word)),
+        ("Paths", facts.paths, kinds.paths, lambda word: stroke_sample("path", word)),
+    )
+    return [
+        {
+            "title": title,
+            "kinds": [
+                {"title": known[word].title, "rule": known[word].rule, "sight": known[word].sight,
+                 "sample": sample(word)}
+                for word in found
+            ],
+        }
+        for title, found, known, sample in sections
+        if found
+    ]  # fmt: skip
+
+
+def _told(error: SightlineError | None) -> list[str]:
+    """What is wrong, a line each."""
+    if error is None:
+        return []
+    if isinstance(error, Problems):
+        return [_said(problem) for problem in error.sorted()]
+    return [f"{error.message} {error.remedy}".strip()]
+
+
+def _said(problem: Problem) -> str:
+    """A problem without the name of a file that nobody wrote."""
+    return str(dataclasses.replace(problem, file="", line=None)).removeprefix(":").strip()
+
+
+# What-if
+
+
+def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
+    """What the forms of what-if offer."""
+    ruleset, label = shown.board.ruleset, position.board.scheme.label
+    conditions = CONDITIONS[ruleset].model_validate(position.conditions).model_dump()
+    fields = {field.word: field for field in form_fields(UNITS[ruleset])}
+    return {
+        "action": shown.address("change").partition("?")[0],
+        "carried": shown.parameters(),
+        "units": list(position.units),
+        "markers": [
+            (
+                to_json(
+                    {"kind": draft.kind, "at": label(draft.at)}
+                    | ({} if draft.value is None else {"value": draft.value}),
+                    indent=None,
+                ),
+                f"{_marker_words(draft.kind, draft.value, draft.facing)} in {label(draft.at)}",
+            )
+            for draft in position.markers
+        ],
+        "marker_kinds": MARKERS[ruleset],
+        "sides": list(read_ruleset(ruleset).facts.sides),
+        "kinds": list(fields["kind"].choices),
+        "conditions": [
+            (field, _written(conditions[field.name])) for field in form_fields(CONDITIONS[ruleset])
+        ],
+    }
+
+
+def _written(value: Any) -> Any:
+    """A condition as its field has it: what has parts as a case file would."""
+    return flow(value) if isinstance(value, dict | list | tuple) and value else value or ""
+
+
+def _change(kind: Kind, name: str) -> AnyResponse:
+    """Make one more change and go to the page with it; one that cannot be is told there."""
+    with engine().connect() as connection:
+        shown = view(open_board(connection, name, kind), request.args)
+        try:
+            form = {
+                key.removeprefix(FORM): told.strip()
+                for key, told in request.args.items()
+                if key.startswith(FORM)
+            }
+            changed = with_one_more(shown.changes, shown.board, form, connection)
+            shown.board.position(connection, changed)
+        except SightlineError as error:
+            page = _page(connection, shown, error)
+            return page if isinstance(page, AnyResponse) else Response(page)
+        part = request.args.get("part")
+        return redirect(shown.address(whatif=changed.as_text(), part=part), code=303)
+
+
+# The case file
+
+
+def _case(kind: Kind, name: str) -> str | AnyResponse:
+    """What is asked as a case file: to read, to download (`download=1`), to take to the desk."""
+    with engine().connect() as connection:
+        shown = view(open_board(connection, name, kind), request.args)
+        question = shown.question
+        if question is not None:
+            text = case_file(connection, shown.board, question, shown.changes)
+            file = f"{name}-{shown.tool.name if shown.tool else 'case'}.yaml"
+        else:
+            shown.board.position(connection, shown.changes)
+            tree = shown.changes.applied(shown.board.tree)
+            text, file = written({"name": f"{name}-what-if", **tree}), f"{name}-what-if.yaml"
+    if request.args.get("download"):
+        response = Response(text, content_type="application/yaml; charset=utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+        return response
+    return render_template(
+        "maps/case.html",
+        view=shown,
+        text=text,
+        file=file,
+        is_case=question is not None,
+        address=shown.address(),
+    )

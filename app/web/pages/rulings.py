@@ -1,0 +1,183 @@
+"""Kept rulings: the list, a page for each that can be printed, and the same question asked again today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, abort, redirect, render_template, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response
+
+from app.referee.questions import kinds
+from app.referee.rulings import ruleset_version
+from app.referee.saved import (
+    Wanted,
+    as_ruled,
+    read_again,
+    rule_again,
+    same_answer,
+    same_proof,
+    save,
+    saved_ruling,
+    saved_rulings,
+)
+from app.referee.words import answer_in_words, arguments_in_words
+from app.web.proof import choice, chosen_readings, drawing, proof, titles
+from app.web.site import database, day, engine, require_same_origin
+from db import SightlineError
+from db.rulesets import CODES
+from importers.cases import CaseDraft
+
+pages = Blueprint("rulings", __name__, url_prefix="/rulings")
+NAVIGATION = [(40, "Rulings", "rulings.rulings")]
+
+PER_PAGE = 20
+LAST_PAGE = 1_000_000
+LISTED = 4
+"""Members of an answer that the list of rulings tells."""
+FILTERS = ("ruleset", "kind", "rule", "text", "since", "until")
+
+
+@pages.get("")
+def rulings() -> str:
+    """The kept rulings that are looked for, the latest first."""
+    given = {name: request.args.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
+    wanted = Wanted(
+        ruleset=given["ruleset"] or None,
+        kind=given["kind"] or None,
+        rule=given["rule"] or None,
+        text=given["text"] or None,
+        since=day(given["since"]),
+        until=day(given["until"]),
+    )
+    page = min(max(request.args.get("page", 1, type=int), 1), LAST_PAGE)
+    total, rows = saved_rulings(database(), wanted, page, PER_PAGE)
+    used = {name: text for name, text in given.items() if text}
+    return render_template(
+        "rulings/list.html",
+        rulings=[summary(row) for row in rows],
+        given=given,
+        used=used,
+        games=CODES,
+        kinds=kinds(),
+        total=total,
+        page=page,
+        pages=max(1, -(-total // PER_PAGE)),
+        address=_address(used),
+    )
+
+
+def _address(used: dict[str, Any]) -> Callable[[int], str]:
+    """The list as it is filtered, at any of its pages."""
+    return lambda page: url_for(".rulings", **(used | {"page": page}))
+
+
+def summary(row: sa.RowMapping) -> dict[str, Any]:
+    """A kept ruling in a line of a list."""
+    ruled = as_ruled(row)
+    arguments = arguments_in_words(ruled.question[ruled.kind])
+    return {
+        "id": ruled.id,
+        "ruleset": ruled.ruleset,
+        "title": row["title"] or ruled.case,
+        "asked": f"{titles().get(ruled.kind, ruled.kind)} {' '.join(arguments)}",
+        "verdict": answer_in_words(ruled.answer, LISTED),
+        "rules": list(dict.fromkeys(step.rule for step in ruled.steps)),
+        "when": row["created_at"],
+    }
+
+
+@pages.get("/<id>")
+def ruling(id: str) -> str:
+    """A kept ruling, whole: to read, to print, to send on."""
+    row = _kept(id)
+    ruled = as_ruled(row)
+
+    def other_reading(point: str, letter: str) -> str:
+        return url_for(".again", id=id, policy=choice(point, letter))
+
+    picture, doubt = _picture(row)
+    return render_template(
+        "rulings/ruling.html",
+        row=row,
+        proof=proof(ruled.as_dict(), database(), switch=other_reading, steps=None),
+        drawing=picture,
+        doubt=doubt,
+        address=url_for(".ruling", id=id, _external=True),
+        conditions=arguments_in_words(_conditions(row["document"])),
+        today=ruleset_version(row["ruleset"]),
+    )
+
+
+@pages.get("/<id>/again")
+def again(id: str) -> str:
+    """The question of a kept ruling asked again, by the rules of today, in another reading if wanted."""
+    row = _kept(id)
+    readings = chosen_readings(request.args.getlist("policy"))
+
+    def other_reading(point: str, letter: str) -> str:
+        chosen = readings | {point: letter}
+        return url_for(".again", id=id, policy=[choice(*reading) for reading in chosen.items()])
+
+    with engine().connect() as connection:
+        try:
+            case, ruled = rule_again(connection, row, readings)
+        except SightlineError as error:
+            return render_template("rulings/again.html", row=row, error=error, readings=readings)
+        # what the case expected is not what is asked here
+        ruled.expected = None
+        return render_template(
+            "rulings/again.html",
+            row=row,
+            readings=readings,
+            choices=[choice(*reading) for reading in readings.items()],
+            proof=proof(ruled.as_dict(), connection, switch=other_reading),
+            drawing=drawing(ruled, case.position, connection),
+            before=answer_in_words(as_ruled(row).answer, LISTED),
+            same_answer=same_answer(row, ruled),
+            same_proof=same_proof(row, ruled),
+            same_rules=ruleset_version(row["ruleset"]) == row["ruleset_version"],
+            same_position=_digest(case) == row["position_digest"],
+        )
+
+
+@pages.post("/<id>/again")
+def keep(id: str) -> Response:
+    """Keep the answer of today beside the one that was kept before."""
+    require_same_origin()
+    row = _kept(id)
+    with engine().begin() as connection:
+        case, ruled = rule_again(connection, row, chosen_readings(request.form.getlist("policy")))
+        save(connection, case, [ruled])
+    return redirect(url_for(".ruling", id=ruled.id), code=303)
+
+
+def _conditions(document: dict[str, Any]) -> dict[str, Any]:
+    """Weather, time of day and the like: the case's, and over them the question's own."""
+    [ask] = document["ask"]
+    return dict(sorted({**(document.get("conditions") or {}), **(ask.get("conditions") or {})}.items()))
+
+
+def _kept(id: str) -> sa.RowMapping:
+    row = saved_ruling(database(), id)
+    if row is None:
+        abort(404, f"There is no ruling {id[:40]!r}.")
+    return row
+
+
+def _picture(row: sa.RowMapping) -> tuple[Markup | None, str]:
+    """The position as it was ruled on, drawn; or why it is not."""
+    try:
+        case = read_again(database(), row)
+    except SightlineError as error:
+        return None, f"The position cannot be drawn any more: {error.message}"
+    if _digest(case) != row["position_digest"]:
+        return None, f"The map {case.position.saved_map} has changed since, so it is not drawn here."
+    return drawing(as_ruled(row), case.position, database()), ""
+
+
+def _digest(case: CaseDraft) -> str:
+    [question] = case.questions
+    return case.position.digest(case.position.conditions | question.conditions)

@@ -1,0 +1,179 @@
+"""A ruling as pages show it: the verdict in words, and everything that the macro `proof` needs.
+
+The macro is in `templates/rulings/macros.html`. Map page, case desk and the pages of kept
+rulings all show a ruling by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from markupsafe import Markup
+from sqlalchemy.engine import Connection
+
+from app.drawing import svg
+from app.referee.picture import ends, marked, place_of, step_costs
+from app.referee.questions import kinds, kinds_of
+from app.referee.rulings import Ruling, contested_points
+from app.referee.words import answer_in_words, arguments_in_words, in_words, is_long
+from db import SightlineError, reference
+from db.labels import Axial
+from db.position_draft import PositionDraft
+from db.rulesets import CODES
+
+LISTED = 12
+"""Members of an answer that stand in the verdict itself; longer lists are counted there and told below it."""
+STEPS = 24
+"""Steps that are shown at once; the rest are a click away."""
+LOOKS = {
+    "stops": ("blocks", "blocked", "hides", "illegal", "prohibited", "does not command", "not in command"),
+    "allows": ("passes", "visible", "legal", "commands", "in command"),
+    "open": ("unknown", "assumed"),
+}
+"""Effects that have a colour."""
+
+
+def proof(
+    ruling: Mapping[str, Any],
+    connection: Connection,
+    *,
+    switch: Callable[[str, str], str] | None = None,
+    anchor: str = "proof",
+    steps: int | None = STEPS,
+) -> dict[str, Any]:
+    """What the macro shows of a ruling, given as `Ruling.as_dict()` or as the API gives a kept one.
+
+    `switch(point, reading)` is an address that rules anew with that reading. `anchor` begins
+    the ids on the page, so that several proofs can stand on one. So many `steps` are shown at
+    once; with None nothing is folded away.
+    """
+    [(kind, arguments)] = ruling["question"].items()
+    answer = {key: value for key, value in ruling["answer"].items() if key != "needs"}
+    needs = ruling.get("needs") or ruling["answer"].get("needs") or []
+    ruleset = ruling["ruleset"]
+    cited = [step["rule"] for step in ruling["steps"]] + [need["rule"] for need in needs]
+    rules = reference.digests(connection, ruleset, cited)
+    return {
+        "anchor": anchor,
+        "whole": steps is None,
+        "ruleset": ruleset,
+        "kind": kind,
+        "title": titles().get(kind, kind.replace("_", " ")),
+        "asked": arguments_in_words(arguments),
+        "verdict": _sentence(answer_in_words(answer, LISTED)),
+        "mood": mood(answer),
+        "lists": {
+            _sentence(key.replace("_", " ")): in_words(value)
+            for key, value in answer.items()
+            if is_long(value, LISTED)
+        },
+        "steps": [_step(step) for step in ruling["steps"]],
+        "shown": len(ruling["steps"]) if steps is None else steps,
+        "rules": rules,
+        "contested": [_point(ruleset, touched, switch) for touched in ruling["contested"]],
+        "needs": needs,
+        "expected": answer_in_words(ruling.get("expected") or {}, LISTED),
+        "ok": ruling.get("ok"),
+        "differences": ruling.get("differences", []),
+    }
+
+
+def choice(point: str, letter: str) -> str:
+    """A reading as forms and addresses have it: css-12:a."""
+    return f"{point}:{letter}"
+
+
+def chosen_readings(choices: Iterable[str]) -> dict[str, str]:
+    """Readings that forms or addresses choose, the last word on each point."""
+    readings: dict[str, str] = {}
+    for chosen in choices:
+        point, _, letter = chosen.partition(":")
+        ruleset = point.partition("-")[0]
+        known = contested_points(ruleset).get(point) if ruleset in CODES else None
+        if known is None or letter not in known.readings:
+            raise SightlineError(f"There is no reading {chosen[:40]!r}.", "Write it as css-12:a.")
+        readings[point] = letter
+    return readings
+
+
+def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> Markup:
+    """The map around a ruling, with its line, its way or what it found."""
+    # of a stored map the hexes come one by one until somebody goes through them all, as a drawing does
+    iter(position.board.hexes)
+    kind = kinds_of(ruling.ruleset)[ruling.kind]
+    asked_of = ends(ruling, position)
+    return svg(
+        position,
+        marked(ruling, position, connection),
+        line=(asked_of[0], asked_of[1]) if kind.draws == "line" and len(asked_of) == 2 else None,
+        path=_way(ruling, position) if kind.draws == "path" else (),
+        costs=_costs(ruling, position),
+    )
+
+
+def _way(ruling: Ruling, position: PositionDraft) -> list[Axial]:
+    """The way that an answer tells, else the one that was asked about, from where its unit stands."""
+    arguments = ruling.question[ruling.kind]
+    names = ruling.answer.get("path") or [arguments.get("unit"), *arguments.get("path", ())]
+    return [place for name in names if (place := place_of(name, position)) is not None]
+
+
+def _costs(ruling: Ruling, position: PositionDraft) -> dict[Axial, str]:
+    """What an answer says of each hex it found, or its proof of each step of a way, where it says something."""
+    way = kinds_of(ruling.ruleset)[ruling.kind].draws == "path"
+    return {
+        place: in_words(cost)
+        for found in ([step_costs(ruling)] if way else ruling.answer.values())
+        if isinstance(found, dict)
+        for name, cost in found.items()
+        if (place := place_of(name, position)) is not None
+    }
+
+
+def mood(answer: Mapping[str, Any]) -> str:
+    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour alone."""
+    if None in answer.values():
+        return "open"
+    told = next((value for value in answer.values() if isinstance(value, bool)), None)
+    return "plain" if told is None else "yes" if told else "no"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def titles() -> dict[str, str]:
+    """What the kinds of question are called."""
+    return {kind.name: kind.title for kind in kinds()}
+
+
+def _step(step: Mapping[str, Any]) -> dict[str, Any]:
+    effect = step["effect"]
+    look = next((look for look, effects in LOOKS.items() if effect in effects), "")
+    return {**step, "effect": str(effect), "look": look if isinstance(effect, str) else "number"}
+
+
+def _point(
+    ruleset: str, touched: Mapping[str, Any], switch: Callable[[str, str], str] | None
+) -> dict[str, Any]:
+    """A contested point that the ruling touches; one that a later version no longer has is told by its id."""
+    point = contested_points(ruleset).get(touched["point"])
+    readings = [
+        {
+            "letter": letter,
+            "title": reading.title,
+            "effect": reading.effect,
+            "used": letter == touched["reading"],
+            "default": point is not None and letter == point.default,
+            "address": switch(touched["point"], letter) if switch and letter != touched["reading"] else None,
+        }
+        for letter, reading in (point.readings.items() if point else ())
+    ]
+    return {
+        "id": touched["point"],
+        "title": point.title if point else "",
+        "reading": touched["reading"],
+        "decides": touched["decides"],
+        "readings": readings,
+    }

@@ -1,0 +1,429 @@
+"""The Flask app: pages, API, health, errors in one shape, logs with request ids.
+
+Modules of `app.web.pages` and `app.web.api` hold one subject each and are found by themselves: a
+page module has a Blueprint `pages` and, for the bar on every page, may have a list
+`NAVIGATION` of (order, text, endpoint); an API module has an APIBlueprint `api`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import hashlib
+import importlib
+import json
+import logging
+import pkgutil
+import re
+import secrets
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+import flask
+import sqlalchemy as sa
+from flask import Flask, Response, g, request
+from flask_openapi3 import Info, OpenAPI
+from pydantic import BaseModel, Field, ValidationError
+from sqlalchemy.engine import Connection, Engine
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+import app.web.api
+import app.web.pages
+from db import SightlineError, __version__
+from db.database import server_facts
+from db.settings import LOOPBACK, Settings
+from db.values import to_json
+
+log = logging.getLogger("sightline")
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "style-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+COMPRESSED = (
+    "application/geo+json",
+    "application/json",
+    "application/problem+json",
+    "application/vnd.mapbox-vector-tile",
+    "application/yaml",
+    "image/svg+xml",
+)
+"""What is compressed beside text of any kind."""
+SMALL = 1000
+"""Bytes; below, compression gains nothing."""
+API_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><title>Sightline API</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="{{ url_for('static', filename='icon.svg') }}" type="image/svg+xml">
+<link rel="stylesheet" href="{{ url_for('swagger.static', filename='css/swagger-ui.css') }}">
+</head>
+<body>
+<main id="api" data-document="{{ url_for('openapi.doc_url') }}"></main>
+<script src="{{ url_for('swagger.static', filename='js/swagger-ui-bundle.js') }}"></script>
+<script src="{{ url_for('static', filename='api.js') }}"></script>
+</body>
+</html>"""
+
+
+class Problem(BaseModel):
+    """An error, as RFC 9457 describes it."""
+
+    type: str = Field("about:blank", description="What kind of problem")
+    title: str = Field(description="Short and constant for this kind of problem")
+    status: int = Field(description="HTTP status")
+    detail: str | None = Field(None, description="What is wrong here")
+    remedy: str | None = Field(None, description="What to do about it")
+    instance: str | None = Field(None, description="Id of the request, as in the logs")
+    problems: list[dict[str, Any]] | None = Field(None, description="Each mistake with its place")
+
+
+class UnknownNameError(SightlineError):
+    """A request for a host that this server is not."""
+
+    status = 421
+
+
+class JsonNumbers(flask.json.provider.DefaultJSONProvider):
+    """Exact numbers: a Decimal that is whole is an integer; keys keep their order."""
+
+    sort_keys = False
+    ensure_ascii = False
+
+    def dumps(self, obj: Any, **kwargs: Any) -> str:
+        return to_json(obj, indent=None)
+
+
+class DescribedApi(OpenAPI):
+    """The app with its description: every operation answers an error as a problem (RFC 9457)."""
+
+    def generate_spec_json(self) -> None:
+        super().generate_spec_json()  # type: ignore[no-untyped-call]
+        problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for path in self.spec_json["paths"].values():
+            for operation in path.values():
+                answers = operation["responses"]
+                answers["default"] = {"description": "Something is wrong"}
+                for status, answer in answers.items():
+                    if status == "default" or status >= "400":
+                        answer["content"] = problem
+
+
+def create_app(settings: Settings, engine: Engine) -> Flask:
+    """The whole web app on one database."""
+    web = DescribedApi(
+        app.web.__name__,
+        info=Info(
+            title="Sightline",
+            version=__version__,
+            description="Rulings on hex-and-counter wargames: every answer with every rule that made it.",
+        ),
+        doc_prefix="/api/docs",
+        security_schemes={},
+        validation_error_status=422,
+        validation_error_model=Problem,
+        validation_error_callback=_invalid_request,
+    )
+    web.json = JsonNumbers(web)
+    web.url_map.strict_slashes = False
+    web.config.update(
+        MAX_CONTENT_LENGTH=8 * 1024 * 1024,
+        SWAGGER_HTML_STRING=API_PAGE,
+        OPENAPI_HTML_STRING=API_PAGE,
+        SETTINGS=settings,
+        ENGINE=engine,
+    )
+    _configure_logging(settings)
+    web.before_request(_begin)
+    web.after_request(_finish)
+    web.teardown_appcontext(_close_connection)
+    web.register_error_handler(HTTPException, _http_error)
+    web.register_error_handler(SightlineError, _sightline_error)
+    web.register_error_handler(sa.exc.OperationalError, _no_database)
+    web.register_error_handler(Exception, _unexpected)
+    web.jinja_env.globals["version"] = __version__
+    web.jinja_env.trim_blocks = web.jinja_env.lstrip_blocks = True
+    web.add_url_rule("/healthz", "healthz", _healthz)
+    navigation: list[tuple[int, str, str]] = []
+    for module in _modules(app.web.pages):
+        web.register_blueprint(module.pages)
+        navigation += getattr(module, "NAVIGATION", ())
+    web.jinja_env.globals["navigation"] = lambda: [entry[1:] for entry in sorted(navigation)]
+    for module in _modules(app.web.api):
+        web.register_api(module.api)
+    return web
+
+
+def _modules(package: ModuleType) -> list[ModuleType]:
+    return [
+        importlib.import_module(f"{package.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(package.__path__)
+    ]
+
+
+def database() -> Connection:
+    """This request's connection, in autocommit: reads need no transaction."""
+    if "connection" not in g:
+        engine: Engine = flask.current_app.config["ENGINE"]
+        g.connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    connection: Connection = g.connection
+    return connection
+
+
+def engine() -> Engine:
+    """The engine, for work that wants a transaction of its own."""
+    found: Engine = flask.current_app.config["ENGINE"]
+    return found
+
+
+def day(text: str | None) -> datetime.date | None:
+    """A day as an address or a form gives it."""
+    if not text:
+        return None
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError as error:
+        raise SightlineError(f"{text[:40]!r} is not a day.", "Write it as 2024-12-31.") from error
+
+
+def known_version(version: str) -> None:
+    """Answer 304 at once where the asker has this version already; else the answer will carry it.
+
+    For what costs more to make than to tell its version: call it before the work.
+    """
+    g.version = version
+    if request.method in ("GET", "HEAD") and request.if_none_match.contains_weak(version):
+        unchanged = Response(status=304)
+        unchanged.cache_control.no_cache = True
+        unchanged.set_etag(version, weak=True)
+        flask.abort(unchanged)
+
+
+def require_same_origin() -> None:
+    """Refuse a form that another site's page sends: a browser tells whose page it was."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    ours = site in ("same-origin", "none") if site else origin in (None, request.host_url.rstrip("/"))
+    if not ours:
+        flask.abort(403, "This form was sent by a page of another site.")
+
+
+def _close_connection(_: BaseException | None) -> None:
+    connection = g.pop("connection", None)
+    if connection is not None:
+        connection.close()
+
+
+def _healthz() -> Response:
+    """Whether the server answers: for people, monitors and load balancers."""
+    facts = server_facts(database())
+    return flask.jsonify(
+        status="ok",
+        version=__version__,
+        server=facts.postgresql,
+        postgis=facts.postgis,
+        revision=facts.revision,
+    )
+
+
+def _begin() -> None:
+    given = request.headers.get("X-Request-ID", "")
+    g.request_id = given if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given) else secrets.token_hex(8)
+    g.started = time.perf_counter()
+    _refuse_other_names()
+
+
+def _refuse_other_names() -> None:
+    """Answer only to names that are ours: else a page elsewhere, whose name was bent to loopback, could read us."""
+    settings: Settings = flask.current_app.config["SETTINGS"]
+    host = request.host.lower()
+    asked = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if asked not in (*LOOPBACK, *settings.host_names):
+        raise UnknownNameError(
+            f"This server is not called {asked[:80]!r}.",
+            "Ask for localhost or 127.0.0.1; a name that a reverse proxy passes on belongs into the setting `names`.",
+        )
+
+
+def _validate(response: Response) -> None:
+    """Let what the API reads, or what tells its version, be kept by whoever asks only whether it has changed."""
+    if request.method not in ("GET", "HEAD"):
+        return
+    if not request.path.startswith("/api/") and "version" not in g:
+        return
+    if response.status_code != 200 or response.is_streamed or response.direct_passthrough:
+        return
+    response.cache_control.no_cache = True
+    version = g.get("version") or hashlib.sha256(response.get_data()).hexdigest()[:32]
+    # weak: the same answer may come compressed or not
+    response.set_etag(version, weak=True)
+    response.make_conditional(request)
+
+
+def _compress(response: Response) -> None:
+    """Compress text for whoever asks for it."""
+    if response.status_code != 200 or response.is_streamed or response.direct_passthrough:
+        return
+    kind = response.mimetype or ""
+    if not kind.startswith("text/") and kind not in COMPRESSED:
+        return
+    response.vary.add("Accept-Encoding")
+    if response.content_encoding or request.accept_encodings["gzip"] <= 0:
+        return
+    body = response.get_data()
+    if len(body) >= SMALL:
+        response.set_data(gzip.compress(body, compresslevel=5, mtime=0))
+        response.content_encoding = "gzip"
+
+
+def _finish(response: Response) -> Response:
+    _validate(response)
+    _compress(response)
+    response.headers["X-Request-ID"] = g.get("request_id", "-")
+    response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    log.info(
+        "%s %s %s",
+        request.method,
+        request.full_path.rstrip("?"),
+        response.status_code,
+        extra={
+            "request_id": g.get("request_id"),
+            "method": request.method,
+            "path": request.path,
+            "status": response.status_code,
+            "milliseconds": round(1000 * (time.perf_counter() - g.get("started", time.perf_counter())), 1),
+        },
+    )
+    return response
+
+
+def problem_response(problem: Problem) -> Response:
+    """An error as JSON for programs, as a page for people."""
+    problem = problem.model_copy(update={"instance": g.get("request_id")})
+    if _wants_page():
+        page = flask.render_template("problem.html", problem=problem)
+        return Response(page, status=problem.status, content_type="text/html; charset=utf-8")
+    return Response(
+        problem.model_dump_json(exclude_none=True),
+        status=problem.status,
+        content_type="application/problem+json",
+    )
+
+
+def _wants_page() -> bool:
+    if request.path.startswith(("/api/", "/healthz")):
+        return False
+    best = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
+    return best == "text/html"
+
+
+def _http_error(error: HTTPException) -> Response:
+    status = error.code or 500
+    response = problem_response(Problem(title=error.name, status=status, detail=error.description))
+    headers = dict(error.get_headers(request.environ))
+    for name in ("Allow", "Retry-After", "Location"):
+        if name in headers:
+            response.headers[name] = headers[name]
+    return response
+
+
+def _sightline_error(error: SightlineError) -> Response:
+    status = getattr(error, "status", 400)
+    problems = getattr(error, "as_dicts", lambda: None)()
+    return problem_response(
+        Problem(
+            title="This cannot be done as asked",
+            status=status,
+            detail=error.message,
+            remedy=error.remedy or None,
+            problems=problems,
+        )
+    )
+
+
+def _no_database(error: sa.exc.OperationalError) -> Response:
+    log.error("database: %s", error.orig, extra={"request_id": g.get("request_id")})
+    return problem_response(
+        Problem(
+            title="The database does not answer",
+            status=503,
+            detail="The server is there, but its database is not.",
+            remedy="See `sightline db status`.",
+        )
+    )
+
+
+def _unexpected(error: Exception) -> Response:
+    log.exception("unexpected error", extra={"request_id": g.get("request_id")})
+    page = InternalServerError()
+    return problem_response(
+        Problem(
+            title=page.name,
+            status=500,
+            detail="This is a fault of Sightline, not of your request; the log has the details.",
+        )
+    )
+
+
+def _invalid_request(error: ValidationError) -> Response:
+    problems = [
+        {"place": ".".join(str(part) for part in item["loc"]), "message": item["msg"]}
+        for item in error.errors()
+    ]
+    detail = "; ".join(f"{item['place']}: {item['message']}" for item in problems)
+    return problem_response(
+        Problem(
+            title="The request does not have the right form", status=422, detail=detail, problems=problems
+        )
+    )
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        for name in ("request_id", "method", "path", "status", "milliseconds"):
+            if hasattr(record, name):
+                line[name] = getattr(record, name)
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class _TextLines(logging.Formatter):
+    """A line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        # an address may hold line ends: a request must not write log lines of its own
+        message = re.sub(r"[\x00-\x1f\x7f]+", " ", record.getMessage())
+        line = f"{self.formatTime(record, '%H:%M:%S')} {message}"
+        if hasattr(record, "milliseconds"):
+            line += f" {record.milliseconds} ms"
+        if hasattr(record, "request_id"):
+            line += f" [{record.request_id}]"
+        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
+
+
+def _configure_logging(settings: Settings) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines() if settings.log_format == "json" else _TextLines())
+    log.handlers[:] = [handler]
+    log.propagate = False
+    log.setLevel(settings.log_level.upper())
