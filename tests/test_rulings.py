@@ -13,8 +13,9 @@ from sqlalchemy.engine import Connection
 
 from app.referee.cases import rule_text
 from app.referee.questions import forms, implemented_points, kinds_of
-from app.referee.rulings import Need, Ruling, agrees, ruleset_version
+from app.referee.rulings import Need, Ruling, agrees
 from app.referee.saved import Wanted, save, saved_ruling, saved_rulings
+from app.referee.version import ruleset_version
 from db import SightlineError
 from db.base import Base
 from importers.cases import read_case, read_position, store_position

@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection
 
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Ruling, contested_points, rule_case
-from app.referee.saved import save
 from db import SightlineError
 from db.values import to_json
 from importers.cases import CaseDraft, read_case
@@ -86,14 +85,12 @@ def _reread(document: Mapping[str, Any], policy: Mapping[str, str]) -> dict[str,
     return {**document, "policy": {**(document.get("policy") or {}), **policy}, "ask": asks}
 
 
-def rule_file(connection: Connection, name: str, *, keep: bool = False) -> RuledCase:
+def rule_file(connection: Connection, name: str) -> RuledCase:
     """Rule on a case file; what is wrong with it is told, not raised."""
     try:
         case, rulings = rule_text(connection, _read(name), name)
     except SightlineError as error:
         return RuledCase(name, error=error)
-    if keep:
-        save(connection, case, rulings)
     return RuledCase(name, case, rulings)
 
 

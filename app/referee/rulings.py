@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -23,7 +21,6 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.rulesets import ContestedPoint, read_ruleset
-from db.schema import verbs_digest
 from db.values import canonical, exact
 from importers.cases import CaseDraft, store_position
 from importers.documents import Problems
@@ -314,12 +311,3 @@ def _rule_question(
     ruling.question = question.asked
     ruling.expected = question.expect
     return ruling
-
-
-@functools.cache
-def ruleset_version(ruleset: str) -> str:
-    """What ruled: the ruleset's data, the functions and the question kinds, as one digest."""
-    digest = hashlib.sha256(f"{read_ruleset(ruleset).version}{verbs_digest()}".encode())
-    for path in sorted((Path(__file__).parent / "questions").glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]

@@ -15,7 +15,8 @@ from sqlalchemy.engine import Connection
 
 from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
-from app.referee.rulings import Need, Ruling, Step, contested_points, ruleset_version
+from app.referee.rulings import Need, Ruling, Step, contested_points
+from app.referee.version import ruleset_version
 from db.rulings import SavedRuling
 from db.values import canonical, exact, to_json
 from importers.cases import CaseDraft, Question, read_case

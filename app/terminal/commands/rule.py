@@ -6,6 +6,7 @@ import click
 from sqlalchemy.engine import Connection
 
 from app.referee.cases import RuledCase, case_files, rule_file
+from app.referee.saved import save
 from app.terminal.database import asking
 from app.terminal.output import complain, out, print_json
 from app.terminal.report import report_case
@@ -30,7 +31,9 @@ def rule(files: tuple[str, ...], as_json: bool, keep: bool) -> None:
     cases: list[RuledCase] = []
     with asking() as connection:
         for name in case_files(files):
-            ruled = rule_file(connection, name, keep=keep)
+            ruled = rule_file(connection, name)
+            if keep and ruled.case is not None:
+                save(connection, ruled.case, ruled.rulings)
             if not as_json:
                 _report(ruled, connection)
             # what was kept stays, whatever becomes of the files after this one

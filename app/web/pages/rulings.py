@@ -11,7 +11,6 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from app.referee.questions import kinds
-from app.referee.rulings import ruleset_version
 from app.referee.saved import (
     Wanted,
     as_ruled,
@@ -23,6 +22,7 @@ from app.referee.saved import (
     saved_ruling,
     saved_rulings,
 )
+from app.referee.version import ruleset_version
 from app.referee.words import answer_in_words, arguments_in_words
 from app.web.proof import choice, chosen_readings, drawing, proof, titles
 from app.web.site import database, day, engine, require_same_origin
