@@ -406,7 +406,7 @@ def test_mutated_small_books_are_parsed_or_refused(data: st.DataObject, code: st
 
 # Printed headings, and those that the scan lost and the contents give back.
 RULES = {"css": (134, ["15.0"]), "ccp": (336, []), "fpb": (73, []), "bob": (176, []), "ddp": (209, ["2.25"])}
-REFERENCES = {"css": 73, "ccp": 334, "fpb": 63, "bob": 179, "ddp": 102}
+REFERENCES = {"css": 73, "ccp": 335, "fpb": 63, "bob": 179, "ddp": 102}
 TERMS = {"css": 102, "ccp": 39, "fpb": 8, "bob": 43, "ddp": 0}
 DANGLING: dict[str, list[tuple[str | None, str]]] = {
     "css": [],
@@ -531,7 +531,7 @@ SPOTS = {
         ("O31", "REVIVE", None, '"You, you, and', "future Revive orders."),
         ("A41", "(OPPORTUNITY) FIRE", None, "ORDER / ACTION", "/ ACTION FIRE"),
         ("E78", "TENNŌHEIKA BANZAI!", None, "When this event", "hand to three."),
-        ("T89.4.1", "Blind Hexes", "T89.4", "A unit on", "along the way)."),
+        ("T89.4.1", "Blind Hexes", "T89.4", "A unit on", "along that LOS.*"),
         ("F107.3", "WIRE & FIRE ATTACKS", "F107", "Units in a", "a wire hex."),
     ],
     "fpb": [
