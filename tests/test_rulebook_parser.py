@@ -568,7 +568,7 @@ SPOTS = {
         ("2.24", "Japanese Depth Markers", "2.2", "Depth markers are", "conducting a counterattack."),
         ("2.25", "Japanese Fortification Markers", "2.2", "Fortification markers are", "depth markers."),
         ("2.26", "Other Markers", "2.2", "**Note:** The countermix", "Nose Ridge scenario"),
-        ("6.34", "Step Loss Limitation", "6.3", "A given US", "from multiple positions."),
+        ("6.34", "Step Loss Limitation", "6.3", "A given US", "the other two."),
         ("12.9", "Ambush Action [A]", "12.0", "Eligible position type:", "field of fire."),
         ("12.91", "One unit affected", "12.9", "No more than", "equal, you choose."),
         ("12.10", "Infiltrate Action [I]", "12.0", "Eligible position type:", "it is placed."),
