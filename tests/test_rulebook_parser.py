@@ -537,7 +537,9 @@ SPOTS = {
     "fpb": [
         ("1.0", "INTRODUCTION", None, "Each game represents", "and clarify concepts."),
         ("2.3.2", "Definitions of Terms", "2.3", "Attack Strength: The", "in the game."),
+        ("5.4", "Effects of Terrain", "5.0", "A unit must", "is 3 MP."),
         ("5.4.2", "Trail Movement", "5.4", "A unit that", "or hexside terrain."),
+        ("7.2", "Support Fire Application", "7.0", "All support fire", 'then become "9".'),
         ("8.1.3", "Results", "8.1", "Apply the results", "bombarded (friendly fire)."),
         ("8.2.4", "Combat Resolution", "8.2", "The combat results", "units, eliminate them."),
         ("8.3.1", "Displacement", "8.3", "If a retreating", "other unit's hex."),
