@@ -406,7 +406,7 @@ def test_mutated_small_books_are_parsed_or_refused(data: st.DataObject, code: st
 
 # Printed headings, and those that the scan lost and the contents give back.
 RULES = {"css": (134, ["15.0"]), "ccp": (336, []), "fpb": (73, []), "bob": (176, []), "ddp": (209, ["2.25"])}
-REFERENCES = {"css": 73, "ccp": 335, "fpb": 63, "bob": 179, "ddp": 102}
+REFERENCES = {"css": 74, "ccp": 335, "fpb": 63, "bob": 179, "ddp": 102}
 TERMS = {"css": 102, "ccp": 39, "fpb": 8, "bob": 43, "ddp": 0}
 DANGLING: dict[str, list[tuple[str | None, str]]] = {
     "css": [],
@@ -509,7 +509,7 @@ SPOTS = {
         ("3.4", "Abbreviations", "3.0", "- AA: Anti-Aircraft", "- Tk: Tank"),
         ("4.0", "EXPANDED SEQUENCE OF PLAY", None, "1. PREPARATION PHASE", "repeat this procedure"),
         ("6.1.1", "Disorganized Markers", "6.1", "A Disorganized Marker", "that might remain."),
-        ("7.1.2", "Line of Sight and different elevations", "7.1", "Things get a", "through to 24.77."),
+        ("7.1.2", "Line of Sight and different elevations", "7.1", "Things get a", "Line of Sight."),
         ("8.3.7", "Rain and/or Night", "8.3", "- Subtract 1", "(these are cumulative)"),
         ("9.0", "ASSAULT ACTIONS", None, "Assault is a", "that follows occurs."),
         ("13.0", "LEADERS", None, "Leaders may provide", "3rd Marine Division"),
