@@ -138,6 +138,7 @@ declare
   target record;
   either text;
   away integer;
+  target_name text := positions.spoken(los."to");
 begin
   select * into firer from ddp._firer(los.position_id, los."from", los.conditions);
   select * into target from positions.place(los.position_id, los."to");
@@ -161,18 +162,18 @@ begin
       values
       (
         away = 1 and firer.reach is distinct from 0,
-        '8.1', los."to", 'passes', 'an adjacent hex is fired at without range'
+        '8.1', target_name, 'passes', 'an adjacent hex is fired at without range'
       ),
       (
         away > 1 or firer.reach = 0,
         firer.rule,
-        los."to",
+        target_name,
         case when firer.reach is null then 'unknown' when away > firer.reach or firer.reach = 0 then 'blocks' else 'passes' end,
         firer.note
       ),
       (
         away > 1 and not firer.barred_by_terrain,
-        '8.1', los."to", 'passes', 'ground in between stops infantry only'
+        '8.1', target_name, 'passes', 'ground in between stops infantry only'
       )
     ) as fact (holds, rule, at, effect, note)
     where fact.holds
@@ -225,7 +226,7 @@ begin
   select
     '8.1',
     null,
-    los."to",
+    target_name,
     verdict.word,
     case verdict.word
       when 'blocked' then 'it cannot be fired at from there'
@@ -302,7 +303,7 @@ as $$
   ) as disc
   inner join public.hex on hex.map_id = firer.map_id and hex.q = disc.hq and hex.r = disc.hr
   cross join lateral ddp.los(
-    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
+    fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
   ) as los
   where (disc.dq <> 0 or disc.dr <> 0)
     and (los.effect in ('blocks', 'unknown') or los.point is not null)

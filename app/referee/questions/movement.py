@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
-from importers.cases import Names
+from importers.questions import Names
 
 MOVED = ("css", "ccp")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
@@ -219,6 +219,7 @@ KINDS = [
         points=POINTS,
         example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
         draws="path",
+        names_units=("opportunity_fire", "left_alone"),
     ),
     QuestionKind(
         name="reach",
@@ -258,5 +259,6 @@ KINDS = [
         },
         points=POINTS,
         example='stack: {hex: "22.80"}',
+        names_units=("morale",),
     ),
 ]
