@@ -39,6 +39,10 @@ NOT_DECIDING = ("rules.yaml", "terms.yaml", "contested.yaml")
 """Data that tell what a rule says; a rule's page shows them in places of their own."""
 RULE_FIELD = re.compile(r"(?:[a-z]+_)*rules?")
 """Fields of the data that hold numbers of rules."""
+NAMES = ("code", "id", "name")
+"""Fields that name an item of a list."""
+NESTS = ("cells", "steps")
+"""Fields that hold parts, each with a name of its own."""
 SINGULAR = {"hexsides": "hexside", "paths": "path", "charts": "chart", "phases": "phase", "cites": "question"}
 
 
@@ -369,10 +373,9 @@ def _data_cited(source: str, file: str, known: frozenset[str]) -> Iterator[Citat
         asked = len(place) > 1 and place[-2] == "cites"
         if node.value in known and (asked or RULE_FIELD.fullmatch(place[-1])):
             about = place if asked else (*place[:-1], *place[-1].split("_")[:-1])
-            first = SINGULAR.get(about[0], about[0]) if about else file
-            yield Citation(
-                node.value, None, file, node.start_mark.line + 1, "data", " ".join([first, *about[1:]])
-            )
+            words = [SINGULAR.get(about[0], about[0]), *about[1:]] if about else [file]
+            name = " ".join(word for word in words if word not in NESTS)
+            yield Citation(node.value, None, file, node.start_mark.line + 1, "data", name)
 
 
 def _scalars(
@@ -384,6 +387,14 @@ def _scalars(
             yield from _scalars(value, (*place, str(key.value)))
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
-            yield from _scalars(value, place)
+            yield from _scalars(value, (*place, *_name_of(value)))
     elif isinstance(node, yaml.ScalarNode):
         yield place, node
+
+
+def _name_of(item: yaml.Node) -> tuple[str, ...]:
+    """What an item of a list is called, where it says so."""
+    named = dict(
+        ((key.value, value) for key, value in item.value) if isinstance(item, yaml.MappingNode) else ()
+    )
+    return next(((str(named[field].value),) for field in NAMES if field in named), ())
