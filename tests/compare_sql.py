@@ -6,7 +6,8 @@ The functions and views of REVISION (a commit, a tag, HEAD) are laid over the sa
 same ruleset data as those of the working tree, each in a database of a throwaway cluster. Both are
 asked every public function that takes a position: on the positions of all case files (the case's
 own questions among others), of the demo, and on positions drawn at random. Rows that tell rules are
-compared in their order, others as a set. What is not asked, or is in one version only, is listed.
+compared in their order, others as a set; by the columns that both have. What is not asked, or is in
+one version only, is listed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,20 @@ class Verb:
         return f"{self.schema}.{self.name}"
 
 
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """The rows that a function returned."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+    def part(self, columns: list[str]) -> list[tuple[Any, ...]]:
+        """Some columns: in order where rules are told, else as a set."""
+        places = [self.columns.index(name) for name in columns]
+        rows = [tuple(row[place] for place in places) for row in self.rows]
+        return rows if "rule" in columns else sorted(rows, key=repr)
+
+
 @dataclasses.dataclass
 class Version:
     """A database with one version of `sql/`, and how long its functions took."""
@@ -76,7 +91,7 @@ class Version:
     name: str
     engine: Engine
     connection: Connection
-    seconds: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    seconds: dict[str, float] = dataclasses.field(default_factory=lambda: collections.defaultdict(float))
 
     def verbs(self) -> dict[str, Verb]:
         rows = self.connection.execute(sa.text(PUBLIC), {"schemas": list(ASKED)})
@@ -85,8 +100,8 @@ class Version:
             for row in rows
         }
 
-    def ask(self, verb: Verb, given: dict[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]] | str:
-        """The columns and rows that a function returns, or the error that it raises."""
+    def ask(self, verb: Verb, given: dict[str, Any]) -> Answer | str:
+        """What a function returns, or the error that it raises."""
         raw = self.connection.connection.driver_connection
         assert isinstance(raw, psycopg.Connection)
         words = ", ".join(f'"{name}" => %({name})s' for name in given)
@@ -94,14 +109,13 @@ class Version:
         start = time.perf_counter()
         try:
             with raw.transaction():
-                found = raw.execute(f"select * from {verb}({words})", values)  # type: ignore[arg-type]
+                found = raw.execute(f"select * from {verb}({words})", values)
                 rows = found.fetchall()
         except psycopg.Error as error:
             return f"{type(error).__name__}: {error.diag.message_primary}"
         finally:
             self.seconds[str(verb)] += time.perf_counter() - start
-        columns = [column.name for column in found.description or ()]
-        return columns, rows if "rule" in columns else sorted(rows, key=repr)
+        return Answer([column.name for column in found.description or ()], rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +131,7 @@ class Pool:
         """A value for an argument of a function; an argument that nobody knows is a KeyError."""
         labels, units = list(self.places.values()), list(self.units) or ["nobody"]
         near = self._near(given.get("unit"), dice)
-        drawers = {
+        drawers: dict[str, Callable[[], Any]] = {
             "from": lambda: dice.choice([*units, *dice.sample(labels, min(len(units) + 1, len(labels)))]),
             "to": lambda: dice.choice([dice.choice(near), dice.choice(labels), dice.choice(units)]),
             "target": lambda: dice.choice([dice.choice(near), dice.choice(labels)]),
@@ -199,13 +213,14 @@ class Comparison:
     def __init__(self, old: Version, new: Version, wanted: str | None, shown: int) -> None:
         self.old, self.new, self.shown = old, new, shown
         mine, theirs = new.verbs(), old.verbs()
-        self.only = {
-            "old": sorted(set(theirs) - set(mine)),
-            "new": sorted(set(mine) - set(theirs)),
+        self.changes = {
+            "only in old": sorted(set(theirs) - set(mine)),
+            "only in new": sorted(set(mine) - set(theirs)),
             "other arguments": sorted(
                 name for name in set(mine) & set(theirs) if mine[name].signature != theirs[name].signature
             ),
         }
+        self.columns: dict[str, str] = {}
         both = [
             verb for name, verb in mine.items() if name in theirs and verb.arguments == theirs[name].arguments
         ]
@@ -223,13 +238,24 @@ class Comparison:
         versions = [self.old, self.new] if self.asked[str(verb)] % 2 else [self.new, self.old]
         answers = {version.name: version.ask(verb, given) for version in versions}
         self.asked[str(verb)] += 1
-        if answers["old"] != answers["new"]:
+        if self._differ(verb, answers["old"], answers["new"]):
             self.differing[str(verb)] += 1
             if self.differing[str(verb)] <= self.shown:
                 print(f"\n{verb} differs on {where}: {given}")
                 for name, answer in answers.items():
-                    lines = [answer] if isinstance(answer, str) else [answer[0], *answer[1]]
+                    lines = [answer] if isinstance(answer, str) else [answer.columns, *answer.rows]
                     print(*(f"  {name}: {line}" for line in lines), sep="\n")
+
+    def _differ(self, verb: Verb, old: Answer | str, new: Answer | str) -> bool:
+        """Whether two answers differ in what both have; a column that is new or gone is noted once."""
+        if isinstance(old, str) or isinstance(new, str):
+            return old != new
+        if old.columns != new.columns:
+            gained = [f"+{name}" for name in new.columns if name not in old.columns]
+            lost = [f"-{name}" for name in old.columns if name not in new.columns]
+            self.columns[str(verb)] = " ".join([*gained, *lost]) or "in another order"
+        both = [name for name in new.columns if name in old.columns]
+        return old.part(both) != new.part(both)
 
     def ask_all(self, position: int, where: str, dice: random.Random, times: int) -> None:
         """Every function about a position, so many times."""
@@ -275,11 +301,13 @@ class Comparison:
         for name, times in sorted(self.asked.items()):
             old, new = (1000 * version.seconds[name] / times for version in (self.old, self.new))
             print(f"{name:<28}{times:>8}{self.differing[name]:>8}{old:>9.3f}{new:>9.3f}{new / old:>9.2f}")
-        for what, names in self.only.items():
+        listed = self.changes | {
+            "other columns": [f"{name} ({how})" for name, how in sorted(self.columns.items())],
+            "not asked": self.unasked,
+        }
+        for what, names in listed.items():
             if names:
-                print(f"{'only in ' if what in ('old', 'new') else ''}{what}: {', '.join(names)}")
-        if self.unasked:
-            print(f"not asked: {', '.join(self.unasked)}")
+                print(f"{what}: {', '.join(names)}")
         return not self.differing
 
 
@@ -301,7 +329,7 @@ def revision_sql(revision: str, folder: Path) -> Path:
 
 def database(cluster: Cluster, name: str, template: str | None = None) -> Engine:
     with psycopg.connect(cluster.url("postgres"), autocommit=True) as connection:
-        connection.execute(f"create database {name}" + (f" template {template}" if template else ""))  # type: ignore[arg-type]
+        connection.execute(f"create database {name}" + (f" template {template}" if template else ""))
     return make_engine(make_url(cluster.url(name)).set(drivername="postgresql+psycopg"))
 
 

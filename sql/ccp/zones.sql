@@ -316,7 +316,7 @@ comment on function ccp.fire_zone(bigint, text, jsonb, jsonb) is
 create or replace function ccp.fire_zone_reasons(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language plpgsql stable rows 30
 as $$
 #variable_conflict use_column
@@ -366,7 +366,7 @@ comment on function ccp.side_zone(bigint, text, jsonb, jsonb) is
 create or replace function ccp.side_zone_reasons(
   position_id bigint, side text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 100
 as $$
   select
