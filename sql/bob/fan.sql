@@ -79,6 +79,7 @@ as $$
     cross join lateral bob.los(
       fan_reasons.position_id, fan_reasons."from", near.label, fan_reasons.conditions, fan_reasons.policy
     ) as los
+    where rulings._bears_on_fan(los.effect, los.point)
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;

@@ -95,6 +95,7 @@ as $$
     from ccp._fan_told(
       fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
     ) as told
+    where rulings._bears_on_fan(told.effect, told.point)
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;

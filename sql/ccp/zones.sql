@@ -335,7 +335,7 @@ begin
     fire_zone_reasons.policy
   ) as zone
   where zone.stage > 0
-  order by zone.stage, zone.arm, zone.range, zone.rule, zone.at, zone.note;
+  order by zone.stage, zone.arm, zone.range, zone.rule, zone.at, zone.note, zone.effect, zone.point;
 end
 $$;
 
@@ -381,7 +381,8 @@ as $$
     side_zone_reasons.policy
   ) as zone
   where zone.stage > 0
-  order by zone.stage, zone.by, zone.arm, zone.range, zone.rule, zone.at, zone.note
+  order by
+    zone.stage, zone.by, zone.arm, zone.range, zone.rule, zone.at, zone.note, zone.effect, zone.point
 $$;
 
 comment on function ccp.side_zone_reasons(bigint, text, jsonb, jsonb) is

@@ -475,6 +475,7 @@ as $$
       and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(
         view.now, css._spot(wanted.hq, wanted.hr) = any(mark.lit)
       )
+      and rulings._bears_on_fan(los.effect, los.point)
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;

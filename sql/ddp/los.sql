@@ -303,7 +303,8 @@ as $$
     cross join lateral ddp.los(
       fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
     ) as los
-    where disc.dq <> 0 or disc.dr <> 0
+    where (disc.dq <> 0 or disc.dr <> 0)
+      and rulings._bears_on_fan(los.effect, los.point)
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines, 'barred') as reason
 $$;

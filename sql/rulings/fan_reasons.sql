@@ -1,6 +1,14 @@
 -- needs: rulings/step.sql
 -- What hides hexes from a viewer: the steps of many lines of sight, each told once with how often it spoke.
 
+create or replace function rulings._bears_on_fan(effect text, point text)
+returns boolean
+language sql immutable parallel safe
+return effect in ('blocks', 'unknown', 'assumed') or point is not null;
+
+comment on function rulings._bears_on_fan(text, text) is
+'Whether a step of a line of sight belongs among the reasons of a fan: it stops the line, leaves it open, or is contested.';
+
 create or replace function rulings._fan_reasons(lines rulings.sight_step[], hidden text default 'hidden')
 returns setof rulings.step
 language sql immutable parallel safe rows 50
@@ -16,10 +24,9 @@ as $$
     end,
     line.point
   from unnest(lines) as line
-  where line.effect in ('blocks', 'unknown', 'assumed') or line.point is not null
   group by line.rule, line.clause, line.at, line.effect, line.point
   order by count(*) desc, line.rule, line.clause, line.at, line.effect, line.point
 $$;
 
 comment on function rulings._fan_reasons(rulings.sight_step[], text) is
-'What stops, leaves open or decides lines of sight: every rule with its place, and on how many lines it bears.';
+'The steps that bear on a fan, of all its lines: every rule with its place, and on how many lines it bears.';
