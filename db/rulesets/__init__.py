@@ -55,8 +55,6 @@ class RulesetFile(Strict):
     sides: tuple[Word, ...]
     mobilities: tuple[Word, ...]
     scheme: Scheme
-    cites: dict[Word, Number]
-    """For questions that no rule of its own answers: the rule that says how it is counted."""
 
 
 class Rule(Strict):
