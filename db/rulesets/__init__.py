@@ -2,12 +2,13 @@
 
 Each folder `db/rulesets/<code>/` holds the facts of one game, in our own words:
 
-- `ruleset.yaml`    title, version, label scheme, sides, mobilities
+- `ruleset.yaml`    title, version, label scheme, sides, mobilities, levels and what a hex may hold
 - `terrain.yaml`    terrain, hexside and path kinds with every printed number and its rule
 - `rules.yaml`      every numbered rule with a digest
 - `terms.yaml`      the words the rulebook defines
 - `contested.yaml`  the points where the rulebook disagrees with itself
 - `charts.yaml`     the charts the rulebook mentions, printed or not
+- `counters.py`     what its units, markers and conditions may say, as checked forms
 
 `read_ruleset(code)` reads and checks them all; a mistake names the file and the place.
 """
@@ -57,6 +58,25 @@ class RulesetFile(Strict):
     scheme: Scheme
     cites: dict[Word, Number]
     """For questions that no rule of its own answers: the rule that says how it is counted."""
+    levels: tuple[int, int]
+    """The lowest and the highest level of a hex; the same twice where the game has no elevation."""
+    features: tuple[Word, ...] = ()
+    """What may be printed in a hex beside its terrain, such as a cave."""
+    only_features: tuple[Word, ...] = ()
+    """Kinds of terrain that are printed on top of another and never fill a hex alone."""
+    flags: tuple[Word, ...] = ()
+    """Those features that a map file writes as `cave: true`."""
+
+    @model_validator(mode="after")
+    def words_agree(self) -> RulesetFile:
+        low, high = self.levels
+        if not low <= self.base_level <= high:
+            raise ValueError(f"base_level {self.base_level} is not between the levels {low} and {high}")
+        for key in ("flags", "only_features"):
+            lost = [word for word in getattr(self, key) if word not in self.features]
+            if lost:
+                raise ValueError(f"{key} names what is not among the features: {', '.join(lost)}")
+        return self
 
 
 class Rule(Strict):
@@ -299,8 +319,17 @@ def read_ruleset(code: str) -> Ruleset:
         read_form(folder / "terms.yaml", TermsFile).terms,
         read_form(folder / "contested.yaml", ContestedFile).points,
         read_form(folder / "charts.yaml", ChartsFile).charts,
-        files_digest(sorted(folder.glob("*.yaml"))),
+        files_digest(data_files(folder)),
     )
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The files that make a ruleset: its data, its counters and the forms that all counters share."""
+    return [
+        *sorted(folder.glob("**/*.yaml")),
+        *sorted(folder.glob("**/counters.py")),
+        FOLDER.parent / "counter_forms.py",
+    ]
 
 
 def files_digest(paths: list[Path]) -> str:

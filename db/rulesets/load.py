@@ -19,6 +19,7 @@ from db.rulesets import (
     Ruleset,
     RulesetDataError,
     Strict,
+    data_files,
     files_digest,
     read_form,
     read_ruleset,
@@ -41,7 +42,7 @@ class SynonymsFile(Strict):
 
 def rulesets_digest() -> str:
     """Digest of every data file of every ruleset."""
-    return files_digest(sorted(FOLDER.glob("**/*.yaml")))
+    return files_digest(data_files(FOLDER))
 
 
 def load_rulesets(connection: Connection) -> None:
