@@ -78,15 +78,8 @@ def load_ruleset(connection: Connection, ruleset: Ruleset) -> None:
         ("path", ruleset.terrain.paths),
     ):
         _load_features(connection, ruleset.code, feature, kinds)
-    _clear(connection, t.Chart, ruleset.code)
-    _insert(
-        connection,
-        t.Chart,
-        [
-            {"ruleset": ruleset.code, "code": code, **chart.model_dump()}
-            for code, chart in ruleset.charts.items()
-        ],
-    )
+    _load_charts(connection, ruleset)
+    _load_sequence(connection, ruleset)
     _load_contested(connection, ruleset)
     ids = _load_rules(connection, ruleset)
     _load_terms(connection, ruleset, ids)
@@ -141,6 +134,72 @@ def _halves(value: Decimal | str) -> int | None:
     if doubled != int(doubled):
         raise RulesetDataError(f"{value} is not a whole number of halves.")
     return int(doubled)
+
+
+def _load_charts(connection: Connection, ruleset: Ruleset) -> None:
+    """Printed cells are written anew; what an owner or a house filled in stays, with the chart it is in."""
+    connection.execute(
+        sa.delete(t.ChartCell).where(t.ChartCell.ruleset == ruleset.code, t.ChartCell.source == "printed")
+    )
+    filled = sa.select(t.ChartCell.chart).where(t.ChartCell.ruleset == ruleset.code)
+    connection.execute(
+        sa.delete(t.Chart).where(
+            t.Chart.ruleset == ruleset.code,
+            t.Chart.code.not_in(list(ruleset.charts)),
+            t.Chart.code.not_in(filled),
+        )
+    )
+    _upsert(
+        connection,
+        t.Chart,
+        [
+            {
+                "ruleset": ruleset.code,
+                "code": code,
+                "row_name": chart.row,
+                "column_name": chart.column,
+                "column_keys": list(chart.columns),
+                **chart.model_dump(include={"title", "rule", "printed", "note", "open"}),
+            }
+            for code, chart in ruleset.charts.items()
+        ],
+    )
+    _insert(
+        connection,
+        t.ChartCell,
+        [
+            {
+                "ruleset": ruleset.code,
+                "chart": code,
+                "row_key": row,
+                "column_key": column,
+                "source": "printed",
+                "row_n": list(chart.cells).index(row) + 1,
+                "value": cell.value,
+                "rule": cell.rule or chart.rule,
+            }
+            for code, chart in ruleset.charts.items()
+            for row, column, cell in chart.each_cell()
+        ],
+    )
+
+
+def _load_sequence(connection: Connection, ruleset: Ruleset) -> None:
+    _clear(connection, t.Phase, ruleset.code)
+    _insert(
+        connection,
+        t.Phase,
+        [
+            {
+                "ruleset": ruleset.code,
+                "path": path,
+                "n": n,
+                "parent": parent,
+                **phase.model_dump(include={"code", "title", "who", "rule"}),
+            }
+            for n, (path, parent, phase) in enumerate(ruleset.sequence.each_phase(), 1)
+        ],
+    )
 
 
 def _load_contested(connection: Connection, ruleset: Ruleset) -> None:
