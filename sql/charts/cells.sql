@@ -54,15 +54,15 @@ language sql stable parallel safe rows 1
 as $$
   -- as charts.cell_in_force has it, by the key alone: a ruling asks for one cell at a time
   select
-    cell.value,
-    case when cell.value is not null then cell.source end,
-    cell.rule
-  from public.chart_cell as cell
-  where cell.ruleset = $1
-    and cell.chart = $2
-    and cell.row_key = $3
-    and cell.column_key = $4
-  order by cell.value is null, array_position(array['house', 'printed', 'owner'], cell.source)
+    found.value,
+    case when found.value is not null then found.source end,
+    found.rule
+  from public.chart_cell as found
+  where found.ruleset = cell.ruleset
+    and found.chart = cell.chart
+    and found.row_key = cell.row_key
+    and found.column_key = cell.column_key
+  order by found.value is null, array_position(array['house', 'printed', 'owner'], found.source)
   limit 1
 $$;
 
