@@ -190,6 +190,8 @@ class Chart(Strict):
     open: bool = False
     """Whether an owner adds rows, such as counters; else the rows are all there."""
     cells: Annotated[dict[str, Any], BeforeValidator(_keys)] = {}
+    costs: dict[str, Word] = {}
+    """Columns that hold what a kind of terrain, hexside or path (the row) costs, with the mobility of each."""
     needed_for: tuple[str, ...] = ()
     """What a ruling says that it needs when this chart is wanting; `*` stands for any words."""
 
@@ -199,6 +201,9 @@ class Chart(Strict):
             raise ValueError("a chart with cells has both row and columns")
         if self.cells and not self.row:
             raise ValueError("cells need row and columns")
+        lost = [column for column in self.costs if column not in self.columns]
+        if lost:
+            raise ValueError(f"costs: no such column: {', '.join(lost)}")
         for row, column, cell in self.each_cell():
             if cell.value is not None:
                 mistake = self.mistake(column, cell.value)

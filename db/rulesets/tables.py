@@ -81,8 +81,11 @@ class TerrainEffect(Base):
         ),
         sa.CheckConstraint("(halves is null) = (word is not null)", name="number_or_word"),
         sa.CheckConstraint("word in ('prohibited', 'all')", name="word"),
+        sa.CheckConstraint("source in ('printed', 'owner', 'house')", name="source"),
         sa.Index(None, "ruleset", "feature", "code", "aspect", "mobility"),
-        {"comment": "Every number a rulebook prints about terrain, hexsides and paths, with its rule"},
+        {
+            "comment": "Every number a rulebook prints about terrain, hexsides and paths, with its rule; also costs that were filled in"
+        },
     )
 
     id: Mapped[int] = mapped_column(sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Row")
@@ -97,6 +100,10 @@ class TerrainEffect(Base):
     word: Mapped[str | None] = mapped_column(comment="prohibited, or all movement points")
     condition: Mapped[str | None] = mapped_column(comment="When it holds, in our words; null: always")
     rule: Mapped[str] = mapped_column(comment="Number of the rule that prints it")
+    source: Mapped[str] = mapped_column(
+        server_default="printed",
+        comment="printed, or the chart of an owner or a house that it was filled into",
+    )
 
 
 class Chart(Base):

@@ -22,7 +22,7 @@ from app.referee.rulings import QuestionKind, Ruling, contested_points
 from app.referee.words import asked, verdict
 from app.terminal.database import asking
 from app.terminal.output import out, print_json, print_table
-from app.terminal.report import draw
+from app.terminal.report import draw, needed
 from importers.documents import Problems, read_document, resolved
 
 WIDTH = 22
@@ -248,7 +248,7 @@ def _tell(ruling: Ruling) -> None:
             )
         )
     for need in ruling.needs:
-        out.print(Text.assemble(("needs ", "yellow"), f"{need.what} (rule {need.rule})"))
+        out.print(Text.assemble(("needs ", "yellow"), needed(ruling, need)))
 
 
 def _draw(answer: Answer, connection: Connection) -> None:

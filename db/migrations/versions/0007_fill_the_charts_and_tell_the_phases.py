@@ -13,6 +13,21 @@ depends_on: str | Sequence[str] | None = None
 
 
 def upgrade() -> None:
+    op.add_column(
+        "terrain_effect",
+        sa.Column(
+            "source",
+            sa.Text(),
+            server_default="printed",
+            nullable=False,
+            comment="printed, or the chart of an owner or a house that it was filled into",
+        ),
+    )
+    op.create_check_constraint("source", "terrain_effect", "source in ('printed', 'owner', 'house')")
+    op.create_table_comment(
+        "terrain_effect",
+        "Every number a rulebook prints about terrain, hexsides and paths, with its rule; also costs that were filled in",
+    )
     for column in (
         sa.Column(
             "row_name", sa.Text(), nullable=True, comment="What a row is, such as die; null: it has no cells"
