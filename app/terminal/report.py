@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 from sqlalchemy.engine import Connection
 
-from app.referee.picture import marked, window
+from app.referee.picture import picture, window
 from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.words import asked, verdict
 from db.labels import Axial, side_hexes
@@ -189,7 +189,7 @@ def report_case(case: CaseDraft, rulings: list[Ruling], connection: Connection, 
     console.print(Text.assemble((case.case, "bold"), f"  {case.title}" if case.title else ""))
     drawn = None
     for ruling in rulings:
-        marks = marked(ruling, case.position, connection)
+        marks = picture(ruling, case.position).marks(case.position.board, connection)
         if drawn is None or not marks.items() <= drawn.items():
             console.print(draw(case.position, marks), no_wrap=True)
             drawn = marks

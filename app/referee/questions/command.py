@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
-from importers.cases import Names
+from importers.questions import Names
 
 GIVES = "gives "
 """How the effect of a rule begins that says what command brings."""
@@ -52,4 +52,5 @@ KIND = QuestionKind(
     },
     points=("css-65", "ccp-29", "ddp-1", "ddp-11"),
     example="command: {unit: C/1/9}",
+    names_units=("by",),
 )

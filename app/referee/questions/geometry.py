@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, RulingError, Step
 from db.rulesets import CODES, read_ruleset
-from importers.cases import Names
+from importers.questions import Names
 
 Place = Annotated[str, Names(("hex", "unit"))]
 

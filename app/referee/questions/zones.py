@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import needed, step_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind
-from importers.cases import Names
+from importers.questions import Names
 
 POINTS: tuple[str, ...] = (
     "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62", "css-64",
@@ -120,6 +120,7 @@ KINDS = [
         points=POINTS,
         example="fire_zone: {unit: C/1/9}",
         draws="hexes",
+        names_units=("by",),
     ),
     QuestionKind(
         name="trace_path",

@@ -15,12 +15,11 @@ from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.referee.arguments import Argument, arguments, needs_units
-from app.referee.boards import Answer, open_board
-from app.referee.picture import marked
+from app.referee.boards import Answer, Board, open_board
 from app.referee.questions import kinds
 from app.referee.rulings import QuestionKind, Ruling, contested_points
 from app.referee.words import asked, verdict
-from app.terminal.database import asking
+from app.terminal.database import reading
 from app.terminal.output import out, print_json, print_table
 from app.terminal.report import draw, needed
 from importers.documents import Problems, read_document, resolved
@@ -186,7 +185,7 @@ def _answer(
     as_json: bool,
     **given: Any,
 ) -> None:
-    with asking() as connection:
+    with reading() as connection:
         on = open_board(connection, board)
         question: dict[str, Any] = {kind.name: _arguments(kind, given)}
         if policy:
@@ -199,7 +198,7 @@ def _answer(
         else:
             _tell(answer.ruling)
             if draw:
-                _draw(answer, connection)
+                _draw(on, answer, connection)
 
 
 def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:
@@ -251,9 +250,9 @@ def _tell(ruling: Ruling) -> None:
         out.print(Text.assemble(("needs ", "yellow"), needed(ruling, need)))
 
 
-def _draw(answer: Answer, connection: Connection) -> None:
-    position = answer.case.position
-    out.print(draw(position, marked(answer.ruling, position, connection)), no_wrap=True)
+def _draw(board: Board, answer: Answer, connection: Connection) -> None:
+    position = board.position(connection)
+    out.print(draw(position, answer.picture.marks(position.board, connection)), no_wrap=True)
 
 
 COMMANDS = [command_of(kind) for kind in kinds()]
