@@ -147,6 +147,12 @@ def strays(connection: Connection, ruleset: str) -> list[Stray]:
     return [Stray(*row) for row in connection.execute(sa.text(query), {"ruleset": ruleset})]
 
 
+def filled_digest(connection: Connection, ruleset: str) -> str | None:
+    """One digest of all that an owner or a house has filled in; None where that is nothing."""
+    found = connection.scalar(sa.text("select charts.filled_digest(:ruleset)"), {"ruleset": ruleset})
+    return None if found is None else str(found)
+
+
 @functools.cache
 def chart_needed(ruleset: str, what: str) -> str | None:
     """The chart that would tell what a ruling needs: by its own name, or by what it says it is needed for."""

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from app.referee.cases import rule_text
+from app.referee.saved import save
 from db.backup import backup_database, restore_database
 from db.charts import chart_needed, chart_states
 from db.database import make_engine
@@ -442,6 +443,19 @@ def test_a_cost_that_an_owner_fills_in_is_ruled_by_and_named(connection: Connect
     assert rule_text(connection, CANE, "cane.yaml")[1][0].answer["cost"] == 2
     remove_cells(connection, "css", "terrain_effects_chart")
     assert rule_text(connection, CANE, "cane.yaml")[1][0].answer["legal"] is None
+
+
+def test_a_ruling_by_a_filled_chart_is_kept_beside_the_one_before(connection: Connection, write) -> None:  # type: ignore[no-untyped-def]
+    case, [before] = rule_text(connection, CANE, "cane.yaml")
+    save(connection, case, [before])
+    import_chart(connection, write("chart,css,terrain_effects_chart\nterrain,leg\nsugar_cane,2\n"))
+    case, [after] = rule_text(connection, CANE, "cane.yaml")
+    save(connection, case, [after])
+    assert before.id != after.id
+    remove_cells(connection, "css", "terrain_effects_chart")
+    case, [again] = rule_text(connection, CANE, "cane.yaml")
+    save(connection, case, [again])
+    assert again.id == before.id
 
 
 def test_a_house_cost_stands_in_the_place_of_the_printed_one(connection: Connection, write) -> None:  # type: ignore[no-untyped-def]

@@ -148,3 +148,18 @@ $$;
 
 comment on function charts.strays(text) is
 'Cells that an owner or a house filled in where the chart, since an upgrade, has no such row or column.';
+
+create or replace function charts.filled_digest(ruleset text)
+returns text
+language sql stable parallel safe
+as $$
+  select md5(string_agg(
+    concat_ws(E'\x1f', filled.chart, filled.row_key, filled.column_key, filled.source, filled.value), E'\x1e'
+    order by filled.chart, filled.row_key, filled.column_key, filled.source
+  ))
+  from public.chart_cell as filled
+  where filled.ruleset = filled_digest.ruleset and filled.source <> 'printed'
+$$;
+
+comment on function charts.filled_digest(text) is
+'One digest of all that an owner or a house has filled into the charts of a game; null where that is nothing.';
