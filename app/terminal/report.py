@@ -14,7 +14,7 @@ from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.referee.picture import picture, window
-from app.referee.rulings import Ruling, Step, contested_points
+from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.words import asked, verdict
 from db.labels import Axial, side_hexes
 from db.map_draft import vocabulary
@@ -140,6 +140,13 @@ def _listed(what: str, items: list[str]) -> Iterable[str]:
         yield f"{what}: {', '.join(items[:LISTED])}{more}"
 
 
+def needed(ruling: Ruling, need: Need) -> str:
+    """What is needed, and the chart that it stands in where an owner can fill one."""
+    chart = ruling.fills(need)
+    where = f"; it stands in the chart {chart['table']}: {chart['fill']}" if chart else ""
+    return f"{need.what} (rule {need.rule}){where}"
+
+
 def report_ruling(ruling: Ruling, console: Console) -> None:
     """The verdict first, then every rule that made it, what is contested, needed and expected."""
     style = "bold yellow" if None in ruling.answer.values() else "bold"
@@ -160,7 +167,7 @@ def report_ruling(ruling: Ruling, console: Console) -> None:
         told = f" {point.title}; read as {entry['reading']} ({reading}): {effect}"
         console.print(Text.assemble("  ", (f"contested {entry['point']}", "yellow"), told))
     for need in ruling.needs:
-        console.print(Text.assemble("  ", ("needs", "yellow"), f" {need.what} (rule {need.rule})"))
+        console.print(Text.assemble("  ", ("needs", "yellow"), f" {needed(ruling, need)}"))
     if ruling.ok is True:
         console.print(Text.assemble("  ", ("as expected", "green")))
     for difference in ruling.differences():

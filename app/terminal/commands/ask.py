@@ -21,7 +21,7 @@ from app.referee.rulings import QuestionKind, Ruling, contested_points
 from app.referee.words import asked, verdict
 from app.terminal.database import reading
 from app.terminal.output import out, print_json, print_table
-from app.terminal.report import draw
+from app.terminal.report import draw, needed
 from importers.documents import Problems, read_document, resolved
 
 WIDTH = 22
@@ -247,7 +247,7 @@ def _tell(ruling: Ruling) -> None:
             )
         )
     for need in ruling.needs:
-        out.print(Text.assemble(("needs ", "yellow"), f"{need.what} (rule {need.rule})"))
+        out.print(Text.assemble(("needs ", "yellow"), needed(ruling, need)))
 
 
 def _draw(board: Board, answer: Answer, connection: Connection) -> None:

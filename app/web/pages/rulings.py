@@ -22,7 +22,7 @@ from app.referee.saved import (
     saved_ruling,
     saved_rulings,
 )
-from app.referee.version import ruleset_version
+from app.referee.version import version_in
 from app.referee.words import answer_in_words, arguments_in_words
 from app.web.proof import choice, chosen_readings, drawing, proof, titles
 from app.web.site import database, day, engine, require_same_origin
@@ -107,7 +107,7 @@ def ruling(id: str) -> str:
         doubt=doubt,
         address=url_for(".ruling", id=id, _external=True),
         conditions=arguments_in_words(_conditions(row["document"])),
-        today=ruleset_version(row["ruleset"]),
+        today=version_in(database(), row["ruleset"]),
     )
 
 
@@ -138,7 +138,7 @@ def again(id: str) -> str:
             before=answer_in_words(as_ruled(row).answer, LISTED),
             same_answer=same_answer(row, ruled),
             same_proof=same_proof(row, ruled),
-            same_rules=ruleset_version(row["ruleset"]) == row["ruleset_version"],
+            same_rules=version_in(database(), row["ruleset"]) == row["ruleset_version"],
             same_position=_digest(case) == row["position_digest"],
         )
 
