@@ -376,7 +376,7 @@ def test_the_page_of_a_rule_tells_where_it_is_decided(client: FlaskClient) -> No
     page = client.get("/rules/css/22.3.1").text
     section = page[page.index("Where it is decided") :].partition("</section>")[0]
     assert "<code>css.range</code>" in section
-    assert "sql/positions/geometry.sql, lines " in section
+    assert "sql/css/range.sql, line" in section
     assert "chart naval zone values" in section
     assert "Where it is decided" not in client.get("/rules/css/3.4").text
 
