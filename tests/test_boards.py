@@ -398,7 +398,7 @@ def test_the_page_has_drawing_form_and_ruling(client: FlaskClient) -> None:
     page = client.get("/positions/lipata-landing?tool=los&from=A/1/31&to=14.12")
     assert page.status_code == 200
     assert 'role="img"' in page.text
-    assert "Not visible; range 4" in page.text
+    assert "A/1/31 does not see 14.12" in page.text
     assert 'href="/rules/css/8.7.2"' in page.text
     assert 'name="from" value="A/1/31"' in page.text
 

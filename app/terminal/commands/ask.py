@@ -11,18 +11,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
-from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.referee.arguments import Argument, arguments, needs_units
 from app.referee.boards import Answer, open_board
 from app.referee.picture import marked
 from app.referee.questions import kinds
-from app.referee.rulings import QuestionKind, Ruling, contested_points
-from app.referee.words import asked, verdict
+from app.referee.rulings import QuestionKind
 from app.terminal.database import asking
-from app.terminal.output import out, print_json, print_table
-from app.terminal.report import draw
+from app.terminal.output import out, print_json
+from app.terminal.report import draw, report_ruling
 from importers.documents import Problems, read_document, resolved
 
 WIDTH = 22
@@ -197,7 +195,7 @@ def _answer(
         if as_json:
             print_json({on.kind: board} | answer.ruling.as_dict())
         else:
-            _tell(answer.ruling)
+            report_ruling(answer.ruling, out)
             if draw:
                 _draw(answer, connection)
 
@@ -224,31 +222,6 @@ def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
                 raise click.UsageError(f"--condition {name}: {key} has a value of its own already.")
         inner[last] = resolved(value)
     return tree
-
-
-def _tell(ruling: Ruling) -> None:
-    """The verdict first, then the proof."""
-    out.print(Text.assemble((verdict(ruling), "bold"), ("  " + asked(ruling), "dim")))
-    print_table(
-        ("rule", "place", "effect", "note"),
-        [
-            (f"{step.rule} {step.clause}" if step.clause else step.rule, step.at, step.effect, step.note)
-            for step in ruling.steps
-        ],
-    )
-    points = contested_points(ruling.ruleset)
-    for entry in ruling.contested:
-        point, reading = points[entry["point"]], entry["reading"]
-        effect = "another reading would change this" if entry["decides"] else "it stands either way"
-        out.print(
-            Text.assemble(
-                ("contested ", "yellow"),
-                (entry["point"], "bold"),
-                f" {point.title}: read as {reading} ({point.readings[reading].title}); {effect}",
-            )
-        )
-    for need in ruling.needs:
-        out.print(Text.assemble(("needs ", "yellow"), f"{need.what} (rule {need.rule})"))
 
 
 def _draw(answer: Answer, connection: Connection) -> None:
