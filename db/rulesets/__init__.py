@@ -303,6 +303,11 @@ def read_ruleset(code: str) -> Ruleset:
     )
 
 
+def rulesets_digest() -> str:
+    """Digest of every data file of every ruleset."""
+    return files_digest(sorted(FOLDER.glob("**/*.yaml")))
+
+
 def files_digest(paths: list[Path]) -> str:
     """SHA-256 over names and contents."""
     digest = hashlib.sha256()

@@ -19,7 +19,6 @@ from db.rulesets import (
     Ruleset,
     RulesetDataError,
     Strict,
-    files_digest,
     read_form,
     read_ruleset,
 )
@@ -37,11 +36,6 @@ class SynonymsFile(Strict):
     """`synonyms.yaml`: groups of everyday words for one thing, common to all games."""
 
     groups: tuple[tuple[str, ...], ...]
-
-
-def rulesets_digest() -> str:
-    """Digest of every data file of every ruleset."""
-    return files_digest(sorted(FOLDER.glob("**/*.yaml")))
 
 
 def load_rulesets(connection: Connection) -> None:

@@ -18,6 +18,7 @@ from app.referee.boards import Answer, open_board
 from app.referee.picture import marked
 from app.referee.questions import kinds
 from app.referee.rulings import QuestionKind
+from app.terminal.catalogue import question_help, question_name
 from app.terminal.database import asking
 from app.terminal.output import out, print_json
 from app.terminal.report import draw, report_ruling
@@ -84,18 +85,17 @@ COMMON: tuple[click.Parameter, ...] = (
 
 OPTIONS = {"policy": "--policy ", "conditions": "--condition "}
 """Where a mistake is that stands beside the question."""
-_WHERE = {"MAP": "on a saved map or position", "POSITION": "in a saved position"}
 
 
 def command_of(kind: QuestionKind) -> click.Command:
     """The command that asks a question of one kind."""
     board = click.Argument(["board"], metavar=_board_word(kind))
     return click.Command(
-        kind.name.replace("_", "-"),
+        question_name(kind.name),
         params=[board, *_parameters(kind), *COMMON],
         callback=functools.partial(_answer, kind),
         help=_help(kind),
-        short_help=f"{kind.title}, {_WHERE[_board_word(kind)]}.",
+        short_help=question_help(kind.title),
     )
 
 
@@ -161,7 +161,7 @@ def _examples(kind: QuestionKind) -> Iterable[str]:
     board = DEMO[
         "POSITION" if needs_units(kind) or {"C/1/9", "D/1/9"} & set(map(str, shown.values())) else "MAP"
     ]
-    words = ["sightline", kind.name.replace("_", "-"), board]
+    words = ["sightline", question_name(kind.name), board]
     options: list[str] = []
     for argument in arguments(kind):
         value = shown.get(argument.word, argument.word.upper() if argument.required else None)
