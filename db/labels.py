@@ -205,6 +205,12 @@ class Scheme(BaseModel):
             right, down = x / 3 - self._parity, y / 2
         return right + 1 - self.first_column, down + 1 - self._down(self.first_row)
 
+    def display_point(self, place: Axial) -> tuple[float, float]:
+        """The centre of a hex in the display plane, as `gis.place` has it."""
+        x, y = place.center
+        root = 0.75**0.5
+        return (-root * y, -0.5 * x) if self.orientation == "pointed" else (0.5 * x, -root * y)
+
     def rectangle(self, first: str, last: str) -> list[Axial]:
         """Every hex between two corner labels, by column and row, inclusive; of boards, those they have."""
         corners = [self._column_row(self.hex(label), None) for label in (first, last)]
@@ -463,3 +469,15 @@ def _number(text: str, kind: Numerals) -> int:
     for letter in text:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number
+
+
+HEX, UNIT = "hex:", "unit:"
+"""What stands before a name to say which it is, where a word is both."""
+
+
+def unprefixed(name: str) -> tuple[str | None, str]:
+    """A name of a question without its prefix, and the prefix, if it has one."""
+    for prefix in (HEX, UNIT):
+        if name.startswith(prefix):
+            return prefix, name.removeprefix(prefix)
+    return None, name

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Collection
 from typing import Any
 
 from db.counters import CONDITIONS, Unit
-from db.labels import Axial
+from db.labels import Axial, LabelError
 from db.map_draft import Line, MapDraft
 from db.values import canonical
 
@@ -37,6 +38,25 @@ class PositionDraft:
     policy: dict[str, str] = dataclasses.field(default_factory=dict)
     units: dict[str, tuple[Unit, Axial | None]] = dataclasses.field(default_factory=dict)
     markers: list[MarkerDraft] = dataclasses.field(default_factory=list)
+
+    def is_unit(self, code: str) -> bool:
+        return code in self.units
+
+    def is_hex(self, word: str) -> bool:
+        """Whether a word is the label of a hex of the map."""
+        try:
+            return self.board.scheme.hex(word) in self.board.hexes
+        except LabelError:
+            return False
+
+    def codes(self) -> Collection[str]:
+        return self.units.keys()
+
+    def standing(self, code: str) -> Axial | None:
+        """The hex of a unit, or its beach on the way ashore; None off the map."""
+        unit, place = self.units[code]
+        zone = getattr(unit, "zone", None)
+        return place if zone is None else self.board.scheme.hex(zone.beach)
 
     def digest(self, conditions: dict[str, Any] | None = None) -> str:
         """SHA-256 of all that a ruling on it can depend on but the readings, in one order.

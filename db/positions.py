@@ -20,6 +20,8 @@ class Position(Base):
         sa.ForeignKeyConstraint(["map_id", "ruleset"], ["map.id", "map.ruleset"], ondelete="CASCADE"),
         sa.UniqueConstraint("id", "map_id"),
         sa.CheckConstraint("name ~ '^[a-z0-9][a-z0-9_-]*$'", name="name"),
+        sa.CheckConstraint("not bare or name is null", name="bare"),
+        sa.Index("ix_position_bare", "map_id", unique=True, postgresql_where=sa.text("bare")),
         {"comment": "A state of play: a map, conditions, chosen readings, units and markers"},
     )
 
@@ -31,6 +33,9 @@ class Position(Base):
     conditions: Mapped[dict[str, Any]] = mapped_column(server_default="{}", comment="Weather, time, …")
     policy: Mapped[dict[str, Any]] = mapped_column(
         server_default="{}", comment="Readings chosen for contested points, by point"
+    )
+    bare: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="Whether nothing ever stands on it: the map itself, to be asked"
     )
     created_at: Mapped[datetime.datetime] = mapped_column(server_default=sa.func.now(), comment="Made when")
 

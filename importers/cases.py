@@ -7,50 +7,31 @@ position into the caller's transaction, which a case rolls back and a saved posi
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
-from pydantic import BaseModel
 from sqlalchemy.engine import Connection
 
-from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind, unit_columns
-from db.labels import Axial, nearest
+from db.counters import MARKERS, UNITS, MarkerKind, Unit, unit_columns
+from db.labels import HEX, UNIT, Axial, unprefixed
 from db.map_draft import MapDraft
 from db.maps import Map
 from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position
 from db.positions import Unit as UnitRow
-from db.rulesets import CODES, read_ruleset
+from db.rulesets import CODES
 from importers.documents import Node, Problems, read_document
 from importers.forms import fill
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import open_map, store_map
+from importers.questions import Kinds, Question, read_conditions, read_policy, read_questions
 
 CASE_KEYS = (
     "case", "title", "ruleset", "cites", "policy", "conditions", "map", "units", "markers", "ask",
 )  # fmt: skip
 POSITION_KEYS = ("name", "title", "ruleset", "policy", "conditions", "map", "units", "markers", "note")
-ASK_KEYS = ("id", "expect", "policy", "conditions")
 MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave")
-
-
-@dataclasses.dataclass
-class Question:
-    """One item of `ask`."""
-
-    kind: str
-    arguments: BaseModel
-    asked: dict[str, Any]
-    """Kind and arguments, each place by the label or id it has."""
-    at: Node
-    """Where it stands in the file."""
-    id: str | None = None
-    expect: dict[str, Any] | None = None
-    policy: dict[str, str] = dataclasses.field(default_factory=dict)
-    conditions: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass
@@ -63,17 +44,6 @@ class CaseDraft:
     title: str = ""
     cites: tuple[str, ...] = ()
     document: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
-class Names:
-    """A field of a question's arguments that names something of the position: what kinds of thing."""
-
-    what: tuple[str, ...]
-    """Of: hex, unit, side, map_feature."""
-
-
-Kinds = Mapping[str, type[BaseModel]]
 
 
 def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
@@ -93,7 +63,7 @@ def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connecti
         raise AssertionError("a position that cannot be read has a problem")
     # a case's map is passing: it takes nobody's name, and lies nowhere in the world
     position.board.name = position.board.georeference = None
-    questions = _read_questions(keys.get("ask"), position, kinds[position.ruleset], problems)
+    questions = read_questions(keys.get("ask"), position, kinds[position.ruleset], problems)
     cites = tuple(
         cited
         for node in (keys["cites"].items(problems) if "cites" in keys else ())
@@ -146,8 +116,8 @@ def _read_position(
     elif (saved_map := keys["map"].string(problems)) is not None:
         board = _saved_board(keys["map"], saved_map, ruleset, problems, connection)
     title = (keys["title"].string(problems) or "") if "title" in keys else ""
-    conditions = _read_conditions(keys["conditions"], ruleset, problems) if "conditions" in keys else {}
-    policy = _read_policy(keys["policy"], ruleset, problems) if "policy" in keys else {}
+    conditions = read_conditions(keys["conditions"], ruleset, problems) if "conditions" in keys else {}
+    policy = read_policy(keys["policy"], ruleset, problems) if "policy" in keys else {}
     units = keys["units"].items(problems) if "units" in keys else []
     if board is None:
         # where a unit stands cannot be told, but what is wrong with its counter can
@@ -156,9 +126,14 @@ def _read_position(
         return None
     position = PositionDraft(ruleset, board, saved_map, None, title, conditions, policy)
     for node in units:
-        _read_unit(node, position, problems)
+        if (unit := read_unit(node, board, problems)) is not None:
+            if unit[0].id in position.units:
+                problems.add(node.at(["id"]), f"there are two units {unit[0].id!r}")
+            else:
+                position.units[unit[0].id] = unit
     for node in keys["markers"].items(problems) if "markers" in keys else ():
-        _read_marker(node, position, problems)
+        if (marker := read_marker(node, board, problems)) is not None:
+            position.markers.append(marker)
     return position
 
 
@@ -171,62 +146,43 @@ def _saved_board(
     return open_map(connection, name)
 
 
-def _read_conditions(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:
-    form = fill(CONDITIONS[ruleset], node, problems)
-    return form.model_dump(mode="json", exclude_unset=True) if form is not None else {}
-
-
-def _read_policy(node: Node, ruleset: str, problems: Problems) -> dict[str, str]:
-    points = {point.id: point for point in read_ruleset(ruleset).contested}
-    policy: dict[str, str] = {}
-    for point, chosen in node.mapping(problems).items():
-        if point not in points:
-            problems.add(
-                chosen, f"unknown contested point {point!r}", functools.partial(nearest, point, points)
-            )
-            continue
-        letter = chosen.word(problems, f"reading of {point}", list(points[point].readings))
-        if letter is not None:
-            policy[point] = letter
-    return policy
-
-
-def _read_unit(node: Node, position: PositionDraft, problems: Problems) -> None:
-    unit = fill(UNITS[position.ruleset], node, problems)
+def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Axial | None] | None:
+    """A unit and its hex; nothing, and every mistake told, where it cannot be."""
+    unit = fill(UNITS[board.ruleset], node, problems)
     if unit is None:
-        return
-    if unit.id in position.units:
-        problems.add(node.at(["id"]), f"there are two units {unit.id!r}")
-        return
-    place = read_hex(node.at(["at"]), position.board, problems) if unit.at is not None else None
+        return None
+    if unprefixed(unit.id)[0] is not None:
+        problems.add(node.at(["id"]), f"{unit.id!r}: an id does not begin with {HEX} or {UNIT}")
+    place = read_hex(node.at(["at"]), board, problems) if unit.at is not None else None
     if unit.at is not None and place is None:
-        return
+        return None
     zone = getattr(unit, "zone", None)
     if zone is not None:
-        beach = read_hex(node.at(["zone", "beach"]), position.board, problems)
+        beach = read_hex(node.at(["zone", "beach"]), board, problems)
         if beach is None:
-            return
-        zone = zone.model_copy(update={"beach": position.board.scheme.label(beach)})
+            return None
+        zone = zone.model_copy(update={"beach": board.scheme.label(beach)})
         unit = unit.model_copy(update={"zone": zone})
     in_cave = getattr(unit, "in_cave", False)
-    if in_cave and place is not None and not _has_cave(position, place):
+    if in_cave and place is not None and not _has_cave(board, place):
         problems.add(node.at(["in_cave"]), f"there is no cave in {unit.at}")
-    position.units[unit.id] = (unit, place)
+    return unit, place
 
 
-def _has_cave(position: PositionDraft, place: Axial) -> bool:
-    return position.ruleset != "css" or "cave" in position.board.hexes[place].features
+def _has_cave(board: MapDraft, place: Axial) -> bool:
+    return board.ruleset != "css" or "cave" in board.hexes[place].features
 
 
-def _read_marker(node: Node, position: PositionDraft, problems: Problems) -> None:
+def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
+    """A marker; nothing, and every mistake told, where it cannot be."""
     keys = node.mapping(problems, MARKER_KEYS, required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
-        return
-    known = MARKERS[position.ruleset]
+        return None
+    known = MARKERS[board.ruleset]
     kind = keys["kind"].word(problems, "marker", list(known))
-    place = read_hex(keys["at"], position.board, problems)
+    place = read_hex(keys["at"], board, problems)
     if kind is None or place is None:
-        return
+        return None
     says = known[kind]
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
@@ -244,9 +200,9 @@ def _read_marker(node: Node, position: PositionDraft, problems: Problems) -> Non
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):
         attributes["in_cave"] = True
-        if not _has_cave(position, place):
+        if not _has_cave(board, place):
             problems.add(keys["in_cave"], f"there is no cave in {keys['at'].text}")
-    position.markers.append(MarkerDraft(kind, place, value, facing, attributes))
+    return MarkerDraft(kind, place, value, facing, attributes)
 
 
 def _marker_value(
@@ -279,136 +235,6 @@ def _marker_attributes(
     return attributes
 
 
-def _read_questions(
-    node: Node | None, position: PositionDraft, kinds: Kinds, problems: Problems
-) -> list[Question]:
-    if node is None:
-        return []
-    items = node.items(problems)
-    if not items:
-        problems.add(node, "there is no question")
-    return [
-        question
-        for item in items
-        if (question := _read_question(item, position, kinds, problems)) is not None
-    ]
-
-
-def _read_question(item: Node, position: PositionDraft, kinds: Kinds, problems: Problems) -> Question | None:
-    if not isinstance(item.value, dict):
-        problems.add(item, f"expected a question, found {item.kind}")
-        return None
-    named_kinds = [key for key in item.value if key not in ASK_KEYS]
-    if len(named_kinds) != 1:
-        problems.add(item, f"an item of ask holds exactly one question, not {len(named_kinds)}")
-        return None
-    kind = named_kinds[0]
-    node = item.value[kind]
-    if kind not in kinds:
-        problems.add(
-            node,
-            f"{position.ruleset} has no question {kind!r}; it answers {', '.join(sorted(kinds))}",
-            functools.partial(nearest, kind, kinds),
-        )
-        return None
-    arguments = fill(kinds[kind], node, problems)
-    if arguments is not None:
-        named = _read_names(kinds[kind], node, position, problems)
-        arguments = None if None in named.values() else arguments.model_copy(update=named)
-    extras = {key: item.value[key] for key in ASK_KEYS if key in item.value}
-    id = extras["id"].string(problems) if "id" in extras else None
-    expect = extras["expect"].mapping(problems) if "expect" in extras else None
-    policy = _read_policy(extras["policy"], position.ruleset, problems) if "policy" in extras else {}
-    conditions = {}
-    if "conditions" in extras:
-        conditions = _read_conditions(extras["conditions"], position.ruleset, problems)
-    if arguments is None:
-        return None
-    return Question(
-        kind,
-        arguments,
-        {kind: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
-        item,
-        id,
-        None if expect is None else {key: _expected(value) for key, value in expect.items()},
-        policy,
-        conditions,
-    )
-
-
-def _expected(node: Node) -> Any:
-    """An expected value; a number with a zero at its end may be a label, and stays as written."""
-    if isinstance(node.value, dict):
-        return {key: _expected(child) for key, child in node.value.items()}
-    if isinstance(node.value, list):
-        return [_expected(child) for child in node.value]
-    if isinstance(node.value, Decimal) and str(node.value.normalize()) != node.text:
-        node.value = node.text
-    return node.value
-
-
-def _read_names(
-    form: type[BaseModel], node: Node, position: PositionDraft, problems: Problems
-) -> dict[str, Any]:
-    """Every hex, unit and side that a question names must be there: each by the name it has."""
-    read: dict[str, Any] = {}
-    for name, field in form.model_fields.items():
-        names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
-        given = node.get(field.alias or name)
-        if names is None or given is None or given.value is None:
-            continue
-        if isinstance(given.value, list):
-            read[name] = [_read_name(item, names, position, problems) for item in given.value]
-        else:
-            read[name] = _read_name(given, names, position, problems)
-    return read
-
-
-def _read_name(node: Node, names: Names, position: PositionDraft, problems: Problems) -> str | None:
-    text = node.string(problems)
-    if text is None:
-        return None
-    if "unit" in names.what and text in position.units:
-        unit, place = position.units[text]
-        if "hex" in names.what and place is None and getattr(unit, "zone", None) is None:
-            problems.add(node, f"the unit {text!r} is not on the map")
-        return text
-    if "map_feature" in names.what and text in position.board.features:
-        return text
-    if "side" in names.what and text in read_ruleset(position.ruleset).facts.sides:
-        return text
-    if "hex" in names.what:
-        return _read_place(node, text, names, position, problems)
-    known = {
-        "unit": list(position.units),
-        "map_feature": list(position.board.features),
-        "side": list(read_ruleset(position.ruleset).facts.sides),
-    }
-    words = [word for what in names.what for word in known[what]]
-    problems.add(
-        node,
-        f"there is no {' or '.join(what.replace('_', ' ') for what in names.what)} {text!r}",
-        functools.partial(nearest, text, words),
-    )
-    return None
-
-
-def _read_place(
-    node: Node, text: str, names: Names, position: PositionDraft, problems: Problems
-) -> str | None:
-    """The label of a hex; where there is none, a unit with a name like it may have been meant."""
-    wrong = Problems()
-    place = read_hex(node, position.board, wrong)
-    if place is not None:
-        return position.board.scheme.label(place)
-    alike = nearest(text, position.units, 1) if "unit" in names.what else []
-    if alike:
-        problems.add(node, f"there is no hex or unit {text!r}", lambda: alike)
-    else:
-        problems.found += wrong.found
-    return None
-
-
 def store_position(connection: Connection, position: PositionDraft) -> int:
     """Put the position, and its map if it is not there, into the caller's transaction."""
     if position.saved_map is not None:
@@ -430,32 +256,28 @@ def store_position(connection: Connection, position: PositionDraft) -> int:
     assert position_id is not None
     common = {"position_id": position_id, "map_id": map_id}
     if position.units:
-        connection.execute(
-            sa.insert(UnitRow),
-            [
-                {
-                    **common,
-                    **dict(zip(("q", "r"), place or (None, None), strict=True)),
-                    "code": code,
-                    **dict(zip(("side", "kind", "attributes"), unit_columns(unit), strict=True)),
-                }
-                for code, (unit, place) in position.units.items()
-            ],
-        )
+        rows = [{**common, **unit_row(*unit)} for unit in position.units.values()]
+        connection.execute(sa.insert(UnitRow), rows)
     if position.markers:
-        connection.execute(
-            sa.insert(Marker),
-            [
-                {
-                    **common,
-                    "q": marker.at.q,
-                    "r": marker.at.r,
-                    "kind": marker.kind,
-                    "value": marker.value,
-                    "facing": marker.facing,
-                    "attributes": marker.attributes,
-                }
-                for marker in position.markers
-            ],
-        )
+        rows = [{**common, **marker_row(marker)} for marker in position.markers]
+        connection.execute(sa.insert(Marker), rows)
     return position_id
+
+
+def unit_row(unit: Unit, place: Axial | None) -> dict[str, Any]:
+    """A unit as its row has it, apart from the position it stands in."""
+    q, r = place or (None, None)
+    side, kind, attributes = unit_columns(unit)
+    return {"code": unit.id, "q": q, "r": r, "side": side, "kind": kind, "attributes": attributes}
+
+
+def marker_row(marker: MarkerDraft) -> dict[str, Any]:
+    """A marker as its row has it, apart from the position it lies in."""
+    return {
+        "q": marker.at.q,
+        "r": marker.at.r,
+        "kind": marker.kind,
+        "value": marker.value,
+        "facing": marker.facing,
+        "attributes": marker.attributes,
+    }

@@ -14,7 +14,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
@@ -107,10 +107,14 @@ class Problems(SightlineError):  # noqa: N818
         """Every problem for programs, in the order of the file."""
         return [problem.as_dict() for problem in self.sorted()]
 
+    def told(self) -> Problems:
+        """Itself, with every problem in its message: to be raised."""
+        self.message = str(self)
+        return self
+
     def raise_if_any(self) -> None:
         if self.found:
-            self.message = str(self)
-            raise self
+            raise self.told()
 
     def __bool__(self) -> bool:
         return bool(self.found)
@@ -177,6 +181,10 @@ class Node:
     ) -> Node:
         """A node within this one, made by hand: of the same file and line."""
         return Node(value, text=text, file=self.file, line=self.line, parent=self, key=key)
+
+    def spelled(self, text: str) -> Node:
+        """This scalar, at its place, spelled otherwise."""
+        return Node(text, file=self.file, line=self.line, parent=self.parent, key=self.key, text=text)
 
     def get(self, key: str) -> Node | None:
         """The value at a key, if it is a mapping that has it."""
@@ -304,6 +312,17 @@ def read_document(
     return root
 
 
+def read_values(value: Any, name: str, problems: Problems | None = None) -> Node:
+    """The tree of plain values that are at hand, under the limits of a document; it has no lines."""
+    gathered = Problems()
+    root = _ValueReader("", name, gathered).read(value)
+    if problems is None:
+        gathered.raise_if_any()
+    else:
+        problems.found += gathered.found
+    return root
+
+
 def _read_json_first(content: str, name: str, problems: Problems) -> Node:
     if name.lower().endswith((".json", ".geojson")):
         return _JsonReader(content, name, problems).read()
@@ -368,7 +387,7 @@ class _Reader:
         self.problems = problems
         self.count = 0
 
-    def node(self, parent: Node | None, key: str, line: int, column: int) -> Node:
+    def node(self, parent: Node | None, key: str, line: int | None, column: int | None) -> Node:
         self.count += 1
         if self.count > MAX_NODES:
             _fatal(self.file, line, f"the file has more than {MAX_NODES} values")
@@ -477,6 +496,31 @@ class _YamlReader(_Reader):
             self.problems.add(node, f"anchor &{event.anchor}: anchors and aliases are not allowed")
         if event.tag is not None and event.tag not in ("!", "tag:yaml.org,2002:str"):
             self.problems.add(node, f"tag {event.tag}: tags are not allowed")
+
+
+class _ValueReader(_Reader):
+    """Values that a program or a form has given."""
+
+    def read(self, value: Any, parent: Node | None = None, key: str = "", depth: int = 0) -> Node:
+        node = self.node(parent, key, None, None)
+        if depth > MAX_DEPTH:
+            _fatal(self.file, None, f"more than {MAX_DEPTH} levels deep")
+        if isinstance(value, Mapping):
+            node.value = {}
+            for name, item in value.items():
+                if "\0" in name or not _is_unicode(name):
+                    _fatal(self.file, None, "a key has a character that cannot be stored")
+                node.value[name] = self.read(item, node, name, depth + 1)
+        elif isinstance(value, list | tuple):
+            node.value = [self.read(item, node, str(n), depth + 1) for n, item in enumerate(value, 1)]
+        elif isinstance(value, str):
+            self.fill(node, value, value)
+        elif value is not None:
+            node.text = str(value).lower() if isinstance(value, bool) else str(value)
+            node.value = resolved(node.text)
+            if isinstance(node.value, str):
+                self.problems.add(node, f"the number {node.text[:20]}… is too long or too large")
+        return node
 
 
 class _JsonReader(_Reader):

@@ -249,7 +249,12 @@ def open_map(connection: Connection, map: int | str) -> StoredMap:
     ).one_or_none()
     if row is None:
         raise no_map(connection, str(map))
-    return StoredMap(connection, row)
+    scheme = Scheme.model_validate(row.scheme)
+    stored = StoredMap(connection, row.id, row.ruleset, scheme)
+    stored.name, stored.title = row.name, row.title
+    stored.meters_per_hex, stored.note = row.meters_per_hex, row.note
+    stored.georeference = _georeference(row.srid, row.points, scheme)
+    return stored
 
 
 class StoredMap(MapDraft):
@@ -259,15 +264,11 @@ class StoredMap(MapDraft):
     Good as long as its connection is.
     """
 
-    def __init__(self, connection: Connection, row: sa.Row[Any]) -> None:
-        self._connection, self._id = connection, row.id
-        self.ruleset = row.ruleset
-        self.scheme = Scheme.model_validate(row.scheme)
-        self.name = row.name
-        self.title = row.title
-        self.meters_per_hex = row.meters_per_hex
-        self.note = row.note
-        self.georeference = _georeference(row.srid, row.points, self.scheme)
+    def __init__(self, connection: Connection, map_id: int, ruleset: str, scheme: Scheme) -> None:
+        self._connection, self._id = connection, map_id
+        self.ruleset, self.scheme = ruleset, scheme
+        self.name = self.meters_per_hex = self.georeference = None
+        self.title = self.note = ""
         self.moved = Fraction(0)
         self.notices = []
 
@@ -286,15 +287,24 @@ class StoredHexes(UserDict[Axial, HexDraft]):
         super().__init__()
         self._connection, self._id = connection, map_id
         self._blocks: set[tuple[int, int]] = set()
+        self._noted: dict[Axial, bool] = {}
         self._whole = False
 
+    def note(self, place: Axial, is_there: bool) -> None:
+        """Whether a hex is there, by somebody who has just looked."""
+        self._noted[place] = is_there
+
     def __contains__(self, place: object) -> bool:
-        if isinstance(place, Axial):
-            self._load_around(place)
+        if not isinstance(place, Axial):
+            return False
+        if place not in self.data and place in self._noted:
+            return self._noted[place]
+        self._load_around(place)
         return place in self.data
 
     def __missing__(self, place: Axial) -> HexDraft:
-        if place in self:
+        self._load_around(place)
+        if place in self.data:
             return self.data[place]
         raise KeyError(place)
 
@@ -336,7 +346,9 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     map_id = connection.scalar(sa.text("select id from map where name = :name"), {"name": name})
     if map_id is None:
         raise no_map(connection, name)
-    count = connection.scalar(sa.text("select count(*) from position where map_id = :map"), {"map": map_id})
+    count = connection.scalar(
+        sa.text("select count(*) from position where map_id = :map and name is not null"), {"map": map_id}
+    )
     if count and not with_positions:
         raise MapError(
             f"{count} position{'s' if count > 1 else ''} on the map {name} would be lost.",

@@ -16,17 +16,24 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.counters import UNITS
+from db.counters import Unit as Counter
 from db.inventory import no_position
+from db.labels import HEX, UNIT, Axial
 from db.maps import Hex, Map
+from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position, Unit
 from importers.cases import read_position, store_position
 from importers.documents import Node, read_document
 from importers.map_writing import flow, yaml_text
-from importers.maps import delete_map
+from importers.maps import delete_map, open_map
 
 Tree = dict[str, Any]
 ROWS = ("units", "markers", "ask")
 """Sections that are written one entry to a line."""
+
+
+NAMESAKES = 5
+"""Units called like a hex that are listed by name."""
 
 
 class PositionError(SightlineError):
@@ -44,6 +51,7 @@ class PositionReport:
     replaced: bool
     units: int
     markers: int
+    notices: tuple[str, ...] = ()
 
 
 def import_position(connection: Connection, path: Path | str, *, replace: bool = False) -> PositionReport:
@@ -74,6 +82,19 @@ def import_position(connection: Connection, path: Path | str, *, replace: bool =
         replaced=replaced,
         units=len(position.units),
         markers=len(position.markers),
+        notices=_namesakes(position),
+    )
+
+
+def _namesakes(position: PositionDraft) -> tuple[str, ...]:
+    """A word on units that are called like a hex of their map."""
+    both = [code for code in position.units if position.is_hex(code)]
+    if not both:
+        return ()
+    listed = ", ".join(both[:NAMESAKES]) + (" …" if len(both) > NAMESAKES else "")
+    return (
+        f"{listed}: {'a unit is' if len(both) == 1 else 'units are'} called like a hex of the map;"
+        f" questions say which they mean, {UNIT}{both[0]} or {HEX}{both[0]}",
     )
 
 
@@ -97,23 +118,50 @@ def _make_room(connection: Connection, document: Node) -> bool:
 
 def delete_position(connection: Connection, name: str) -> None:
     """Remove a saved position; its map stays."""
-    found = _find(connection, name)
+    found = _find_named(connection, name)
     connection.execute(sa.delete(Position).where(Position.id == found.id))
 
 
 def position_tree(connection: Connection, name: str) -> Tree:
     """A saved position as its file would have it."""
-    found = _find(connection, name)
-    tree: Tree = {"name": name}
-    if found.title:
-        tree["title"] = found.title
+    return {"name": name, **stored_tree(connection, _find_named(connection, name).id)}
+
+
+def stored_tree(connection: Connection, position_id: int) -> Tree:
+    """A stored position as a file would have it, without a name."""
+    found = _find(connection, Position.id == position_id)
+    tree: Tree = {"title": found.title} if found.title else {}
     tree |= {"ruleset": found.ruleset, "map": found.map}
     tree |= {key: value for key in ("conditions", "policy") if (value := getattr(found, key))}
-    units = _standing(connection, Unit, found.id)
-    markers = _standing(connection, Marker, found.id)
-    tree["units"] = [_unit(row, found.ruleset) for row in units]
-    tree["markers"] = [_marker(row) for row in markers]
+    units = standing(connection, Unit, position_id)
+    markers = standing(connection, Marker, position_id)
+    tree["units"] = [unit_tree(row, found.ruleset) for row in units]
+    tree["markers"] = [marker_tree(row) for row in markers]
     return tree
+
+
+def open_position(connection: Connection, position_id: int) -> PositionDraft:
+    """A stored position as a draft; of its map nothing is loaded before it is wanted."""
+    found = _find(connection, Position.id == position_id)
+    units = {
+        row.code: (_counter(row, found.ruleset), _place(row))
+        for row in standing(connection, Unit, position_id)
+    }
+    markers = [
+        MarkerDraft(row.kind, Axial(row.q, row.r), row.value, row.facing, row.attributes)
+        for row in standing(connection, Marker, position_id)
+    ]
+    return PositionDraft(
+        found.ruleset,
+        open_map(connection, found.map),
+        saved_map=found.map,
+        name=found.name,
+        title=found.title,
+        conditions=found.conditions,
+        policy=found.policy,
+        units=units,
+        markers=markers,
+    )
 
 
 def write_position(connection: Connection, name: str) -> str:
@@ -134,41 +182,61 @@ def written(tree: Tree) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _find(connection: Connection, name: str) -> sa.Row[Any]:
-    found = connection.execute(
-        sa.select(
-            Position.id, Position.title, Position.ruleset, Position.conditions, Position.policy,
-            Map.name.label("map"),
-        ).join(Map, Map.id == Position.map_id).where(Position.name == name)
-    ).one_or_none()  # fmt: skip
+def _find(connection: Connection, which: sa.ColumnElement[bool]) -> Any:
+    """A position that is there, with the name of its map."""
+    columns = (
+        Position.id,
+        Position.name,
+        Position.title,
+        Position.ruleset,
+        Position.conditions,
+        Position.policy,
+    )
+    query = sa.select(*columns, Map.name.label("map")).join(Map, Map.id == Position.map_id).where(which)
+    return connection.execute(query).one_or_none()
+
+
+def _find_named(connection: Connection, name: str) -> sa.Row[Any]:
+    found: sa.Row[Any] | None = _find(connection, Position.name == name)
     if found is None:
         raise no_position(connection, name)
     return found
 
 
-def _standing(
-    connection: Connection, table: type[Unit] | type[Marker], position_id: int
+def standing(
+    connection: Connection, table: type[Unit] | type[Marker], position_id: int, *which: sa.ColumnElement[bool]
 ) -> list[sa.Row[Any]]:
     """Units or markers with the label of their hex, in the order in which they were stored."""
     query = (
         sa.select(*table.__table__.columns, Hex.label)
         .outerjoin(Hex, (Hex.map_id == table.map_id) & (Hex.q == table.q) & (Hex.r == table.r))
-        .where(table.position_id == position_id)
+        .where(table.position_id == position_id, *which)
         .order_by(table.id)
     )
     return list(connection.execute(query))
 
 
-def _unit(row: sa.Row[Any], ruleset: str) -> Tree:
-    said: Tree = {"id": row.code, "side": row.side, "kind": row.kind, "at": row.label}
+def _place(row: sa.Row[Any]) -> Axial | None:
+    return None if row.q is None else Axial(row.q, row.r)
+
+
+def _counter(row: sa.Row[Any], ruleset: str) -> Counter:
+    """A unit by its counter's form, so that numbers kept as text are numbers again."""
+    said = {"id": row.code, "side": row.side, "kind": row.kind, "at": row.label}
     said = {key: value for key, value in said.items() if value is not None}
-    # through the counter's form, so that numbers kept as text are numbers again
-    unit = UNITS[ruleset].model_validate(said | row.attributes)
+    return UNITS[ruleset].model_validate(said | row.attributes)
+
+
+def unit_tree(row: sa.Row[Any], ruleset: str) -> Tree:
+    """A unit as a file would have it."""
+    said: Tree = {"id": row.code, "side": row.side, "kind": row.kind, "at": row.label}
+    unit = _counter(row, ruleset)
     said |= _plain(unit.model_dump(include=set(row.attributes), exclude_defaults=True))
-    return said
+    return {key: value for key, value in said.items() if value is not None}
 
 
-def _marker(row: sa.Row[Any]) -> Tree:
+def marker_tree(row: sa.Row[Any]) -> Tree:
+    """A marker as a file would have it."""
     said: Tree = {"kind": row.kind, "at": row.label, "value": row.value, "facing": row.facing}
     said |= row.attributes
     return {key: value for key, value in said.items() if value is not None}

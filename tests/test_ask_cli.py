@@ -23,9 +23,9 @@ from app.terminal.cli import gather
 from app.terminal.commands.ask import command_of
 from db.maps import Map
 from db.positions import Position
-from importers.cases import Names
 from importers.demo.load import load_demo
 from importers.maps import load_draft
+from importers.questions import Names
 from tests.conftest import Databases
 
 PADDIES = """

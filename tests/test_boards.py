@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +17,7 @@ from app.referee.arguments import arguments, form_fields, needs_units
 from app.referee.boards import Kind, case_file, open_board
 from app.referee.cases import rule_text
 from app.referee.questions import kinds, kinds_of
+from app.referee.rulings import contested_points
 from app.referee.whatif import NOTHING, Changes, read_changes
 from app.web.address import OWN, view
 from app.web.site import create_app
@@ -28,6 +30,7 @@ from db.settings import Settings
 from db.values import canonical
 from importers.documents import Problems, read_document
 from importers.maps import load_draft, open_map
+from importers.positions import import_position
 
 POSITION, MAP, LARGE = "lipata-landing", "pagasa-coast", "campaign-island"
 SEEN = {"los": {"from": "A/1/31", "to": "14.12"}}
@@ -101,13 +104,37 @@ def test_what_cannot_be_ruled_on_is_told_without_a_line(connection: Connection) 
     assert str(raised.value).startswith("reach on lipata-landing: ")
 
 
-def test_a_question_on_a_large_map_loads_no_more_than_it_needs(engine: Engine) -> None:
-    question = {"los": {"from": "30.30", "to": "33.34"}}
-    with engine.connect() as connection:
-        board = open_board(connection, LARGE)
-        answer = board.ask(connection, question)
-        hexes = answer.case.position.board.hexes
-        assert 0 < len(hexes.data) < 1000  # type: ignore[attr-defined]
+STATEMENTS = {
+    "los": ({"from": "A/1/31", "to": "14.12"}, 4),
+    "range": ({"from": "13.15", "to": "14.12"}, 4),
+    "fan": ({"from": "13.15", "range": 4}, 4),
+    "fire_zone": ({"unit": "C/1/31"}, 4),
+    "reach": ({"unit": "C/1/31"}, 4),
+}
+"""Of a question on a saved position that no contested point touches: board, names, the answer, its reasons."""
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_a_saved_position_is_asked_where_it_lies(engine: Engine, kind: str) -> None:
+    """One statement finds the board, one the names, and the rest rule; each reading tried is one more at most."""
+    arguments, most = STATEMENTS[kind]
+    said: list[str] = []
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        sa.event.listen(connection, "before_cursor_execute", lambda *told: said.append(told[2]), named=False)
+        answer = open_board(connection, POSITION).ask(connection, {kind: arguments})
+    again = sum(
+        len(contested_points("css")[point["point"]].readings) - 1 for point in answer.ruling.contested
+    )
+    assert len(said) <= most + again, said
+    assert not [text for text in said if text.lstrip().startswith(("insert", "INSERT"))]
+
+
+def test_a_map_is_asked_where_it_lies(engine: Engine) -> None:
+    said: list[str] = []
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        sa.event.listen(connection, "before_cursor_execute", lambda *told: said.append(told[2]), named=False)
+        open_board(connection, LARGE).ask(connection, {"range": {"from": "30.30", "to": "33.34"}})
+    assert len(said) == 3
 
 
 def test_a_stored_map_is_the_same_looked_at_or_loaded(connection: Connection) -> None:
@@ -131,6 +158,82 @@ def test_asking_leaves_nothing_behind(connection: Connection, rows: Any) -> None
     assert rows(count) == before
 
 
+# A place is a hex or a unit, never a guess
+
+
+@pytest.fixture
+def namesakes(connection: Connection, tmp_path: Path) -> tuple[str, tuple[str, ...]]:
+    """A position in which a squad that stands in C3 is called A3, as a hex is; and what its import said."""
+    file = tmp_path / "namesakes.yaml"
+    file.write_text(
+        "name: namesakes\nruleset: bob\n"
+        "map: {extent: [A1, E5]}\n"
+        "units:\n  - {id: A3, side: us, kind: squad, at: C3}\n  - {id: Baker, side: us, kind: squad, at: E4}\n"
+    )
+    report = import_position(connection, file)
+    return report.name, report.notices
+
+
+def test_a_word_that_is_a_unit_and_a_hex_is_not_guessed(
+    connection: Connection, namesakes: tuple[str, tuple[str, ...]]
+) -> None:
+    board = open_board(connection, namesakes[0])
+    with pytest.raises(Problems) as raised:
+        board.ask(connection, {"range": {"from": "A3", "to": "E4"}})
+    [problem] = raised.value.found
+    assert (problem.place, problem.message) == (
+        "from",
+        "'A3' is a unit and a hex here; write unit:A3 or hex:A3",
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "ends", "hexes"),
+    [("hex:A3", ["A3", "E4"], 4), ("unit:A3", ["C3", "E4"], 2), ("hex:B3", ["B3", "E4"], 3), ("unit:Baker", ["E4"], 0)],
+)  # fmt: skip
+def test_a_prefix_says_which_is_meant(
+    connection: Connection,
+    namesakes: tuple[str, tuple[str, ...]],
+    start: str,
+    ends: list[str],
+    hexes: int,
+) -> None:
+    answer = open_board(connection, namesakes[0]).ask(connection, {"range": {"from": start, "to": "E4"}})
+    assert answer.ruling.answer == {"range": hexes}
+    assert answer.draws()["ends"] == ends
+    # told with its prefix only where it needs one
+    told = start if start.endswith("A3") else start.partition(":")[2]
+    assert answer.ruling.question == {"range": {"from": told, "to": "E4"}}
+
+
+@pytest.mark.parametrize("function", ["los", "fan"])
+def test_sql_tells_them_apart_too(
+    connection: Connection, namesakes: tuple[str, tuple[str, ...]], function: str, rows: Any
+) -> None:
+    call = {"los": "bob.los({}, '{}', 'E4')", "fan": "positions.viewshed({}, '{}')"}[function]
+    position = open_board(connection, namesakes[0]).position_id
+    seen = {name: rows(f"select * from {call.format(position, name)}") for name in ("hex:A3", "unit:A3")}
+    assert seen["hex:A3"] != seen["unit:A3"]
+    with pytest.raises(sa.exc.ProgrammingError, match="A3 is a unit and a hex here; write unit:A3 or hex:A3"):
+        rows(f"select * from {call.format(position, 'A3')}")
+
+
+def test_a_prefix_that_does_not_fit_is_refused(
+    connection: Connection, namesakes: tuple[str, tuple[str, ...]]
+) -> None:
+    with pytest.raises(Problems, match="'hex:A3': expected unit"):
+        open_board(connection, namesakes[0]).ask(connection, {"command": {"unit": "hex:A3"}})
+    with pytest.raises(Problems, match="there is no unit 'Bakr'"):
+        open_board(connection, namesakes[0]).ask(connection, {"range": {"from": "unit:Bakr", "to": "E4"}})
+
+
+def test_an_import_warns_of_units_called_like_a_hex(namesakes: tuple[str, tuple[str, ...]]) -> None:
+    [notice] = namesakes[1]
+    assert notice == (
+        "A3: a unit is called like a hex of the map; questions say which they mean, unit:A3 or hex:A3"
+    )
+
+
 # What a map shows
 
 
@@ -146,12 +249,12 @@ def test_asking_leaves_nothing_behind(connection: Connection, rows: Any) -> None
 def test_what_a_map_shows_of_an_answer(
     connection: Connection, question: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    draws = open_board(connection, POSITION).ask(connection, question).draws(connection)
+    draws = open_board(connection, POSITION).ask(connection, question).draws()
     assert expected.items() <= draws.items()
 
 
 def test_a_line_runs_between_the_centres_of_the_display_plane(connection: Connection, rows: Any) -> None:
-    draws = open_board(connection, POSITION).ask(connection, SEEN).draws(connection)
+    draws = open_board(connection, POSITION).ask(connection, SEEN).draws()
     centres = rows(
         "select st_x(c), st_y(c) from hex join map on map.id = hex.map_id, gis.place(map.id, hex.center) as c"
         " where map.name = 'pagasa-coast' and label in ('13.15', '14.12') order by label"
@@ -161,17 +264,17 @@ def test_a_line_runs_between_the_centres_of_the_display_plane(connection: Connec
 
 def test_found_hexes_are_told_with_or_without_a_number(connection: Connection) -> None:
     fan = open_board(connection, POSITION).ask(connection, {"fan": {"from": "13.15", "range": 1}})
-    assert set(fan.draws(connection)["hexes"].values()) == {None}
-    assert "13.14" in fan.draws(connection)["hexes"]
+    assert set(fan.draws()["hexes"].values()) == {None}
+    assert "13.14" in fan.draws()["hexes"]
 
 
 def test_costs_are_told_in_their_hexes(connection: Connection) -> None:
     board = open_board(connection, POSITION)
     reach = board.ask(connection, {"reach": {"unit": "C/1/31", "to": "13.16"}})
-    draws = reach.draws(connection)
+    draws = reach.draws()
     assert draws["hexes"] == reach.ruling.answer["hexes"]
     assert draws["path"] == reach.ruling.answer["path"]
-    way = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16"]}}).draws(connection)
+    way = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16"]}}).draws()
     assert (way["kind"], way["path"]) == ("path", ["13.17", "13.16", "14.16"])
     assert way["hexes"]["13.16"] > 0
 
@@ -200,7 +303,8 @@ def test_a_unit_comes_goes_and_is_otherwise(connection: Connection) -> None:
         },
         conditions={"weather": "rain"},
     )
-    position = board.position(connection, changes)
+    with board.changed(connection, changes) as now:
+        position = now.position(connection)
     assert "HQ/31" not in position.units
     assert position.units["A/1/31"][0].posture == "column"  # type: ignore[attr-defined]
     assert position.units["A/1/31"][0].defense is None  # type: ignore[attr-defined]
@@ -228,7 +332,7 @@ def test_a_wrong_change_is_told_by_its_place(
     connection: Connection, told: dict[str, Any], place: str, message: str
 ) -> None:
     with pytest.raises(Problems) as raised:
-        open_board(connection, POSITION).position(connection, read_changes(json.dumps(told)))
+        open_board(connection, POSITION).check(connection, read_changes(json.dumps(told)))
     [problem] = raised.value.found
     assert (problem.place, problem.line) == (place, None)
     assert message in problem.message
@@ -295,7 +399,7 @@ def test_a_case_file_carries_the_changes_and_the_readings(connection: Connection
 @pytest.mark.parametrize("name", ["orange-dawn", "sorovi-crossing", "tanaro-assault", "vesny-morning"])
 def test_every_game_can_be_exported(connection: Connection, name: str) -> None:
     board = open_board(connection, name)
-    first, second, *_ = [unit["id"] for unit in board.tree["units"] if "at" in unit]
+    first, second, *_ = [unit["id"] for unit in board.tree(connection)["units"] if "at" in unit]
     kind = "los" if "los" in kinds_of(board.ruleset) else "range"
     text = case_file(connection, board, {kind: {"from": first, "to": second}})
     _, [ruling] = rule_text(connection, text, "case.yaml")
@@ -493,7 +597,8 @@ def test_a_new_unit_may_have_the_counter_of_another(client: FlaskClient, connect
     )
     with client.application.test_request_context(answer.location) as context:
         changes = read_changes(context.request.args["whatif"])
-    units = open_board(connection, POSITION).position(connection, changes).units
+    with open_board(connection, POSITION).changed(connection, changes) as now:
+        units = now.position(connection).units
     new, old = units["B/7 Tank"][0], units["A/7 Tank"][0]
     assert new.model_dump(exclude={"id", "at"}) == old.model_dump(exclude={"id", "at"})
 

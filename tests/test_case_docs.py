@@ -19,7 +19,8 @@ from app.web.site import create_app
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.rulesets import CODES
 from db.settings import Settings
-from importers.cases import ASK_KEYS, CASE_KEYS
+from importers.cases import CASE_KEYS
+from importers.questions import ASK_KEYS
 from tests.conftest import ROOT
 
 CASES = (ROOT / "docs" / "cases.md").read_text(encoding="utf-8")

@@ -82,6 +82,7 @@ STATED = [
     Stated("bob", "F7", "G5", 3, "67.0", "halved fire with a range of two"),
     Stated("bob", "G7", "F5", 2, "67.0", "full fire with a range of two"),
     Stated("bob", "H6", "H5", 1, "67.0", "a squad joins another"),
+    Stated("bob", "F5", "H5", 2, "67.0", "fire at a mover in the open two hexes away"),
     Stated("bob", "G4", "F4", 1, "46.0", "fire into the next hex"),
     Stated("bob", "G5", "F3", 2, "46.0", "fire between two hexes that share no side"),
     Stated("ddp", "0213", "0314", 1, "8.2", "attacks from beside"),

@@ -406,7 +406,7 @@ def test_mutated_small_books_are_parsed_or_refused(data: st.DataObject, code: st
 
 # Printed headings, and those that the scan lost and the contents give back.
 RULES = {"css": (134, ["15.0"]), "ccp": (336, []), "fpb": (73, []), "bob": (176, []), "ddp": (209, ["2.25"])}
-REFERENCES = {"css": 73, "ccp": 334, "fpb": 63, "bob": 179, "ddp": 102}
+REFERENCES = {"css": 74, "ccp": 335, "fpb": 63, "bob": 179, "ddp": 102}
 TERMS = {"css": 102, "ccp": 39, "fpb": 8, "bob": 43, "ddp": 0}
 DANGLING: dict[str, list[tuple[str | None, str]]] = {
     "css": [],
@@ -509,7 +509,7 @@ SPOTS = {
         ("3.4", "Abbreviations", "3.0", "- AA: Anti-Aircraft", "- Tk: Tank"),
         ("4.0", "EXPANDED SEQUENCE OF PLAY", None, "1. PREPARATION PHASE", "repeat this procedure"),
         ("6.1.1", "Disorganized Markers", "6.1", "A Disorganized Marker", "that might remain."),
-        ("7.1.2", "Line of Sight and different elevations", "7.1", "Things get a", "through to 24.77."),
+        ("7.1.2", "Line of Sight and different elevations", "7.1", "Things get a", "Line of Sight."),
         ("8.3.7", "Rain and/or Night", "8.3", "- Subtract 1", "(these are cumulative)"),
         ("9.0", "ASSAULT ACTIONS", None, "Assault is a", "that follows occurs."),
         ("13.0", "LEADERS", None, "Leaders may provide", "3rd Marine Division"),
@@ -531,13 +531,15 @@ SPOTS = {
         ("O31", "REVIVE", None, '"You, you, and', "future Revive orders."),
         ("A41", "(OPPORTUNITY) FIRE", None, "ORDER / ACTION", "/ ACTION FIRE"),
         ("E78", "TENNŌHEIKA BANZAI!", None, "When this event", "hand to three."),
-        ("T89.4.1", "Blind Hexes", "T89.4", "A unit on", "along the way)."),
+        ("T89.4.1", "Blind Hexes", "T89.4", "A unit on", "along that LOS.*"),
         ("F107.3", "WIRE & FIRE ATTACKS", "F107", "Units in a", "a wire hex."),
     ],
     "fpb": [
         ("1.0", "INTRODUCTION", None, "Each game represents", "and clarify concepts."),
         ("2.3.2", "Definitions of Terms", "2.3", "Attack Strength: The", "in the game."),
+        ("5.4", "Effects of Terrain", "5.0", "A unit must", "is 3 MP."),
         ("5.4.2", "Trail Movement", "5.4", "A unit that", "or hexside terrain."),
+        ("7.2", "Support Fire Application", "7.0", "All support fire", 'then become "9".'),
         ("8.1.3", "Results", "8.1", "Apply the results", "bombarded (friendly fire)."),
         ("8.2.4", "Combat Resolution", "8.2", "The combat results", "units, eliminate them."),
         ("8.3.1", "Displacement", "8.3", "If a retreating", "other unit's hex."),
@@ -568,7 +570,7 @@ SPOTS = {
         ("2.24", "Japanese Depth Markers", "2.2", "Depth markers are", "conducting a counterattack."),
         ("2.25", "Japanese Fortification Markers", "2.2", "Fortification markers are", "depth markers."),
         ("2.26", "Other Markers", "2.2", "**Note:** The countermix", "Nose Ridge scenario"),
-        ("6.34", "Step Loss Limitation", "6.3", "A given US", "from multiple positions."),
+        ("6.34", "Step Loss Limitation", "6.3", "A given US", "the other two."),
         ("12.9", "Ambush Action [A]", "12.0", "Eligible position type:", "field of fire."),
         ("12.91", "One unit affected", "12.9", "No more than", "equal, you choose."),
         ("12.10", "Infiltrate Action [I]", "12.0", "Eligible position type:", "it is placed."),

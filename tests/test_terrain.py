@@ -69,6 +69,15 @@ CCP_TERRAIN = [
     ("stream", "3", -1, None),
     ("swamp", "4", 2, None),
 ]
+# fpb 5.4, by statement and example; a village's point is added to the other terrain of its hex
+FPB_TERRAIN = [
+    ("clear", [1]),
+    ("jungle", [3]),
+    ("village", [1]),
+    ("sea", [NO]),
+    ("coast", []),
+    ("airstrip", []),
+]
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -102,6 +111,13 @@ def test_ccp_terrain_is_as_printed(terrain: str, points: str, cover: int, hindra
     assert [effect.value for effect in facts.hindrance] == ([] if hindrance is None else [hindrance])
 
 
+@pytest.mark.parametrize(("terrain", "points"), FPB_TERRAIN)
+def test_fpb_terrain_is_as_printed(terrain: str, points: list[object]) -> None:
+    facts = read_ruleset("fpb").terrain.terrain[terrain]
+    for mobility in ("leg", "mobile"):
+        assert [effect.value for effect in facts.cost.get(mobility, ())] == points
+
+
 def test_what_is_not_printed_is_absent_and_not_zero(connection: Connection) -> None:
     cane = read_ruleset("css").terrain.terrain["sugar_cane"]
     assert (cane.cost, cane.defense, cane.sight) == ({}, (), None)
@@ -112,7 +128,9 @@ def test_what_is_not_printed_is_absent_and_not_zero(connection: Connection) -> N
         )
     ).all()
     # 5.4 leaves these to the map's terrain key
-    assert {"light_jungle", "hill", "hill_jungle", "marsh", "mountain", "village", "reef"} <= set(unpriced)
+    assert set(unpriced) == {
+        "light_jungle", "hill", "hill_jungle", "marsh", "mountain", "reef", "airstrip", "coast",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -135,6 +153,7 @@ def test_every_number_names_a_rule_that_there_is(connection: Connection, code: s
         ("terrain_cost", "css", "swamp", "tracked", None, "prohibited"),
         ("terrain_cost", "ccp", "beach", "all", Decimal("1.5"), None),
         ("terrain_cost", "ccp", "water_barrier", "all", None, "all"),
+        ("terrain_cost", "fpb", "village", "mobile", 1, None),
         ("terrain_cost", "bob", "stream", "vehicle", 4, None),
         ("hexside_cost", "css", "stream", "wheeled", 3, None),
         ("hexside_cost", "css", "cliff", "leg", None, "prohibited"),

@@ -28,159 +28,194 @@ from tests.command_line import CommandLine
 from tests.conftest import ROOT, Databases
 
 CASES = ROOT / "tests" / "cases"
-VERDICTS: dict[str, dict[int, str]] = {
-    "css-22.1-ex-b": {
-        1: "The range from 1/54 NGF to I/3/3 is 1 hex",
-        3: "1/54 NGF sees 23.59; range 1",
-        4: "The fire zone of 1/54 NGF has 6 hexes: 22.60, 22.61, 23.59, 23.61, 24.60, 24.61",
-    },
-    "bob-54.4-a": {3: "The range from C3 to E6 is 4 hexes"},
-    "css-7.1-sameB": {2: "The line from 22.80 to 24.77 passes 22.79|23.79, 23.78 and 23.77|24.78"},
-    "bob-44.0-corner": {
-        1: "The line from C2 to D6 passes C3, C4, D4 and D5; touches D3 and C5",
-        5: "O2 sees P6; hindrance 1; range 5",
-    },
-    "fpb-2.1-grid": {4: "The line from 2311 to 2613 passes 2412 and 2512"},
-    "bob-14.0-a": {
-        1: "A2 does not see A5: blocked by A3; range 3",
-        2: "B2 sees B5 unhindered; range 3",
-    },
-    "ccp-16.3.4-corner": {4: "A1 does not see B5: blocked by A4; hindrance 5; range 5"},
-    "css-6.2.1-cane": {
-        1: "It is not known whether 22.12 sees 22.14; range 2; needs what sugar cane does to sight is not"
-        " printed (rule 6.2.1)",
-    },
-    "ddp-8.1-between": {
-        1: "0305 may not fire at 0303: blocked by 0304; range 2",
-        3: "0705 may fire at 0703; range 2",
-        12: "It is not known whether B/1 Tk may fire at 0303; range 2; needs the range of B/1 Tk (rule 8.1)",
-    },
-    "css-6.3-ridge": {4: "2/322 sees 5 hexes within range 1: 57.68, 58.67, 58.69, 59.67, 59.68"},
-    "ccp-T89.3.2-levels": {8: "A1 sees 13 hexes within range 6"},
-    "ddp-8.1-spine": {6: "0505 may fire at 15 hexes"},
-    "css-7.2-a": {6: "mortar has no fire zone"},
-    "css-7.2-beset-untold": {
-        1: "X has no fire zone; not all is known: needs the fire that the counter of X prints (rule 7.2)",
-    },
-    "css-22.3.1-zone": {
-        6: "The fire zones of japan have 149 hexes; by hidden gun (56), long gun (92), short gun (68) and"
-        " shorter gun (59); the final run-in off 23.59 and the approach off 23.59",
-    },
-    "ccp-O27.1-a": {2: "The units of allied may fire at 40 hexes; by A (6) and B (39)"},
-    "ccp-O27.3.1-pair": {
-        2: "Pair may fire at 1 hex: A2; its weapon at 2 hexes: A2, A3; Hindrance leaves no FP at 5 hexes:"
-        " A3, A4, A5, A6, A7",
-    },
-    "ccp-A41-c": {2: "Held may fire at no hex"},
-    "css-12.1-a": {
-        1: "There is a way for a support weapon from HQ/9 to A/1/9: 22.12, 23.12, 24.13",
-        2: "There is no way for a support weapon from HQ/9 to B/1/9",
-    },
-    "css-8.5.1-b": {
-        4: "It is not known whether there is a way for a routed unit from 2/18 to HQ/18; needs the mobility of"
-        " 2/18 (rule 8.5.1)",
-    },
-    "css-10.2-a": {1: "A may move to 71.78 for 2 points; 0 left; DG becomes 0 in 70.79 and 3 in 71.78"},
-    "css-10.2-c": {
-        1: "A may move to 71.78 for 1 point; 1 left; 3/II/10 may fire at it in 70.79; DG becomes 3 in 70.79",
-    },
-    "css-10.2-d": {
-        3: "C may not move to 23.80: pinned units do not move; 0 points spent, 5 left",
-        4: "C may end its move in 1 hex: 22.80",
-    },
-    "css-12.1-left": {
-        1: "C may move to 22.77 for 1 point; 4 left; it leaves Mason, Hall and bazooka alone; not all is known:"
-        " needs whether the hex is in the zone of 2/18 (rule 8.6)",
-        4: "D with E and Craig may move to 23.77 for 1 point; 4 left; it leaves mortar alone",
-    },
-    "css-15.0-truck": {2: "1/12/3 with truck may move to 22.79 for 0.5 points; 15.5 left"},
-    "css-22.1-landing": {
-        3: "I/3/3 may not move to 23.60: it lands on the beach of its zone and stops there; it fails at 23.59",
-    },
-    "css-26.0-a": {
-        1: "gun may shift to 22.76; artillery shifts by night, without going into column",
-        2: "gun may not shift to 22.75: two hexes and no more",
-        8: "gun may shift to 16 hexes",
-    },
-    "css-28.1-roll": {
-        1: "A may move to 35.79 for 2 points; 3 left; 3/I/38 may fire at it in 35.80; dice are rolled by 28.1 in"
-        " 35.81 and 23.0 in 35.79",
-    },
-    "css-3.2-move": {
-        8: "It is not known whether untold may move to 22.80; needs the movement allowance of untold (rule 3.2)",
-    },
-    "css-6.2.1-deploy": {7: "E may change to column and move to 21.79 for 1 point; 4 left"},
-    "css-6.2.1-mangroveDG": {1: "C may change to deployed in 22.77; DG becomes 2 in 22.77"},
-    "ccp-14.2-b": {
-        1: "Front may move off the map from C1 for 1 point; 0 left",
-        3: "Front may advance off the map from C1",
-        4: "Flank may not move off the map from A3: there is no Exit Point here; 0 points spent, 4 left",
-        10: "It is not known whether Unsure may move off the map from E1; needs the side that may leave by Exit"
-        " Point unclear (rule 14.2.1)",
-    },
-    "ccp-19.1-leaving": {
-        2: "One with Two may move to A1 for 2 points; 2 left; Enemy may fire at it in A2 and A1",
-        3: "One with Two may advance to A2",
-    },
-    "ccp-F104.1-mines": {
-        2: "One with Two may move to A3 for 2 points; 2 left; Gun may fire at it in A3; dice are rolled by F104.1"
-        " in A2 (2 times) and F104.1 in A3",
-    },
-    "ccp-3.2-b": {3: "Broken may end its move in A1 for 0, A2 for 1 and A3 for 2 points"},
-    "ccp-F102-d": {5: "Mole may advance to 9 hexes: A2, A3, B1, B2, B3, C2, C3, E5, N8"},
-    "css-24.2-along": {
-        3: "2/18 with ambushers may end its move in 1 hex: 22.78; there is no way to 22.77",
-    },
-    "css-6.1.2-cave": {
-        3: "2/18 may end its move in 20 hexes for up to 3 points; cheapest way to 22.78 for 2 points: 22.77, 22.78",
-    },
-    "css-6.2.1-cane-cost": {
-        4: "C may end its move in 17 hexes for up to 2 points; not all is known: needs what sugar cane costs"
-        " (rule 6.2.1)",
-    },
-    "css-6.1-a": {
-        1: "All in 22.78 may be together; 4 units, 1 over the limit of 3; DG 1, 1 of it added",
-        2: "All in 23.78 may be together; 3 units, within the limit of 3",
-    },
-    "css-6.1-b": {
-        1: "All in 22.78 may be together; 5 units, 2 over the limit of 3; mixed, of 2 formations; DG 3, 2 of it"
-        " added",
-    },
-    "css-6.3-cave-full": {
-        1: "Not all in 22.78 cave may be together: never more than two inside a cave; 3 units, 1 over the limit"
-        " of 2; not all is known: needs of which formation every unit is (rule 6.1)",
-    },
-    "ccp-15.2-b": {
-        1: "All in B2 may be together; 8 figures, 1 over the limit of 7; not so at set-up; cover 0; morale s1 7,"
-        " s2 7",
-    },
-    "ccp-15.1-c": {
-        2: "Not all in B4 may be together: where a blaze is no unit, fortification or smoke may be; no figure,"
-        " within the limit of 7; smoke 2",
-    },
-    "ddp-10.21-a": {
-        1: "A/1/5 is in command, by 5th HQ, which gives free action and radio",
-        4: "Pack Howitzers is out of command: no HQ or command post commands it",
-    },
-    "bob-64.1-no-company": {1: "Tank is in command"},
-    "css-5.1-untold": {
-        1: "It is not known whether A/1/21 is in command; needs the command range of 21 RCT HQ (rule 5.1)",
-    },
-}  # fmt: skip
-"""By case, and the number of the question in it."""
+VERDICTS: dict[str, list[str]] = {
+    "css-22.1-ex-b": [
+        "The range from 1/54 NGF to I/3/3 is 1 hex",
+        "1/54 NGF sees 23.59; range 1",
+        "The fire zone of 1/54 NGF has 6 hexes: 22.60, 22.61, 23.59, 23.61, 24.60, 24.61",
+    ],
+    "bob-54.4-a": [
+        "The range from C3 to E6 is 4 hexes",
+    ],
+    "css-7.1-sameB": [
+        "The line from 22.80 to 24.77 passes 22.79|23.79, 23.78 and 23.77|24.78",
+    ],
+    "bob-44.0-corner": [
+        "The line from C2 to D6 passes C3, C4, D4 and D5; touches D3 and C5",
+        "O2 sees P6; hindrance 1; range 5",
+    ],
+    "fpb-2.1-grid": [
+        "The line from 2311 to 2613 passes 2412 and 2512",
+    ],
+    "bob-14.0-a": [
+        "A2 does not see A5: blocked by A3; range 3",
+        "B2 sees B5 unhindered; range 3",
+    ],
+    "ccp-16.3.4-corner": [
+        "A1 does not see B5: blocked by A4; hindrance 5; range 5",
+    ],
+    "css-6.2.1-cane": [
+        "It is not known whether 22.12 sees 22.14; range 2; needs what sugar cane does to sight is"
+        " not printed (rule 6.2.1)",
+    ],
+    "ddp-8.1-between": [
+        "0305 may not fire at 0303: blocked by 0304; range 2",
+        "0705 may fire at 0703; range 2",
+        "It is not known whether B/1 Tk may fire at 0303; range 2; needs the range of B/1 Tk (rule 8.1)",
+    ],
+    "css-6.3-ridge": [
+        "2/322 sees 5 hexes within range 1: 57.68, 58.67, 58.69, 59.67, 59.68",
+    ],
+    "ccp-T89.3.2-levels": [
+        "A1 sees 13 hexes within range 6",
+    ],
+    "ddp-8.1-spine": [
+        "0505 may fire at 15 hexes",
+    ],
+    "css-7.2-a": [
+        "mortar has no fire zone",
+    ],
+    "css-7.2-beset-untold": [
+        "X has no fire zone; not all is known: needs the fire that the counter of X prints (rule 7.2)",
+    ],
+    "css-22.3.1-zone": [
+        "The fire zones of japan have 149 hexes; by hidden gun (56), long gun (92), short gun (68)"
+        " and shorter gun (59); the final run-in off 23.59 and the approach off 23.59",
+    ],
+    "ccp-O27.1-a": [
+        "The units of allied may fire at 40 hexes; by A (6) and B (39)",
+    ],
+    "ccp-O27.3.1-pair": [
+        "Pair may fire at 1 hex: A2; its weapon at 2 hexes: A2, A3; Hindrance leaves no FP at 5"
+        " hexes: A3, A4, A5, A6, A7",
+    ],
+    "ccp-A41-c": [
+        "Held may fire at no hex",
+    ],
+    "css-12.1-a": [
+        "There is a way for a support weapon from HQ/9 to A/1/9: 22.12, 23.12, 24.13",
+        "There is no way for a support weapon from HQ/9 to B/1/9",
+    ],
+    "css-8.5.1-b": [
+        "It is not known whether there is a way for a routed unit from 2/18 to HQ/18; needs the"
+        " mobility of 2/18 (rule 8.5.1)",
+    ],
+    "css-10.2-a": [
+        "A may move to 71.78 for 2 points; 0 left; DG becomes 0 in 70.79 and 3 in 71.78",
+    ],
+    "css-10.2-c": [
+        "A may move to 71.78 for 1 point; 1 left; 3/II/10 may fire at it in 70.79; DG becomes 3 in 70.79",
+    ],
+    "css-10.2-d": [
+        "C may not move to 23.80: pinned units do not move; 0 points spent, 5 left",
+        "C may end its move in 1 hex: 22.80",
+    ],
+    "css-12.1-left": [
+        "C may move to 22.77 for 1 point; 4 left; it leaves Mason, Hall and bazooka alone; not all"
+        " is known: needs whether the hex is in the zone of 2/18 (rule 8.6)",
+        "D with E and Craig may move to 23.77 for 1 point; 4 left; it leaves mortar alone",
+    ],
+    "css-15.0-truck": [
+        "1/12/3 with truck may move to 22.79 for 0.5 points; 15.5 left",
+    ],
+    "css-22.1-landing": [
+        "I/3/3 may not move to 23.60: it lands on the beach of its zone and stops there; it fails at 23.59",
+    ],
+    "css-26.0-a": [
+        "gun may shift to 22.76; artillery shifts by night, without going into column",
+        "gun may not shift to 22.75: two hexes and no more",
+        "gun may shift to 16 hexes",
+    ],
+    "css-28.1-roll": [
+        "A may move to 35.79 for 2 points; 3 left; 3/I/38 may fire at it in 35.80; dice are rolled"
+        " by 28.1 in 35.81 and 23.0 in 35.79",
+    ],
+    "css-3.2-move": [
+        "It is not known whether untold may move to 22.80; needs the movement allowance of untold (rule 3.2)",
+    ],
+    "css-6.2.1-deploy": [
+        "E may change to column and move to 21.79 for 1 point; 4 left",
+    ],
+    "css-6.2.1-mangroveDG": [
+        "C may change to deployed in 22.77; DG becomes 2 in 22.77",
+    ],
+    "ccp-14.2-b": [
+        "Front may move off the map from C1 for 1 point; 0 left",
+        "Front may advance off the map from C1",
+        "Flank may not move off the map from A3: there is no Exit Point here; 0 points spent, 4 left",
+        "It is not known whether Unsure may move off the map from E1; needs the side that may leave"
+        " by Exit Point unclear (rule 14.2.1)",
+    ],
+    "ccp-19.1-leaving": [
+        "One with Two may move to A1 for 2 points; 2 left; Enemy may fire at it in A2 and A1",
+        "One with Two may advance to A2",
+    ],
+    "ccp-F104.1-mines": [
+        "One with Two may move to A3 for 2 points; 2 left; Gun may fire at it in A3; dice are rolled"
+        " by F104.1 in A2 (2 times) and F104.1 in A3",
+    ],
+    "ccp-3.2-b": [
+        "Broken may end its move in A1 for 0, A2 for 1 and A3 for 2 points",
+    ],
+    "ccp-F102-d": [
+        "Mole may advance to 9 hexes: A2, A3, B1, B2, B3, C2, C3, E5, N8",
+    ],
+    "css-24.2-along": [
+        "2/18 with ambushers may end its move in 1 hex: 22.78; there is no way to 22.77",
+    ],
+    "css-6.1.2-cave": [
+        "2/18 may end its move in 20 hexes for up to 3 points; cheapest way to 22.78 for 2 points:"
+        " 22.77, 22.78",
+    ],
+    "css-6.2.1-cane-cost": [
+        "C may end its move in 17 hexes for up to 2 points; not all is known: needs what sugar cane"
+        " costs (rule 6.2.1)",
+    ],
+    "css-6.1-a": [
+        "All in 22.78 may be together; 4 units, 1 over the limit of 3; DG 1, 1 of it added",
+        "All in 23.78 may be together; 3 units, within the limit of 3",
+    ],
+    "css-6.1-b": [
+        "All in 22.78 may be together; 5 units, 2 over the limit of 3; mixed, of 2 formations; DG 3,"
+        " 2 of it added",
+    ],
+    "css-6.3-cave-full": [
+        "Not all in 22.78 cave may be together: never more than two inside a cave; 3 units, 1 over"
+        " the limit of 2; not all is known: needs of which formation every unit is (rule 6.1)",
+    ],
+    "ccp-15.2-b": [
+        "All in B2 may be together; 8 figures, 1 over the limit of 7; not so at set-up; cover 0;"
+        " morale s1 7, s2 7",
+    ],
+    "ccp-15.1-c": [
+        "Not all in B4 may be together: where a blaze is no unit, fortification or smoke may be; no"
+        " figure, within the limit of 7; smoke 2",
+    ],
+    "ddp-10.21-a": [
+        "A/1/5 is in command, by 5th HQ, which gives free action and radio",
+        "Pack Howitzers is out of command: no HQ or command post commands it",
+    ],
+    "bob-64.1-no-company": [
+        "Tank is in command",
+    ],
+    "css-5.1-untold": [
+        "It is not known whether A/1/21 is in command; needs the command range of 21 RCT HQ (rule 5.1)",
+    ],
+}
+"""What is said of questions of these cases."""
 
 
 @pytest.mark.parametrize("case", VERDICTS)
 def test_a_verdict_is_the_sentence_of_its_kind(connection: Connection, case: str) -> None:
     path = CASES / case.partition("-")[0] / f"{case}.yaml"
     _, rulings = rule_text(connection, path.read_bytes(), path.name)
-    said = {number: words.verdict(rulings[number - 1]) for number in VERDICTS[case]}
-    assert said == VERDICTS[case]
+    said = [words.verdict(ruling) for ruling in rulings]
+    assert [sentence for sentence in VERDICTS[case] if sentence not in said] == [], said
 
 
 def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
     """What a kind cannot answer is left out: a range is always a number."""
-    said = " | ".join(sentence for case in VERDICTS.values() for sentence in case.values())
+    said = " | ".join(sentence for case in VERDICTS.values() for sentence in case)
     patterns = {
         "range": ("The range from",),
         "trace": ("The line from",),

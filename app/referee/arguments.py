@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app.referee.rulings import QuestionKind
-from importers.cases import Names
+from importers.questions import Names
 
 Form = Literal["text", "whole", "number", "flag", "choice", "written"]
 """`choice`: one of some words; `written`: a value as a case file has it, such as {name: MG, fp: 3}."""

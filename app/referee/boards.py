@@ -1,41 +1,40 @@
-"""Boards: a saved map or position by its name, changed for a moment if wanted, and asked a question.
+"""Boards: a saved map or position by its name, asked where it lies, and changed for a moment if wanted.
 
     board = open_board(connection, "lipata-landing")
     answer = board.ask(connection, {"los": {"from": "A/1/31", "to": "14.12"}})
 
-Command line, API and map page all ask here. What is asked becomes a case on the saved map, so
-that mistakes are found and told as in a case file; it is ruled on in a savepoint and undone.
+Command line, API and map page all ask here. A question is put to the rows of the position itself.
+Only a what-if makes a copy, in a savepoint, with its changes made as rows; both are undone.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from app.referee.arguments import arguments, needs_units
+from app.referee.arguments import needs_units
 from app.referee.cases import rule_text
-from app.referee.picture import marked, place_of, step_costs
+from app.referee.picture import Picture, picture
 from app.referee.questions import forms, kinds_of
-from app.referee.rulings import QuestionKind, Ruling, rule_case
+from app.referee.rulings import QuestionKind, Ruling, rule
 from app.referee.whatif import NOTHING, Changes
 from db import SightlineError
 from db.inventory import map_facts, no_board, no_map, no_position
-from db.labels import Axial
+from db.labels import Axial, Scheme
 from db.map_draft import MapDraft
-from db.maps import Map
 from db.position_draft import PositionDraft
-from db.positions import Position
-from db.values import canonical, to_json
-from importers.cases import CaseDraft, read_case, read_position
-from importers.documents import Problem, Problems
+from db.values import canonical
+from importers.documents import Problem, Problems, read_values
 from importers.map_writing import about, artwork, features, ground
 from importers.maps import load_draft
-from importers.positions import position_tree, written
+from importers.positions import open_position, stored_tree, written
+from importers.questions import Question, read_question
+from importers.rosters import StoredRoster
 
 Tree = dict[str, Any]
 Kind = Literal["map", "position"]
@@ -56,8 +55,14 @@ class Board:
     title: str
     ruleset: str
     map: str
-    tree: Tree
-    """The case that it makes, without its question."""
+    map_id: int
+    position_id: int
+    """Of a map: its bare position."""
+    scheme: Scheme
+    conditions: Tree
+    policy: Mapping[str, str]
+    passing: bool = False
+    """Whether it is the copy that a what-if has made."""
 
     def ask(
         self,
@@ -70,35 +75,76 @@ class Board:
 
         A mistake is told by the argument it is in; `words` say what stands beside the question.
         """
-        case = self.case(connection, question, changes, words)
-        with _in_words(self, self.tree, changes, case.questions[0].kind, words):
-            [ruling] = rule_case(connection, case, kinds_of(self.ruleset))
-        ruling.case = None
-        return Answer(ruling, case)
+        with self.changed(connection, changes) as board:
+            return board._answer(connection, question, words)
 
-    def case(
-        self,
-        connection: Connection,
-        question: Tree,
-        changes: Changes = NOTHING,
-        words: Mapping[str, str] = BESIDE,
-    ) -> CaseDraft:
-        """The question on this board, read and checked."""
-        tree = changes.applied(self.tree)
-        kind = next((kind for name, kind in kinds_of(self.ruleset).items() if name in question), None)
-        if kind is not None and not tree.get("units") and needs_units(kind):
+    def _answer(self, connection: Connection, asked: Tree, words: Mapping[str, str]) -> Answer:
+        kind = next((kind for name, kind in kinds_of(self.ruleset).items() if name in asked), None)
+        if kind is not None and needs_units(kind) and self._is_empty(connection):
             raise self._no_units(connection)
-        with _in_words(self, tree, changes, kind.name if kind else "", words):
-            text = to_json(tree | {"case": self.name, "ask": [question]}, indent=None)
-            return read_case(text, f"{self.name}.json", forms(), connection)
-
-    def position(self, connection: Connection, changes: Changes = NOTHING) -> PositionDraft:
-        """What stands where, with the changes made."""
-        tree = changes.applied(self.tree)
-        with _in_words(self, tree, changes, "", {}):
-            return read_position(
-                to_json(tree | {"name": self.name}, indent=None), f"{self.name}.json", connection
+        roster = StoredRoster(connection, self.map_id, self.position_id, self.ruleset, self.scheme)
+        with self._in_words(kind.name if kind else "", words):
+            question = self._question(asked, kind, roster)
+            ruling = rule(
+                connection,
+                self.position_id,
+                self.ruleset,
+                question,
+                kinds_of(self.ruleset)[question.kind],
+                conditions=self.conditions,
+                policy=self.policy,
+                saved=not self.passing,
             )
+        return Answer(ruling, picture(ruling, roster), self.scheme)
+
+    def _question(self, asked: Tree, kind: QuestionKind | None, roster: StoredRoster) -> Question:
+        """The question, read and checked; all that it names is looked up at once."""
+        problems = Problems()
+        node = read_values(asked, self.name, problems)
+        if kind is not None:
+            roster.look_up(node.at([kind.name]))
+        question = read_question(node, roster, forms()[self.ruleset], problems)
+        problems.raise_if_any()
+        assert question is not None
+        return question
+
+    @contextmanager
+    def changed(self, connection: Connection, changes: Changes) -> Iterator[Board]:
+        """The board as a what-if has it, until the end of the block; without changes, the board itself."""
+        if not changes:
+            yield self
+            return
+        with connection.begin_nested() as savepoint:
+            copy = connection.scalar(sa.select(sa.func.positions.copy(self.position_id)))
+            assert copy is not None
+            conditions = changes.make(connection, self.map_id, copy, self.conditions)
+            yield dataclasses.replace(self, position_id=copy, conditions=conditions, passing=True)
+            savepoint.rollback()
+
+    def check(self, connection: Connection, changes: Changes) -> None:
+        """Whether the changes can be made; `Problems` where not."""
+        with self.changed(connection, changes):
+            return
+
+    def position(self, connection: Connection) -> PositionDraft:
+        """What stands where."""
+        draft = open_position(connection, self.position_id)
+        draft.name = self.name
+        return draft
+
+    def tree(self, connection: Connection) -> Tree:
+        """The case that it makes, without its question."""
+        tree = stored_tree(connection, self.position_id)
+        return {key: value for key, value in tree.items() if value or key in ("ruleset", "map")}
+
+    def _is_empty(self, connection: Connection) -> bool:
+        if self.kind == "position" and not self.passing:
+            # who is asked about is looked for among its units, and told if it is not there
+            return False
+        return not connection.scalar(
+            sa.text("select exists (select from unit where position_id = :position)"),
+            {"position": self.position_id},
+        )
 
     def _no_units(self, connection: Connection) -> SightlineError:
         """A map is asked about a unit: the positions on it are meant."""
@@ -110,71 +156,59 @@ class Board:
             f"Positions on it: {', '.join(standing)}." if standing else "There is no position on it yet.",
         )
 
+    @contextmanager
+    def _in_words(self, kind: str, words: Mapping[str, str]) -> Iterator[None]:
+        """A mistake is told by the argument it is in, not by its place in a document that nobody wrote."""
+        try:
+            yield
+        except Problems as problems:
+            told = Problems(self._placed(problem, kind, words) for problem in problems.found)
+            told.raise_if_any()
+
+    def _placed(self, problem: Problem, kind: str, words: Mapping[str, str]) -> Problem:
+        first, _, rest = problem.place.partition("/")
+        where = rest if first == kind else f"{words.get(first, '')}{rest}"
+        return dataclasses.replace(problem, file=f"{kind} on {self.name}", place=where.strip())
+
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """A ruling, and the case that it was made on."""
+    """A ruling, and what of it lies on the map."""
 
     ruling: Ruling
-    case: CaseDraft
+    picture: Picture
+    scheme: Scheme
 
-    def as_dict(self, connection: Connection) -> Tree:
+    def as_dict(self) -> Tree:
         """The ruling with what a map shows of it."""
-        return self.ruling.as_dict() | {"draws": self.draws(connection)}
+        return self.ruling.as_dict() | {"draws": self.draws()}
 
-    def draws(self, connection: Connection) -> Tree:
+    def draws(self) -> Tree:
         """What a map shows: hexes by their labels, with a cost or none; a line in the display plane."""
-        ruling, position = self.ruling, self.case.position
-        kind = kinds_of(ruling.ruleset)[ruling.kind]
-        asked = ruling.question[ruling.kind]
-        told = _Told(kind, ruling)
-        ends = list(dict.fromkeys(_labels(_named(kind, asked, many=False), position)))
-        path = told.path or list(_labels(_named(kind, asked, many=True, what="hex"), position))
-        if kind.draws == "path" and path and ends and ends[0] != path[0] and not told.path:
-            path = [ends[0], *path]
-        return {
-            "kind": kind.draws or "places",
-            "line": _centers(connection, position, ends) if kind.draws == "line" and len(ends) == 2 else [],
-            "hexes": told.hexes,
-            "blocked": told.blocked,
-            "path": path if kind.draws != "line" else [],
-            "ends": ends,
-            "units": sorted(set(_strings(ruling.answer)) & position.units.keys()),
-        }
-
-
-class _Told:
-    """What of an answer and its proof lies on the map."""
-
-    def __init__(self, kind: QuestionKind, ruling: Ruling) -> None:
-        answer = ruling.answer
-        stops = [step.at for step in ruling.steps if step.effect in ("blocks", "illegal") and step.at]
-        self.blocked: list[str] = list(dict.fromkeys([*answer.get("blocked_by", ()), *stops]))
-        self.path: list[str] = list(answer.get("path") or ())
-        self.hexes: dict[str, Any] = {}
-        for key, found in answer.items() if kind.draws in ("hexes", "line") else ():
-            if isinstance(found, dict) and not any(isinstance(item, list) for item in found.values()):
-                self.hexes |= found
-            elif isinstance(found, list) and key not in ("blocked_by", "path"):
-                self.hexes |= {name: None for name in found if isinstance(name, str)}
-        if kind.draws == "path":
-            self.hexes |= step_costs(ruling)
+        return self.picture.as_dict(self.scheme)
 
 
 def open_board(connection: Connection, name: str, kind: Kind | None = None) -> Board:
     """The position or map of a name; of two with one name, the position, unless `kind` says."""
     name = name.replace("\0", "\ufffd")  # which no text in the database can have
-    if kind != "map" and connection.scalar(sa.select(sa.exists().where(Position.name == name))):
-        tree = position_tree(connection, name)
-        del tree["name"]
-        return Board("position", name, tree.get("title") or name, tree["ruleset"], tree["map"], tree)
-    found = None
-    if kind != "position":
-        found = connection.execute(sa.select(Map.ruleset, Map.title).where(Map.name == name)).one_or_none()
+    found = connection.execute(
+        sa.text("select * from positions.board(:name, :kind)"), {"name": name, "kind": kind}
+    ).one_or_none()
     if found is None:
         missing = {"map": no_map, "position": no_position, None: no_board}[kind]
         raise missing(connection, name)
-    return Board("map", name, found.title, found.ruleset, name, {"ruleset": found.ruleset, "map": name})
+    return Board(
+        found.kind,
+        name,
+        found.title,
+        found.ruleset,
+        found.map,
+        found.map_id,
+        found.position_id,
+        Scheme.model_validate(found.scheme),
+        found.conditions,
+        found.policy,
+    )
 
 
 def case_file(
@@ -185,16 +219,17 @@ def case_file(
     Its map is written out, so that the file can be sent to somebody without it: whole, or of a
     large map the part that matters where that is proved to be enough; else `by_name`.
     """
-    answer = board.ask(connection, question, changes)
-    tree = changes.applied(board.tree)
+    with board.changed(connection, changes) as now:
+        answer = now.ask(connection, question)
+        position, tree = now.position(connection), now.tree(connection)
+        spoken = answer.picture.marks(position.board, connection)
     head = {"case": f"{board.name}-{answer.ruling.kind.replace('_', '-')}", "title": board.title}
     asked = {**answer.ruling.question, **{key: question[key] for key in BESIDE if question.get(key)}}
     asked["expect"] = answer.ruling.answer
-    tree = {**head, **{key: value for key, value in tree.items() if value and key != "title"}}
+    tree = {**head, **{key: value for key, value in tree.items() if key != "title"}}
     if by_name:
         return written(tree | {"ask": [asked]})
     draft = load_draft(connection, board.map)
-    spoken = marked(answer.ruling, answer.case.position, connection)
     if spoken and len(draft.hexes) > WHOLE:
         part = _part(draft, spoken)
         text = written(_standing_on(part, tree) | {"ask": [asked]})
@@ -243,69 +278,3 @@ def _rules_alike(connection: Connection, text: str, ruling: Ruling) -> bool:
         return canonical([of.answer, [(step.rule, step.clause, step.effect) for step in of.steps]])
 
     return proof(again) == proof(ruling)
-
-
-@contextmanager
-def _in_words(
-    board: Board, tree: Tree, changes: Changes, kind: str, words: Mapping[str, str]
-) -> Iterator[None]:
-    """A mistake is told by the argument or change it is in, not by its line in a file that nobody wrote."""
-    try:
-        yield
-    except Problems as problems:
-        told = Problems()
-        told.found += (_told(problem, board, tree, changes, kind, words) for problem in problems.found)
-        told.raise_if_any()
-
-
-def _told(
-    problem: Problem, board: Board, tree: Tree, changes: Changes, kind: str, words: Mapping[str, str]
-) -> Problem:
-    asked, _, place = problem.place.partition("ask/1")
-    if asked:
-        return changes.told(problem, tree) or dataclasses.replace(problem, file=board.name, line=None)
-    first, _, rest = place.strip("/").partition("/")
-    where = rest if first == kind else f"{words.get(first, '')}{rest}"
-    return dataclasses.replace(problem, file=f"{kind} on {board.name}", line=None, place=where.strip())
-
-
-def _named(kind: QuestionKind, asked: Tree, *, many: bool, what: str | None = None) -> Iterator[str]:
-    """The places that a question names, in the order of its arguments."""
-    for argument in arguments(kind):
-        if argument.picked and argument.many == many and (what is None or what in argument.names):
-            value = asked.get(argument.word)
-            yield from (value or ()) if many else () if value is None else (value,)
-
-
-def _labels(names: Iterable[str], position: PositionDraft) -> Iterator[str]:
-    """The labels of the hexes that are meant; a unit off the map has none."""
-    for name in names:
-        place = place_of(name, position)
-        if place is not None:
-            yield position.board.scheme.label(place)
-
-
-def _centers(connection: Connection, position: PositionDraft, labels: Iterable[str]) -> list[list[float]]:
-    """The centres of hexes in the display plane."""
-    scheme = position.board.scheme
-    query = sa.text(
-        "select st_x(place), st_y(place)"
-        " from gis._place(lattice.center(:q, :r), cast(:scheme as jsonb)) as place"
-    )
-    places: Iterable[Axial] = (scheme.hex(label) for label in labels)
-    return [
-        list(connection.execute(query, {**place._asdict(), "scheme": scheme.model_dump_json()}).one())
-        for place in places
-    ]
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield key
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)

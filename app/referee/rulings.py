@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -25,6 +25,7 @@ from db.rulesets import ContestedPoint, read_ruleset
 from db.values import canonical, exact
 from importers.cases import CaseDraft, store_position
 from importers.documents import Problems
+from importers.questions import Question
 
 
 class RulingError(SightlineError):
@@ -96,6 +97,8 @@ class Asked:
     ruleset: str
     conditions: dict[str, Any]
     policy: dict[str, str]
+    as_it_stands: bool = False
+    """Whether a saved position is asked under its own conditions and readings, so that what is kept of it serves."""
     proved: bool = True
     """Whether the steps are wanted, too; without them a question may save itself the reasons."""
 
@@ -109,8 +112,8 @@ class Asked:
         try:
             return list(self.connection.execute(statement, used | values))
         except sa.exc.DBAPIError as error:
-            if isinstance(error.orig, psycopg.errors.NoDataFound):
-                # how a function says that it was asked about something that is not there
+            if isinstance(error.orig, psycopg.errors.NoDataFound | psycopg.errors.AmbiguousParameter):
+                # how a function says that it was asked about something that is not there, or about two
                 message = error.orig.diag.message_primary or "there is no answer"
                 raise RulingError(f"{message[0].upper()}{message[1:].rstrip('.')}.") from error
             raise
@@ -149,6 +152,8 @@ class QuestionKind:
     """The question as a case file has it."""
     draws: str | None = None
     """How a map shows its answer: `hexes`, `path` or `line`."""
+    names_units: tuple[str, ...] = ()
+    """The keys of its answer that tell units."""
 
 
 @dataclasses.dataclass
@@ -274,7 +279,9 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         decides = False
         for letter in contested_points(asked.ruleset)[point].readings:
             if letter != used and not decides:
-                other = dataclasses.replace(asked, policy=asked.policy | {point: letter}, proved=False)
+                other = dataclasses.replace(
+                    asked, policy=asked.policy | {point: letter}, proved=False, as_it_stands=False
+                )
                 decides = canonical(exact(kind.rule(other, arguments).answer)) != canonical(
                     exact(finding.answer)
                 )
@@ -294,34 +301,53 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
 
 def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, QuestionKind]) -> list[Ruling]:
     """Rule on every question of a case; what is stored for it is undone."""
+    position = case.position
     with connection.begin_nested() as savepoint:
-        position_id = store_position(connection, case.position)
+        position_id = store_position(connection, position)
         rulings = [
-            _rule_question(connection, case, position_id, index, kinds)
-            for index in range(len(case.questions))
+            rule(
+                connection,
+                position_id,
+                position.ruleset,
+                question,
+                kinds[question.kind],
+                conditions=position.conditions,
+                policy=position.policy,
+            )
+            for question in case.questions
         ]
         savepoint.rollback()
+    for ruling in rulings:
+        ruling.case = case.case
     return rulings
 
 
-def _rule_question(
-    connection: Connection, case: CaseDraft, position_id: int, index: int, kinds: dict[str, QuestionKind]
+def rule(
+    connection: Connection,
+    position_id: int,
+    ruleset: str,
+    question: Question,
+    kind: QuestionKind,
+    *,
+    conditions: Mapping[str, Any],
+    policy: Mapping[str, str],
+    saved: bool = False,
 ) -> Ruling:
-    question = case.questions[index]
+    """Rule on a question that was read, under the position's conditions and readings and its own."""
     asked = Asked(
         connection,
         position_id,
-        case.position.ruleset,
-        case.position.conditions | question.conditions,
-        case.position.policy | question.policy,
+        ruleset,
+        {**conditions, **question.conditions},
+        {**policy, **question.policy},
+        as_it_stands=saved and not question.conditions and not question.policy,
     )
     try:
-        ruling = ask(asked, kinds[question.kind], question.arguments)  # type: ignore[arg-type]
+        ruling = ask(asked, kind, question.arguments)  # type: ignore[arg-type]
     except RulingError as error:
         problems = Problems()
         problems.add(question.at, error.message)
         problems.raise_if_any()
-    ruling.case = case.case
     ruling.asked_as = question.id
     ruling.question = question.asked
     ruling.expected = question.expect

@@ -20,7 +20,8 @@ from app.referee.version import ruleset_version
 from app.referee.words import verdict
 from db.rulings import SavedRuling
 from db.values import canonical, exact, to_json
-from importers.cases import CaseDraft, Question, read_case
+from importers.cases import CaseDraft, read_case
+from importers.questions import Question
 
 
 def as_ruled(row: sa.RowMapping) -> Ruling:

@@ -11,12 +11,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from db.labels import nearest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from db.counters import Unit as Counter
+from db.labels import Axial, nearest
+from db.map_draft import MapDraft
+from db.positions import Marker, Position, Unit
 from db.values import plain
-from importers.documents import Node, Problem, Problems, read_document
+from importers.cases import marker_row, read_marker, read_unit, unit_row
+from importers.documents import Node, Problems, read_document, read_values
+from importers.maps import open_map
+from importers.positions import marker_tree, standing, unit_tree
+from importers.questions import read_conditions
 
 Tree = dict[str, Any]
 NAME = "changes"
@@ -60,48 +70,84 @@ class Changes:
             return ""
         return json.dumps(self.as_dict(), ensure_ascii=False, separators=(",", ":"), default=plain)
 
-    def applied(self, tree: Tree) -> Tree:
-        """A position's tree with the changes made; the position itself stays as it is."""
+    def make(self, connection: Connection, map_id: int, position_id: int, conditions: Tree) -> Tree:
+        """Change the rows of a position that is ours to change; the conditions that hold then.
+
+        Every mistake is told at its place in this document, and then nothing is changed.
+        """
         problems = Problems()
-        changed = {
-            **tree,
-            "units": list(self._units(tree.get("units", []), problems)),
-            "markers": [*self._markers(tree.get("markers", []), problems), *self.added],
-        }
-        if self.conditions:
-            changed["conditions"] = {
-                key: value
-                for key, value in {**tree.get("conditions", {}), **self.conditions}.items()
-                if value is not None
-            }
+        board = open_map(connection, map_id)
+        standing = self._standing(connection, position_id, board.ruleset)
+        codes = functools.partial(_codes, connection, position_id)
+        units = list(self._units(standing, board, codes, problems))
+        lying = _markers(connection, position_id) if self.removed else []
+        gone = list(self._gone(lying, problems))
+        added = [
+            marker
+            for n, told in enumerate(self.added, 1)
+            if (marker := read_marker(_node(told, f"markers/add/{n}"), board, problems)) is not None
+        ]
+        now = self._conditions(conditions, board.ruleset, problems)
         problems.raise_if_any()
-        return changed
-
-    def _units(self, units: list[Tree], problems: Problems) -> Iterable[Tree]:
-        there = {unit["id"] for unit in units}
-        for unit in units:
-            change = self.units.get(unit["id"], {})
-            if change is not None:
-                yield {key: value for key, value in {**unit, **change}.items() if value is not None}
-        for code, change in self.units.items():
-            if code in there:
-                continue
-            if change is None or "side" not in change:
-                at = Node(file=NAME, key=f"units/{code}")
-                problems.add(at, f"there is no unit {code!r}", functools.partial(nearest, code, there))
+        where = {"position_id": position_id, "map_id": map_id}
+        if taken := [code for code, change in self.units.items() if change is None]:
+            connection.execute(sa.delete(Unit).where(Unit.position_id == position_id, Unit.code.in_(taken)))
+        for unit, place in units:
+            row = unit_row(unit, place)
+            if unit.id in standing:
+                there = (Unit.position_id == position_id) & (Unit.code == unit.id)
+                connection.execute(sa.update(Unit).where(there).values(**row))
             else:
-                yield {"id": code} | {key: value for key, value in change.items() if value is not None}
+                connection.execute(sa.insert(Unit).values(**where, **row))
+        if gone:
+            connection.execute(sa.delete(Marker).where(Marker.id.in_(gone)))
+        if added:
+            connection.execute(sa.insert(Marker), [{**where, **marker_row(marker)} for marker in added])
+        if self.conditions:
+            connection.execute(sa.update(Position).where(Position.id == position_id).values(conditions=now))
+        return now
 
-    def _markers(self, markers: list[Tree], problems: Problems) -> list[Tree]:
-        left = list(markers)
+    def _standing(self, connection: Connection, position_id: int, ruleset: str) -> dict[str, Tree]:
+        """The units that are changed, as they are."""
+        rows = standing(connection, Unit, position_id, Unit.code.in_(self.units)) if self.units else ()
+        return {row.code: unit_tree(row, ruleset) for row in rows}
+
+    def _units(
+        self,
+        standing: Mapping[str, Tree],
+        board: MapDraft,
+        codes: Callable[[], Collection[str]],
+        problems: Problems,
+    ) -> Iterable[tuple[Counter, Axial | None]]:
+        """The units that come, and those whose counter says otherwise."""
+        for code, change in self.units.items():
+            place = f"units/{code}"
+            if code not in standing and (change is None or "side" not in change):
+                at, alike = Node(file=NAME, key=place), functools.partial(_alike, code, codes)
+                problems.add(at, f"there is no unit {code!r}", alike)
+            elif change is not None:
+                told = {"id": code, **standing.get(code, {}), **change}
+                said = {key: value for key, value in told.items() if value is not None}
+                if (unit := read_unit(_node(said, place), board, problems)) is not None:
+                    yield unit
+
+    def _gone(self, lying: list[tuple[int, Tree]], problems: Problems) -> Iterable[int]:
+        """The rows of the markers that are taken away."""
+        left = list(lying)
         for n, gone in enumerate(self.removed, 1):
-            found = next((marker for marker in left if _same(marker, gone)), None)
+            found = next((marker for marker in left if _same(marker[1], gone)), None)
             if found is None:
                 at = Node(file=NAME, key=f"markers/remove/{n}")
                 problems.add(at, f"there is no {gone.get('kind')} marker in {gone.get('at')}")
             else:
                 left.remove(found)
-        return left
+                yield found[0]
+
+    def _conditions(self, conditions: Tree, ruleset: str, problems: Problems) -> Tree:
+        if not self.conditions:
+            return conditions
+        told = {key: value for key, value in {**conditions, **self.conditions}.items() if value is not None}
+        return read_conditions(_node(told, "conditions"), ruleset, problems)
 
     # Each gives the changes with one more.
 
@@ -136,20 +182,6 @@ class Changes:
     def _with_unit(self, code: str, change: Tree | None) -> Changes:
         return dataclasses.replace(self, units={**self.units, code: change})
 
-    def told(self, problem: Problem, tree: Tree) -> Problem | None:
-        """A problem of the changed tree by its place in this document; None where it is not of our making."""
-        section, _, rest = problem.place.partition("/")
-        number, _, field = rest.partition("/")
-        if section == "units" and number.isdigit():
-            code = tree["units"][int(number) - 1].get("id")
-            return _at(problem, "units", code, field) if code in self.units else None
-        if section == "markers" and number.isdigit():
-            added = int(number) - (len(tree["markers"]) - len(self.added))
-            return _at(problem, "markers/add", str(added), field) if added > 0 else None
-        if section == "conditions" and self.conditions:
-            return _at(problem, "conditions", rest)
-        return None
-
 
 NOTHING = Changes()
 
@@ -158,8 +190,17 @@ def read_changes(text: str) -> Changes:
     """The changes in a text, or `Problems`; what the counters say is checked when they are applied."""
     if not text.strip():
         return NOTHING
+    try:
+        return changes_of(read_document(text, f"{NAME}.json", max_bytes=LONGEST))
+    except Problems as problems:
+        # nobody wrote a file: the place within the document is what tells
+        found = (dataclasses.replace(problem, file=NAME, line=None) for problem in problems.found)
+        raise Problems(found).told() from None
+
+
+def changes_of(root: Node) -> Changes:
+    """The changes that a tree tells."""
     problems = Problems()
-    root = read_document(text, f"{NAME}.json", problems, max_bytes=LONGEST)
     keys = root.mapping(problems, KEYS)
     units: dict[str, Tree | None] = {}
     for code, node in keys["units"].mapping(problems).items() if "units" in keys else ():
@@ -173,8 +214,6 @@ def read_changes(text: str) -> Changes:
             marker.mapping(problems, required=("kind", "at"))
             listed[key].append(marker.plain())
     conditions = keys["conditions"].mapping(problems) if "conditions" in keys else {}
-    for problem in problems.found:
-        problems.found[problems.found.index(problem)] = _at(problem, problem.place)
     problems.raise_if_any()
     return Changes(
         units,
@@ -184,9 +223,23 @@ def read_changes(text: str) -> Changes:
     )
 
 
-def _at(problem: Problem, *place: str) -> Problem:
-    where = "/".join(part for part in place if part)
-    return dataclasses.replace(problem, file=NAME, line=None, place=where)
+def _node(value: Tree, place: str) -> Node:
+    """A part of the document, told by its place in it."""
+    node = read_values(value, NAME)
+    node.key = place
+    return node
+
+
+def _codes(connection: Connection, position_id: int) -> Collection[str]:
+    return connection.scalars(sa.select(Unit.code).where(Unit.position_id == position_id)).all()
+
+
+def _alike(code: str, codes: Callable[[], Collection[str]]) -> list[str]:
+    return nearest(code, codes())
+
+
+def _markers(connection: Connection, position_id: int) -> list[tuple[int, Tree]]:
+    return [(row.id, marker_tree(row)) for row in standing(connection, Marker, position_id)]
 
 
 def _same(marker: Tree, named: Tree) -> bool:

@@ -23,6 +23,13 @@ def asking() -> Iterator[Connection]:
 
 
 @contextmanager
+def reading() -> Iterator[Connection]:
+    """A connection for questions: what they find out is kept for the next who asks."""
+    with asking() as connection:
+        yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+
+@contextmanager
 def writing() -> Iterator[Connection]:
     """A transaction: all that is done in it, or nothing."""
     with asking() as connection, connection.begin():

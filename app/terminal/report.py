@@ -14,7 +14,7 @@ from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.referee import words
-from app.referee.picture import marked, window
+from app.referee.picture import picture, window
 from app.referee.rulings import Ruling
 from db.labels import Axial, side_hexes
 from db.map_draft import vocabulary
@@ -175,7 +175,7 @@ def report_case(case: CaseDraft, rulings: list[Ruling], connection: Connection, 
     console.print(Text.assemble((case.case, "bold"), f"  {case.title}" if case.title else ""))
     drawn = None
     for ruling in rulings:
-        marks = marked(ruling, case.position, connection)
+        marks = picture(ruling, case.position).marks(case.position.board, connection)
         if drawn is None or not marks.items() <= drawn.items():
             console.print(draw(case.position, marks), no_wrap=True)
             drawn = marks

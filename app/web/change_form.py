@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from app.referee.arguments import form_fields
 from app.referee.boards import Board, Tree
-from app.referee.whatif import NOTHING, Changes
+from app.referee.whatif import Changes
 from db import SightlineError
 from db.counters import CONDITIONS, MARKERS, MarkerKind
 from importers.documents import read_document
@@ -20,19 +20,19 @@ UNIT_FIELDS = ("id", "at", "side", "kind")
 
 def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], connection: Connection) -> Changes:
     """The changes with the one that a form asks for; whether it can be is seen when it is made."""
-    tree = changes.applied(board.tree)
-    now = {unit["id"]: unit for unit in tree["units"]}
-    saved = {unit["id"] for unit in board.tree.get("units", ())}
+    with board.changed(connection, changes) as changed:
+        now = {unit["id"]: unit for unit in changed.tree(connection).get("units", ())}
+    saved = board.position(connection).codes()
     match form.get("do"):
         case "move":
-            return changes.moved(_unit(form.get("who", ""), now), _label(board, form, connection))
+            return changes.moved(_unit(form.get("who", ""), now), _label(board, form))
         case "remove":
             code = _unit(form.get("who", ""), now)["id"]
             return changes.without_unit(code, saved=code in saved)
         case "add":
-            return changes.with_unit(_new_unit(form, now, _label(board, form, connection)))
+            return changes.with_unit(_new_unit(form, now, _label(board, form)))
         case "mark":
-            return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form, connection)))
+            return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form)))
         case "unmark":
             return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
         case "conditions":
@@ -46,13 +46,12 @@ def _unit(code: str, now: dict[str, Tree]) -> Tree:
     return now[code]
 
 
-def _label(board: Board, form: Mapping[str, str], connection: Connection) -> str | None:
+def _label(board: Board, form: Mapping[str, str]) -> str | None:
     """Where something comes to stand, by the label that the map prints; nowhere: off the map."""
     text = form.get("at", "")
     if not text:
         return None
-    draft = board.position(connection, NOTHING).board
-    return draft.scheme.label(draft.scheme.hex(text))
+    return board.scheme.label(board.scheme.hex(text))
 
 
 def _new_unit(form: Mapping[str, str], now: dict[str, Tree], at: str | None) -> Tree:
@@ -85,7 +84,7 @@ def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
 def _new_conditions(board: Board, form: Mapping[str, str]) -> Tree:
     """Conditions that are otherwise than in the saved position; one that is left empty no longer holds."""
     kinds = CONDITIONS[board.ruleset]
-    saved = kinds.model_validate(board.tree.get("conditions", {})).model_dump(mode="json")
+    saved = kinds.model_validate(board.conditions).model_dump(mode="json")
     told: Tree = {}
     for field in form_fields(kinds):
         text = form.get(field.word, "")

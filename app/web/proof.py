@@ -14,11 +14,10 @@ from sqlalchemy.engine import Connection
 
 from app.drawing import svg
 from app.referee import words
-from app.referee.picture import ends, marked, place_of, step_costs
-from app.referee.questions import kinds, kinds_of
+from app.referee.picture import picture
+from app.referee.questions import kinds
 from app.referee.rulings import Ruling, Step, contested_points
 from db import SightlineError, reference
-from db.labels import Axial
 from db.position_draft import PositionDraft
 from db.rulesets import CODES
 
@@ -90,34 +89,15 @@ def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> 
     """The map around a ruling, with its line, its way or what it found."""
     # of a stored map the hexes come one by one until somebody goes through them all, as a drawing does
     iter(position.board.hexes)
-    kind = kinds_of(ruling.ruleset)[ruling.kind]
-    asked_of = ends(ruling, position)
+    shown = picture(ruling, position)
+    place = position.board.scheme.hex
     return svg(
         position,
-        marked(ruling, position, connection),
-        line=(asked_of[0], asked_of[1]) if kind.draws == "line" and len(asked_of) == 2 else None,
-        path=_way(ruling, position) if kind.draws == "path" else (),
-        costs=_costs(ruling, position),
+        shown.marks(position.board, connection),
+        line=(place(shown.line[0]), place(shown.line[1])) if shown.line else None,
+        path=[place(label) for label in shown.path],
+        costs={at: words.in_words(cost) for at, cost in shown.costs(position.board).items()},
     )
-
-
-def _way(ruling: Ruling, position: PositionDraft) -> list[Axial]:
-    """The way that an answer tells, else the one that was asked about, from where its unit stands."""
-    arguments = ruling.question[ruling.kind]
-    names = ruling.answer.get("path") or [arguments.get("unit"), *arguments.get("path", ())]
-    return [place for name in names if (place := place_of(name, position)) is not None]
-
-
-def _costs(ruling: Ruling, position: PositionDraft) -> dict[Axial, str]:
-    """What an answer says of each hex it found, or its proof of each step of a way, where it says something."""
-    way = kinds_of(ruling.ruleset)[ruling.kind].draws == "path"
-    return {
-        place: words.in_words(cost)
-        for found in ([step_costs(ruling)] if way else ruling.answer.values())
-        if isinstance(found, dict)
-        for name, cost in found.items()
-        if (place := place_of(name, position)) is not None
-    }
 
 
 def mood(answer: Mapping[str, Any]) -> str:

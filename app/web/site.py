@@ -18,6 +18,8 @@ import re
 import secrets
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -184,6 +186,19 @@ def engine() -> Engine:
     """The engine, for work that wants a transaction of its own."""
     found: Engine = flask.current_app.config["ENGINE"]
     return found
+
+
+@contextmanager
+def asking(*, what_if: bool = False) -> Iterator[Connection]:
+    """A connection to ask on: this request's own, so that what is found out is kept for the next who asks.
+
+    A what-if has a transaction of its own, which is undone.
+    """
+    if not what_if:
+        yield database()
+        return
+    with engine().connect() as connection:
+        yield connection
 
 
 def day(text: str | None) -> datetime.date | None:

@@ -76,8 +76,8 @@ PROFILES: dict[str, Profile] = {
             numbering="zero",
             number=r"\d{1,2}\.\d(?:\.\d{1,2})?(?!\d)",
             headings=(r"(?P<number>\d{1,2}\.\d(?:\.\d{1,2})?)\s+" + _TITLE,),
-            # Hexes are printed 24.77: two digits after the point are never a rule.
-            reference=r"\d{1,2}\.\d(?:\.\d{1,2})?",
+            # Hexes are printed 24.77: two digits after the point are never a rule. Points to move with are told in halves.
+            reference=r"(?<!allowance\sof\s)\d{1,2}\.\d(?:\.\d{1,2})?",
             strays=(
                 Stray(r"Unit\. In addition, the hex left and", "13.1"),
                 Stray(r"- During the Night Turn II of any", "27.0"),

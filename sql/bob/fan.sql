@@ -52,7 +52,7 @@ begin
     near.label,
     los.range
   from bob._near(fan.position_id, fan."from", fan.radius, fan.conditions) as near
-  cross join lateral bob.los(fan.position_id, fan."from", near.label, fan.conditions, fan.policy) as los
+  cross join lateral bob.los(fan.position_id, fan."from", 'hex:' || near.label, fan.conditions, fan.policy) as los
   where los.effect = 'visible';
 end
 $$;
@@ -79,7 +79,7 @@ as $$
     los.point
   from bob._near(fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions) as near
   cross join lateral bob.los(
-    fan_reasons.position_id, fan_reasons."from", near.label, fan_reasons.conditions, fan_reasons.policy
+    fan_reasons.position_id, fan_reasons."from", 'hex:' || near.label, fan_reasons.conditions, fan_reasons.policy
   ) as los
   where los.effect in ('blocks', 'unknown', 'assumed') or los.point is not null
   group by los.rule, los.clause, los.at, los.effect, los.point

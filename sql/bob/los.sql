@@ -1293,7 +1293,7 @@ begin
   end loop;
 
   rule := '14.0';
-  at := los."to";
+  at := positions.spoken(los."to");
   point := null;
   hindrance := hindered;
   effect := case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end;

@@ -477,7 +477,7 @@ as $$
   cross join lateral lattice.disc(view.q, view.r, least(fan_reasons.radius, 8)) as wanted
   inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.hq and hex.r = wanted.hr
   cross join lateral css.los(
-    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
+    fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
   ) as los
   where (wanted.dq <> 0 or wanted.dr <> 0)
     and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(

@@ -563,7 +563,7 @@ begin
     -- 22.3.1: a naval zone is seen at its beach hex
     select target.q, target.r, target.level, target.walls
     into view.tq, view.tr, view.tlevel, view.twalls
-    from positions.place(_sighting_of_units.position_id, view.zone ->> 'beach') as place
+    from positions.place(_sighting_of_units.position_id, 'hex:' || (view.zone ->> 'beach')) as place
     inner join public.css_ground as target
       on target.map_id = view.map_id and target.q = place.q and target.r = place.r;
   end if;
@@ -703,6 +703,9 @@ declare
   maybe text;
   stopped boolean := false;
   unknown boolean := false;
+  target_name text := positions.spoken(_los."to");
+  start_label text := case when _los."from" not like 'unit:%' then positions.spoken(_los."from") end;
+  target_label text := case when _los."to" not like 'unit:%' then target_name end;
 begin
   select
     position.map_id,
@@ -734,15 +737,15 @@ begin
   into view
   from public.position
   inner join public.ruleset on ruleset.code = 'css'
-  left join public.css_ground as viewer on viewer.map_id = position.map_id and viewer.label = _los."from"
-  left join public.css_ground as target on target.map_id = position.map_id and target.label = _los."to"
+  left join public.css_ground as viewer on viewer.map_id = position.map_id and viewer.label = start_label
+  left join public.css_ground as target on target.map_id = position.map_id and target.label = target_label
   where position.id = _los.position_id;
-  -- units are asked for less often than hexes, and found before a hex of the same name
+  -- units are asked for less often than hexes
   if view.names_units or view.away is null then
     view := css._sighting_of_units(_los.position_id, _los."from", _los."to", view);
     if view.zone is not null and view.readings ->> 'css-64' = 'b' then
       return query
-      select * from css._at_sea(view, _los."to");
+      select * from css._at_sea(view, target_name);
       return;
     end if;
   end if;
@@ -753,7 +756,7 @@ begin
       select * into barraged, bombarded, burning, burnt, lit from css._marked(_los.position_id);
     end if;
     for told in
-      select * from css._whole_line(view, _los."from", _los."to", lit, barraged, bombarded)
+      select * from css._whole_line(view, positions.spoken(_los."from"), target_name, lit, barraged, bombarded)
     loop
       stopped := stopped or told.effect = 'blocks';
       return next told;
@@ -958,7 +961,7 @@ begin
   return next row(
     '7.1.1',
     null,
-    _los."to",
+    target_name,
     case when stopped or seen > 1 then 'blocked' when unknown then 'unknown' else 'visible' end,
     case
       when stopped or seen > 1 then 'the line of sight is blocked'

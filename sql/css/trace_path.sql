@@ -38,7 +38,7 @@ as $$
     '7.2',
     true
   from foe
-  cross join lateral css.fan(_shut.position_id, foe.code, foe.most, _shut.conditions, _shut.policy) as fan
+  cross join lateral css.fan(_shut.position_id, 'unit:' || foe.code, foe.most, _shut.conditions, _shut.policy) as fan
   where foe.reach is null
   union all
   -- 9.0: a hex that the enemy holds is not moved into; 6.3: who is inside a cave does not hold it
@@ -422,8 +422,9 @@ language sql stable rows 3
 as $$
   select counter.*
   from public.position
-  left join public.unit as named on named.position_id = position.id and named.code = _meant.name
-  left join public.hex on hex.map_id = position.map_id and hex.label = _meant.name
+  left join public.unit as named on named.position_id = position.id and named.code = positions.spoken(_meant.name)
+      and _meant.name not like 'hex:%'
+  left join public.hex on hex.map_id = position.map_id and hex.label = positions.spoken(_meant.name)
   inner join public.unit as counter
     on counter.position_id = position.id
       and counter.side = _meant.side
@@ -463,7 +464,8 @@ as $$
     values (_ties."from", _ties."to", true), (_ties."to", _ties."from", false)
   ) as pair (one, two, forth)
   -- who is traced for has to be named; who is at the other end may be told by the hex
-  inner join public.unit as traced on traced.position_id = _ties.position_id and traced.code = pair.one
+  inner join public.unit as traced on traced.position_id = _ties.position_id and traced.code = positions.spoken(pair.one)
+      and pair.one not like 'hex:%'
   cross join lateral css._meant(_ties.position_id, pair.two, _ties.side) as other
   cross join lateral css._command_facts(traced.attributes, traced.kind) as his
   cross join lateral css._command_facts(other.attributes, other.kind) as hers

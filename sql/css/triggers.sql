@@ -83,7 +83,7 @@ begin
       case when bool_or(los.effect = 'visible') then true when bool_or(los.effect = 'blocked') then false end,
       coalesce(array_agg(distinct los.point) filter (where los.point is not null), '{}')
     into covered, points
-    from css.los(_covers.position_id, gunner, _covers.label, _covers.conditions, _covers.policy) as los;
+    from css.los(_covers.position_id, 'unit:' || gunner, 'hex:' || _covers.label, _covers.conditions, _covers.policy) as los;
   end if;
   return next;
 end

@@ -696,11 +696,15 @@ as $$
       else '8.7.2'
     end,
     case
+      -- 23.0 says any unit, and speaks of American dogs and of leaders whom the Japanese pick
+      when marker.kind = 'booby_trap' and _entered.side = 'japan' and readings ->> 'css-77' = 'a' then 'passes'
       when marker.kind = 'booby_trap' then 'roll'
       when marker.kind = 'pinned' and readings ->> 'css-6' = 'b' then 'passes'
       else case css._marker_does(marker.kind) when 'halves' then 'half' when 'holds' then 'stops' else 'unknown' end
     end,
     case
+      when marker.kind = 'booby_trap' and _entered.side = 'japan' and readings ->> 'css-77' = 'a'
+        then 'a booby trap is there for Americans'
       when marker.kind = 'booby_trap' then 'a booby trap goes off'
       when css._marker_does(marker.kind) = 'halves' then 'a medium barrage halves what is left'
       when css._marker_does(marker.kind) = 'untold' then css._untold_marker(marker.kind)
@@ -708,7 +712,10 @@ as $$
       when marker.kind = 'pinned' and readings ->> 'css-6' = 'b' then 'only those who were hit are pinned'
       else format('it is %s on entry', marker.kind)
     end,
-    case when marker.kind = 'pinned' then 'css-6' end
+    case
+      when marker.kind = 'pinned' then 'css-6'
+      when marker.kind = 'booby_trap' and _entered.side = 'japan' then 'css-77'
+    end
   from public.marker
   where marker.position_id = _entered.position_id
     and marker.q = _entered.q

@@ -224,7 +224,7 @@ begin
       else (
         select los.effect
         from css.los(
-          _naval_zones.position_id, armed.code, beach.label, _naval_zones.conditions, _naval_zones.policy
+          _naval_zones.position_id, 'unit:' || armed.code, 'hex:' || beach.label, _naval_zones.conditions, _naval_zones.policy
         ) as los
         where los.effect in ('visible', 'blocked', 'unknown')
         order by los.effect = 'unknown'
@@ -325,7 +325,7 @@ begin
   from armed
   inner join public.viewshed as kept
     on kept.position_id = _zone.position_id
-      and kept.viewer = armed.code
+      and kept.viewer = 'unit:' || armed.code
       and kept.radius = armed.radius
   cross join lateral unnest(kept.qs, kept.rs, kept.labels, kept.ranges) as seen (q, r, label, range)
   where as_it_stands
@@ -339,14 +339,14 @@ begin
     seen.label,
     seen.range
   from armed
-  cross join lateral positions.viewshed(_zone.position_id, armed.code, armed.radius) as seen
+  cross join lateral positions.viewshed(_zone.position_id, 'unit:' || armed.code, armed.radius) as seen
   where as_it_stands
     and armed.looks
     and not exists (
       select
       from public.viewshed as kept
       where kept.position_id = _zone.position_id
-        and kept.viewer = armed.code
+        and kept.viewer = 'unit:' || armed.code
         and kept.radius = armed.radius
     )
   union all
@@ -359,7 +359,7 @@ begin
     seen.range
   from armed
   cross join lateral css.fan(
-    _zone.position_id, armed.code, armed.radius, _zone.conditions, _zone.policy
+    _zone.position_id, 'unit:' || armed.code, armed.radius, _zone.conditions, _zone.policy
   ) as seen
   where not as_it_stands
     and armed.looks
@@ -532,7 +532,7 @@ as $$
       hidden.point
     from armed
     cross join lateral css.fan_reasons(
-      _zone_reasons.position_id, armed.code, armed.reach, _zone_reasons.conditions, _zone_reasons.policy
+      _zone_reasons.position_id, 'unit:' || armed.code, armed.reach, _zone_reasons.conditions, _zone_reasons.policy
     ) as hidden
     where (armed.reach > 1 or (armed.in_cave and armed.reach > 0))
       -- of what is not printed, only the lines that it leaves open

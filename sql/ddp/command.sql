@@ -1,5 +1,5 @@
--- needs: lattice/cells.sql, positions/command.sql
--- Command in ddp (D-Day at Peleliu): 6.2, 6.23, 6.4, 7.1, 8.25, 10.21, 10.3, 14.2, 14.3, 18.32.
+-- needs: lattice/cells.sql, positions/command.sql, ddp/overnight.sql
+-- Command in ddp (D-Day at Peleliu): 6.2, 6.23, 6.4, 7.1, 7.6, 8.25, 10.21, 10.3, 14.2, 14.3, 14.41, 16.0, 18.32.
 --
 -- The position is read as it stands when the US Action Phase begins; an HQ that has moved
 -- since gives nothing more (7.34). A command post on the map shows that its turn has come,
@@ -121,7 +121,8 @@ returns table (
   too_early boolean,
   -- whether the turn is the one that ddp-1 disputes
   disputed boolean,
-  under_fire boolean
+  under_fire boolean,
+  overnight boolean
 )
 language sql stable rows 8
 as $$
@@ -145,7 +146,8 @@ as $$
       select
       from ddp._fire_on(position.id, head.q, head.r) as fire
       where not fire.disrupted
-    )
+    ),
+    now.overnight
   from public.position
   inner join public.unit as asked
     on asked.position_id = position.id
@@ -159,17 +161,20 @@ as $$
   inner join public.hex on hex.map_id = head.map_id and hex.q = head.q and hex.r = head.r
   cross join lateral (
     select
+      (given.conditions ->> 'turn')::integer as turn,
+      ddp._overnight(given.conditions) as overnight
+    from (values (coalesce(_commanders.conditions, position.conditions))) as given (conditions)
+  ) as now
+  cross join lateral (
+    select
       lattice.distance(asked.q, asked.r, head.q, head.r) as away,
-      case head.kind
-        when 'regimental_hq' then 1
-        when 'infantry_hq' then 0
+      case
+        when now.overnight or head.kind = 'infantry_hq' then 0
+        when head.kind = 'regimental_hq' then 1
         else (head.attributes ->> 'command_range')::integer
       end as reach
   ) as far
   cross join lateral ddp._command_readings(coalesce(_commanders.policy, position.policy)) as reading
-  cross join lateral (
-    select (coalesce(_commanders.conditions, position.conditions) ->> 'turn')::integer as turn
-  ) as now
   where position.id = _commanders.position_id
 $$;
 
@@ -200,6 +205,12 @@ begin
       and coalesce(
         coalesce(command.conditions, position.conditions) ->> 'scenario' = 'bloody_nose_ridge', false
       ) as always,
+      -- 7.6, 14.41: whom command gives nothing, and by which rule
+      case
+        when coalesce((counter.attributes ->> 'disrupted')::boolean, false) then '7.6'
+        when counter.kind = 'garrison' then '14.41'
+      end as idle_by,
+      ddp._overnight(coalesce(command.conditions, position.conditions)) as overnight,
       reading.any_hq
     from public.position
     cross join lateral positions._counter(position.id, command.unit) as counter
@@ -273,8 +284,9 @@ begin
       3,
       head.away,
       case
-        when head.kind = 'regimental_hq' then '10.21'
         when head.kind = 'infantry_hq' then '10.3'
+        when head.overnight and head.away > 0 then '16.0'
+        when head.kind = 'regimental_hq' then '10.21'
         when head.path is null and head.away <= head.reach then '14.31'
         else '14.3'
       end,
@@ -326,9 +338,24 @@ begin
         -- 8.25, 10.21: what an infantry/HQ does not give
         bool_or(judged.effect = 'commands' and judged.kind <> 'infantry_hq') as by_regiment
       from judged
+    ) as heads
+    cross join lateral (
+      select
+        heads.commanded and asked.idle_by is null as commanded,
+        heads.by_regiment and asked.idle_by is null as by_regiment
     ) as found
     cross join lateral (
       values
+      (
+        heads.commanded and asked.idle_by is not null,
+        asked.idle_by,
+        'no action',
+        case asked.idle_by
+          when '7.6' then 'disrupted: all that it may do is lose the marker'
+          else 'a garrison does nothing'
+        end,
+        null
+      ),
       (found.commanded, '7.1', 'gives free action', 'beside the two actions of the turn', null),
       (found.by_regiment, '8.25', 'gives radio', 'when it attacks from an adjacent hex', null),
       (
@@ -339,7 +366,7 @@ begin
         'ddp-11'
       ),
       (
-        found.by_regiment and asked.kind in ('tank', 'amphibious_tank', 'artillery'),
+        found.by_regiment and not asked.overnight and asked.kind in ('tank', 'amphibious_tank', 'artillery'),
         '10.21',
         'gives ranged fire',
         'in an attack, and for a barrage',

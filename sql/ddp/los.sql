@@ -1,5 +1,5 @@
--- needs: lattice/trace.sql, positions/place.sql
--- Ranged fire in ddp (D-Day at Peleliu): 8.1, 8.11, 8.27.
+-- needs: lattice/trace.sql, positions/place.sql, ddp/overnight.sql
+-- Ranged fire in ddp (D-Day at Peleliu): 8.1, 8.11, 8.27, 16.0.
 --
 -- Infantry fires at an adjacent hex always, and with a range of two over one hex that is
 -- neither jungle nor mountain. `ddp._between` judges what lies between; `ddp.los` tells it
@@ -9,7 +9,7 @@
 -- them is the intervening one the rule does not say (ddp-38). Along the rim the one hex
 -- that is on the map decides, and a line over ground off the map is barred.
 
-create or replace function ddp._firer(position_id bigint, "from" text)
+create or replace function ddp._firer(position_id bigint, "from" text, conditions jsonb)
 returns table (
   map_id bigint, q integer, r integer, reach integer, barred_by_terrain boolean, rule text, note text
 )
@@ -21,8 +21,9 @@ as $$
     place.q,
     place.r,
     case
-      when place.unit is null then 2
       when place.side <> 'us' then 0
+      when now.overnight then 1
+      when place.unit is null then 2
       when printed.range is not null then greatest(printed.range, 1)
       when unit.kind = 'infantry' then case when printed.steps >= 4 then 2 when printed.steps < 4 then 1 end
       when unit.kind = 'heavy_infantry' then case when printed.steps >= 2 then 2 when printed.steps < 2 then 1 end
@@ -32,12 +33,14 @@ as $$
     not printed.gun,
     case
       when place.side <> 'us' then '6.2'
+      when now.overnight then '16.0'
       when place.unit is null or unit.kind in ('infantry', 'heavy_infantry') then '8.27'
       else '8.1'
     end,
     case
-      when place.unit is null then 'infantry with range fires two hexes'
       when place.side <> 'us' then 'a Japanese unit fires into its printed field and has no range'
+      when now.overnight then 'on the overnight turn no US unit fires at range'
+      when place.unit is null then 'infantry with range fires two hexes'
       when printed.range is not null then format('its counter prints a range of %s', printed.range)
       when unit.kind is null then format('the kind of %s', _firer."from")
       when printed.gun then format('the range of %s', _firer."from")
@@ -49,6 +52,9 @@ as $$
   cross join lateral positions.place(_firer.position_id, _firer."from") as place
   left join public.unit on unit.id = place.unit
   cross join lateral (
+    select ddp._overnight(coalesce(_firer.conditions, position.conditions)) as overnight
+  ) as now
+  cross join lateral (
     select
       (place.attributes ->> 'range')::integer as range,
       (place.attributes ->> 'steps')::integer as steps,
@@ -58,7 +64,7 @@ as $$
     and place.q is not null
 $$;
 
-comment on function ddp._firer(bigint, text) is
+comment on function ddp._firer(bigint, text, jsonb) is
 'Who fires: where it stands, how far it reaches (null where its counter does not say), and by which rule.';
 
 create or replace function ddp._between(
@@ -132,8 +138,9 @@ declare
   target record;
   either text;
   away integer;
+  target_name text := positions.spoken(los."to");
 begin
-  select * into firer from ddp._firer(los.position_id, los."from");
+  select * into firer from ddp._firer(los.position_id, los."from", los.conditions);
   select * into target from positions.place(los.position_id, los."to");
   if firer.q is null or target.q is null then
     raise exception 'no line of fire from % to %: one of them is not on the map', los."from", los."to"
@@ -155,18 +162,18 @@ begin
       values
       (
         away = 1 and firer.reach is distinct from 0,
-        '8.1', los."to", 'passes', 'an adjacent hex is fired at without range'
+        '8.1', target_name, 'passes', 'an adjacent hex is fired at without range'
       ),
       (
         away > 1 or firer.reach = 0,
         firer.rule,
-        los."to",
+        target_name,
         case when firer.reach is null then 'unknown' when away > firer.reach or firer.reach = 0 then 'blocks' else 'passes' end,
         firer.note
       ),
       (
         away > 1 and not firer.barred_by_terrain,
-        '8.1', los."to", 'passes', 'ground in between stops infantry only'
+        '8.1', target_name, 'passes', 'ground in between stops infantry only'
       )
     ) as fact (holds, rule, at, effect, note)
     where fact.holds
@@ -219,7 +226,7 @@ begin
   select
     '8.1',
     null,
-    los."to",
+    target_name,
     verdict.word,
     case verdict.word
       when 'blocked' then 'it cannot be fired at from there'
@@ -258,7 +265,7 @@ as $$
     hex.r,
     hex.label,
     lattice.distance(firer.q, firer.r, hex.q, hex.r)
-  from ddp._firer(fan.position_id, fan."from") as firer
+  from ddp._firer(fan.position_id, fan."from", fan.conditions) as firer
   cross join ddp._reading(fan.position_id, fan.policy) as reading
   cross join lateral lattice.disc(firer.q, firer.r, least(fan.radius, coalesce(firer.reach, 1))) as disc
   inner join public.hex on hex.map_id = firer.map_id and hex.q = disc.hq and hex.r = disc.hr
@@ -290,13 +297,13 @@ as $$
     case los.effect when 'blocks' then 'hides' else los.effect end,
     format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes barred' else 'lines' end),
     los.point
-  from ddp._firer(fan_reasons.position_id, fan_reasons."from") as firer
+  from ddp._firer(fan_reasons.position_id, fan_reasons."from", fan_reasons.conditions) as firer
   cross join lateral lattice.disc(
     firer.q, firer.r, least(fan_reasons.radius, greatest(coalesce(firer.reach, 1), 1))
   ) as disc
   inner join public.hex on hex.map_id = firer.map_id and hex.q = disc.hq and hex.r = disc.hr
   cross join lateral ddp.los(
-    fan_reasons.position_id, fan_reasons."from", hex.label, fan_reasons.conditions, fan_reasons.policy
+    fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
   ) as los
   where (disc.dq <> 0 or disc.dr <> 0)
     and (los.effect in ('blocks', 'unknown') or los.point is not null)

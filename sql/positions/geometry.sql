@@ -22,12 +22,12 @@ as $$
       positions.place(range.position_id, range."to") as target,
       lateral (
         select * from positions.place(
-          range.position_id, coalesce(start.attributes -> 'zone' ->> 'beach', range."from")
+          range.position_id, coalesce('hex:' || (start.attributes -> 'zone' ->> 'beach'), range."from")
         )
       ) as start_hex,
       lateral (
         select * from positions.place(
-          range.position_id, coalesce(target.attributes -> 'zone' ->> 'beach', range."to")
+          range.position_id, coalesce('hex:' || (target.attributes -> 'zone' ->> 'beach'), range."to")
         )
       ) as target_hex
     where position.id = range.position_id
@@ -52,7 +52,7 @@ as $$
       when counted.zone is not null then '22.3.1'
       when counted.hexes = 0 and counted.through_cave_mouth then '6.3'
     end,
-    coalesce(counted.zone ->> 'beach', range."to"),
+    coalesce(counted.zone ->> 'beach', positions.spoken(range."to")),
     case
       when counted.zone ->> 'run' = 'final_run_in' then '+1'
       when counted.zone ->> 'run' = 'approach' then '+3'

@@ -1,11 +1,38 @@
 -- needs: lattice/cells.sql
 -- Where something named in a question stands: a hex by its label, or a unit by its id.
+--
+-- A word that is both, as where a squad is called A3, names neither: `hex:A3` and `unit:A3` say
+-- which is meant, and are good for any other place too.
+
+create or replace function positions._is_both(name text)
+returns boolean
+language plpgsql immutable parallel safe
+as $$
+begin
+  raise exception '% is a unit and a hex here; write unit:% or hex:%', name, name, name
+    using errcode = 'ambiguous_parameter';
+end
+$$;
+
+comment on function positions._is_both(text) is
+'Refuse a word that names a unit and a hex: nothing is guessed.';
+
+create or replace function positions.spoken(name text)
+returns text
+language sql immutable parallel safe
+return case
+  when name like 'hex:%' then substr(name, 5)
+  when name like 'unit:%' then substr(name, 6)
+  else name
+end;
+
+comment on function positions.spoken(text) is
+'A name of a question as a ruling speaks of it: without the word before it that says which is meant.';
 
 create or replace function positions.place(position_id bigint, name text)
 returns table (q integer, r integer, unit bigint, side text, attributes jsonb)
 language sql stable parallel safe rows 1
 as $$
-  -- a unit is found before a hex of the same name; a key that is null is looked up nowhere
   select
     coalesce(unit.q, hex.q),
     coalesce(unit.r, hex.r),
@@ -13,16 +40,51 @@ as $$
     unit.side,
     coalesce(unit.attributes, '{}')
   from public.position
-  left join public.unit on unit.position_id = position.id and unit.code = place.name
+  -- a key that is null is looked up nowhere
+  left join public.unit
+    on unit.position_id = position.id
+      and unit.code = case
+        when place.name not like 'hex:%' then positions.spoken(place.name)
+      end
   left join public.hex
     on hex.map_id = position.map_id
-      and hex.label = case when unit.id is null then place.name end
+      and hex.label = case
+        when place.name not like 'unit:%' then positions.spoken(place.name)
+      end
   where position.id = place.position_id
-    and (unit.id is not null or hex.q is not null)
+    and case
+      when unit.id is null then hex.q is not null
+      -- told of the row, so that nothing is judged before it is there
+      when hex.q is not null then positions._is_both(unit.code)
+      else true
+    end
 $$;
 
 comment on function positions.place(bigint, text) is
-'The hex that a label or a unit''s id names in a position; no row where it names nothing.';
+'The hex that a label or a unit''s id names in a position; no row where it names nothing, an error where it names both.';
+
+create or replace function positions.named(position_id bigint, words text[], labels text[])
+returns table (word text, unit boolean, unit_q integer, unit_r integer, hex boolean)
+language sql stable parallel safe rows 2
+as $$
+  select
+    asked.word,
+    unit.id is not null,
+    coalesce(unit.q, beach.q),
+    coalesce(unit.r, beach.r),
+    hex.q is not null
+  from public.position
+  cross join unnest(named.words, named.labels) as asked (word, label)
+  left join public.unit on unit.position_id = position.id and unit.code = asked.word
+  -- who is on the way ashore is counted at its beach
+  left join public.hex as beach
+    on beach.map_id = position.map_id and beach.label = unit.attributes -> 'zone' ->> 'beach'
+  left join public.hex on hex.map_id = position.map_id and hex.label = asked.label
+  where position.id = named.position_id
+$$;
+
+comment on function positions.named(bigint, text[], text[]) is
+'Of some words, each with the label that it may be: whether it is a unit and where that is, whether it is a hex.';
 
 -- A label is runs of capital letters or digits. Within a run 9 comes before 10 and Z before AA:
 -- the shorter first. Boards come in the order in which the map lists them, as in db/labels.py.

@@ -139,7 +139,7 @@ begin
   perform maps._lock(coalesce(new.map_id, old.map_id));
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
-    and kept.viewer in (old.code, new.code);
+    and positions.spoken(kept.viewer) in (old.code, new.code);
   return null;
 end
 $$;

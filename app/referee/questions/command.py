@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling, Step
 from app.referee.words import not_known, series
-from importers.cases import Names
+from importers.questions import Names
 
 GIVES = "gives "
 """How the effect of a rule begins that says what command brings."""
@@ -65,4 +65,5 @@ KIND = QuestionKind(
     verdict=_verdict,
     points=("css-65", "ccp-29", "ddp-1", "ddp-11"),
     example="command: {unit: C/1/9}",
+    names_units=("by",),
 )

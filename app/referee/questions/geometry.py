@@ -9,7 +9,7 @@ from pydantic import Field
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, RulingError, Step
 from app.referee.words import LISTED, clauses, counted, is_long, series
 from db.rulesets import CODES, read_ruleset
-from importers.cases import Names
+from importers.questions import Names
 
 Place = Annotated[str, Names(("hex", "unit"))]
 

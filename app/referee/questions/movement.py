@@ -25,13 +25,13 @@ from app.referee.words import (
     rest_unknown,
     series,
 )
-from importers.cases import Names
+from importers.questions import Names
 
 MOVED = ("css", "ccp")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
 POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
-    "css-47", "css-54", "css-57", "css-58", "css-62", "css-63",
+    "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
@@ -383,6 +383,7 @@ KINDS = [
         points=POINTS,
         example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
         draws="path",
+        names_units=("opportunity_fire", "left_alone"),
     ),
     QuestionKind(
         name="reach",
@@ -424,5 +425,6 @@ KINDS = [
         verdict=_stack_verdict,
         points=POINTS,
         example='stack: {hex: "22.80"}',
+        names_units=("morale",),
     ),
 ]

@@ -51,11 +51,13 @@ def _los(asked: Asked, ends: Ends) -> Finding:
 
 
 def _fan(asked: Asked, fan: FanOf) -> Finding:
-    rows = asked.rows(
-        f"select * from {asked.ruleset}.fan(:position, :start, :range, :conditions, :policy)",
-        start=fan.start,
-        range=fan.range,
+    # what a position as it is saved sees is kept from one question to the next
+    seen = (
+        "positions.viewshed(:position, :start, :range)"
+        if asked.as_it_stands
+        else f"{asked.ruleset}.fan(:position, :start, :range, :conditions, :policy)"
     )
+    rows = asked.rows(f"select label from {seen}", start=fan.start, range=fan.range)
     reasons = asked.reasons(
         f"select * from {asked.ruleset}.fan_reasons(:position, :start, :range, :conditions, :policy)",
         start=fan.start,

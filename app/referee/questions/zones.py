@@ -21,7 +21,7 @@ from app.referee.words import (
     rest_unknown,
     series,
 )
-from importers.cases import Names
+from importers.questions import Names
 
 POINTS: tuple[str, ...] = (
     "css-11", "css-12", "css-43", "css-44", "css-47", "css-54", "css-62", "css-64",
@@ -189,6 +189,7 @@ KINDS = [
         points=POINTS,
         example="fire_zone: {unit: C/1/9}",
         draws="hexes",
+        names_units=("by",),
     ),
     QuestionKind(
         name="trace_path",

@@ -14,12 +14,11 @@ import click
 from sqlalchemy.engine import Connection
 
 from app.referee.arguments import Argument, arguments, needs_units
-from app.referee.boards import Answer, open_board
-from app.referee.picture import marked
+from app.referee.boards import Answer, Board, open_board
 from app.referee.questions import kinds
 from app.referee.rulings import QuestionKind
 from app.terminal.catalogue import question_help, question_name
-from app.terminal.database import asking
+from app.terminal.database import reading
 from app.terminal.output import out, print_json
 from app.terminal.report import draw, report_ruling
 from importers.documents import Problems, read_document, resolved
@@ -184,7 +183,7 @@ def _answer(
     as_json: bool,
     **given: Any,
 ) -> None:
-    with asking() as connection:
+    with reading() as connection:
         on = open_board(connection, board)
         question: dict[str, Any] = {kind.name: _arguments(kind, given)}
         if policy:
@@ -197,7 +196,7 @@ def _answer(
         else:
             report_ruling(answer.ruling, out)
             if draw:
-                _draw(answer, connection)
+                _draw(on, answer, connection)
 
 
 def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:
@@ -224,9 +223,9 @@ def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return tree
 
 
-def _draw(answer: Answer, connection: Connection) -> None:
-    position = answer.case.position
-    out.print(draw(position, marked(answer.ruling, position, connection)), no_wrap=True)
+def _draw(board: Board, answer: Answer, connection: Connection) -> None:
+    position = board.position(connection)
+    out.print(draw(position, answer.picture.marks(position.board, connection)), no_wrap=True)
 
 
 COMMANDS = [command_of(kind) for kind in kinds()]

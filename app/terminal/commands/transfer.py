@@ -150,6 +150,8 @@ def import_position_command(file: Path, replace: bool, as_json: bool) -> None:
         f"{'replaced' if report.replaced else 'imported'} the {report.ruleset} position {report.name}"
         f" on {report.map}: {report.units} units, {report.markers} markers"
     )
+    for notice in report.notices:
+        say(notice)
 
 
 @export_group.command("map")

@@ -10,10 +10,10 @@ from flask_openapi3 import APIBlueprint, Tag
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.referee.boards import open_board
-from app.referee.whatif import read_changes
+from app.referee.whatif import changes_of
 from app.web.api import PREFIX, problems
-from app.web.site import engine
-from db.values import to_json
+from app.web.site import asking
+from importers.documents import read_values
 
 api = APIBlueprint("asks", __name__, url_prefix=PREFIX)
 ASKING = Tag(name="Asking", description="Questions put to maps and positions that are saved")
@@ -95,8 +95,8 @@ def ask(body: AskBody) -> Response:
     """
     question = dict(body.question)
     question |= {key: told for key in ("policy", "conditions") if (told := getattr(body, key))}
-    with engine().connect() as connection:
+    changes = changes_of(read_values(body.changes.model_dump(), "changes"))
+    with asking(what_if=bool(changes)) as connection:
         board = open_board(connection, body.on)
-        changes = read_changes(to_json(body.changes.model_dump(), indent=None))
         answer = board.ask(connection, question, changes)
-        return flask.jsonify(answer.as_dict(connection))
+        return flask.jsonify(answer.as_dict())

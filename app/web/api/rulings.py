@@ -17,7 +17,8 @@ from app.referee.saved import Wanted, kept, kept_summary, save, saved_ruling, sa
 from app.web.api import PREFIX, problems
 from app.web.site import database, engine
 from db.rulesets import CODES
-from importers.cases import ASK_KEYS, CASE_KEYS
+from importers.cases import CASE_KEYS
+from importers.questions import ASK_KEYS
 
 api = APIBlueprint("rulings_api", __name__, url_prefix=PREFIX)
 RULINGS = Tag(name="Rulings", description="Questions about positions, answered with every rule applied")

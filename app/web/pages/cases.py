@@ -94,15 +94,16 @@ def _text_to_start_from() -> str:
             abort(404, f"There is no ruling {id[:40]!r}.")
         return written(row["document"])
     if name := request.args.get("position"):
-        return _about(open_board(database(), name, "position"))
+        return _about(open_board(database(), name, "position"), database())
     return ""
 
 
-def _about(board: Board) -> str:
+def _about(board: Board, connection: Connection) -> str:
     """A saved position as a case, with a question that every game answers to begin with."""
-    units = [unit["id"] for unit in board.tree["units"] if "at" in unit]
+    tree = board.tree(connection)
+    units = [unit["id"] for unit in tree.get("units", ()) if "at" in unit]
     ask = [{"range": {"from": units[0], "to": units[-1]}}] if units else []
-    return written({"case": f"about-{board.name}", **board.tree, "ask": ask})
+    return written({"case": f"about-{board.name}", **tree, "ask": ask})
 
 
 @pages.post("")

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from app.referee.boards import open_board
 from app.web.proof import drawing, proof
-from app.web.site import database, engine
+from app.web.site import database
 from db import inventory, reference
 from db.contents import ruleset_contents
 
@@ -42,8 +42,7 @@ def home() -> str:
     """What Sightline is, three questions answered live, and what this database holds."""
     there = {entry.name for entry in inventory.positions(database())}
     shown = [live for live in (SIGHT, FAN) if live.board in there]
-    with engine().connect() as connection:
-        examples = [_answered(connection, live) for live in shown]
+    examples = [_answered(database(), live) for live in shown]
     return render_template(
         "home.html",
         examples=examples,
@@ -54,10 +53,11 @@ def home() -> str:
 
 
 def _answered(connection: Connection, live: Live) -> dict[str, Any]:
-    answer = open_board(connection, live.board, "position").ask(connection, {live.kind: live.arguments})
+    board = open_board(connection, live.board, "position")
+    answer = board.ask(connection, {live.kind: live.arguments})
     return {
         "heading": live.heading,
         "proof": proof(answer.ruling, connection, anchor=live.kind, steps=STEPS),
-        "drawing": drawing(answer.ruling, answer.case.position, connection),
+        "drawing": drawing(answer.ruling, board.position(connection), connection),
         "address": url_for("maps.position_board", name=live.board, tool=live.kind, **live.arguments),
     }

@@ -20,13 +20,13 @@ from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.board import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.referee.arguments import Argument, form_fields, needs_units
-from app.referee.boards import Answer, Kind, case_file, open_board
+from app.referee.boards import Answer, Board, Kind, case_file, open_board
 from app.referee.questions import kinds_of
 from app.referee.rulings import QuestionKind
 from app.web.address import OWN, SEPARATOR, View, listed, view
 from app.web.change_form import with_one_more
 from app.web.proof import drawing, proof
-from app.web.site import database, engine, known_version
+from app.web.site import asking, database, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
@@ -123,20 +123,28 @@ def _picture(kind: Kind, name: str) -> AnyResponse:
 
 
 def _show(kind: Kind, name: str) -> str | AnyResponse:
-    with engine().connect() as connection:
+    with asking(what_if=bool(request.args.get("whatif"))) as connection:
         shown = view(open_board(connection, name, kind), request.args)
         return _page(connection, shown)
 
 
 def _page(connection: Connection, shown: View, error: SightlineError | None = None) -> str | AnyResponse:
     """The page or a part of it; what cannot be done is told in the panel."""
-    board, answer = shown.board, None
+    with shown.board.changed(connection, shown.changes) as board:
+        return _rendered(connection, shown, board, error)
+
+
+def _rendered(
+    connection: Connection, shown: View, board: Board, error: SightlineError | None
+) -> str | AnyResponse:
+    """The page of a board as it is now."""
+    answer = None
     try:
         question = shown.question
-        answer = board.ask(connection, question, shown.changes) if question else None
+        answer = board.ask(connection, question) if question else None
     except SightlineError as wrong:
         error = error or wrong
-    position = answer.case.position if answer else board.position(connection, shown.changes)
+    position = board.position(connection)
     looked_at = None
     try:
         looked_at = _looked_at(connection, shown, position)
@@ -179,7 +187,7 @@ def _panel(
         "fields": _fields(shown, position),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
         "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
-        "draws": to_json(answer.draws(connection), indent=None) if answer else "",
+        "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
         "case_address": shown.address("case") if answer or shown.changes else None,
@@ -371,7 +379,7 @@ def _written(value: Any) -> Any:
 
 def _change(kind: Kind, name: str) -> AnyResponse:
     """Make one more change and go to the page with it; one that cannot be is told there."""
-    with engine().connect() as connection:
+    with asking(what_if=True) as connection:
         shown = view(open_board(connection, name, kind), request.args)
         try:
             form = {
@@ -380,7 +388,7 @@ def _change(kind: Kind, name: str) -> AnyResponse:
                 if key.startswith(FORM)
             }
             changed = with_one_more(shown.changes, shown.board, form, connection)
-            shown.board.position(connection, changed)
+            shown.board.check(connection, changed)
         except SightlineError as error:
             page = _page(connection, shown, error)
             return page if isinstance(page, AnyResponse) else Response(page)
@@ -393,15 +401,15 @@ def _change(kind: Kind, name: str) -> AnyResponse:
 
 def _case(kind: Kind, name: str) -> str | AnyResponse:
     """What is asked as a case file: to read, to download (`download=1`), to take to the desk."""
-    with engine().connect() as connection:
+    with asking(what_if=True) as connection:
         shown = view(open_board(connection, name, kind), request.args)
         question = shown.question
         if question is not None:
             text = case_file(connection, shown.board, question, shown.changes)
             file = f"{name}-{shown.tool.name if shown.tool else 'case'}.yaml"
         else:
-            shown.board.position(connection, shown.changes)
-            tree = shown.changes.applied(shown.board.tree)
+            with shown.board.changed(connection, shown.changes) as now:
+                tree = now.tree(connection)
             text, file = written({"name": f"{name}-what-if", **tree}), f"{name}-what-if.yaml"
     if request.args.get("download"):
         response = Response(text, content_type="application/yaml; charset=utf-8")

@@ -1,0 +1,228 @@
+"""Questions as documents have them: kind and arguments, every name checked against who and what is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from db.counters import CONDITIONS
+from db.labels import HEX, UNIT, Axial, LabelError, nearest, unprefixed
+from db.map_draft import MapDraft
+from db.rulesets import read_ruleset
+from importers.documents import Node, Problems
+from importers.forms import fill
+from importers.map_reading import read_hex
+
+ASK_KEYS = ("id", "expect", "policy", "conditions")
+
+
+@dataclasses.dataclass
+class Question:
+    """One item of `ask`."""
+
+    kind: str
+    arguments: BaseModel
+    asked: dict[str, Any]
+    """Kind and arguments, each place by the label or id it has."""
+    at: Node
+    """Where it stands in the file."""
+    id: str | None = None
+    expect: dict[str, Any] | None = None
+    policy: dict[str, str] = dataclasses.field(default_factory=dict)
+    conditions: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Names:
+    """A field of a question's arguments that names something of the position: what kinds of thing."""
+
+    what: tuple[str, ...]
+    """Of: hex, unit, side, map_feature."""
+
+
+class Roster(Protocol):
+    """Who and what a question can name: a draft's units and hexes, or a saved position's."""
+
+    ruleset: str
+    board: MapDraft
+
+    def is_unit(self, code: str) -> bool: ...
+
+    def standing(self, code: str) -> Axial | None:
+        """The hex of a unit, or its beach on the way ashore; None off the map."""
+
+    def codes(self) -> Collection[str]:
+        """All units, for a good word on one that is not there."""
+
+
+Kinds = Mapping[str, type[BaseModel]]
+
+
+def read_questions(node: Node | None, roster: Roster, kinds: Kinds, problems: Problems) -> list[Question]:
+    if node is None:
+        return []
+    items = node.items(problems)
+    if not items:
+        problems.add(node, "there is no question")
+    return [
+        question for item in items if (question := read_question(item, roster, kinds, problems)) is not None
+    ]
+
+
+def read_question(item: Node, roster: Roster, kinds: Kinds, problems: Problems) -> Question | None:
+    if not isinstance(item.value, dict):
+        problems.add(item, f"expected a question, found {item.kind}")
+        return None
+    named_kinds = [key for key in item.value if key not in ASK_KEYS]
+    if len(named_kinds) != 1:
+        problems.add(item, f"an item of ask holds exactly one question, not {len(named_kinds)}")
+        return None
+    kind = named_kinds[0]
+    node = item.value[kind]
+    if kind not in kinds:
+        problems.add(
+            node,
+            f"{roster.ruleset} has no question {kind!r}; it answers {', '.join(sorted(kinds))}",
+            functools.partial(nearest, kind, kinds),
+        )
+        return None
+    arguments = fill(kinds[kind], node, problems)
+    if arguments is not None:
+        named = _read_names(kinds[kind], node, roster, problems)
+        arguments = None if None in named.values() else arguments.model_copy(update=named)
+    extras = {key: item.value[key] for key in ASK_KEYS if key in item.value}
+    id = extras["id"].string(problems) if "id" in extras else None
+    expect = extras["expect"].mapping(problems) if "expect" in extras else None
+    policy = read_policy(extras["policy"], roster.ruleset, problems) if "policy" in extras else {}
+    conditions = {}
+    if "conditions" in extras:
+        conditions = read_conditions(extras["conditions"], roster.ruleset, problems)
+    if arguments is None:
+        return None
+    return Question(
+        kind,
+        arguments,
+        {kind: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        item,
+        id,
+        None if expect is None else {key: _expected(value) for key, value in expect.items()},
+        policy,
+        conditions,
+    )
+
+
+def read_conditions(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:
+    form = fill(CONDITIONS[ruleset], node, problems)
+    return form.model_dump(mode="json", exclude_unset=True) if form is not None else {}
+
+
+def read_policy(node: Node, ruleset: str, problems: Problems) -> dict[str, str]:
+    points = {point.id: point for point in read_ruleset(ruleset).contested}
+    policy: dict[str, str] = {}
+    for point, chosen in node.mapping(problems).items():
+        if point not in points:
+            problems.add(
+                chosen, f"unknown contested point {point!r}", functools.partial(nearest, point, points)
+            )
+            continue
+        letter = chosen.word(problems, f"reading of {point}", list(points[point].readings))
+        if letter is not None:
+            policy[point] = letter
+    return policy
+
+
+def _expected(node: Node) -> Any:
+    """An expected value; a number with a zero at its end may be a label, and stays as written."""
+    if isinstance(node.value, dict):
+        return {key: _expected(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [_expected(child) for child in node.value]
+    if isinstance(node.value, Decimal) and str(node.value.normalize()) != node.text:
+        node.value = node.text
+    return node.value
+
+
+def _read_names(form: type[BaseModel], node: Node, roster: Roster, problems: Problems) -> dict[str, Any]:
+    """Every hex, unit and side that a question names must be there: each by the name it has."""
+    read: dict[str, Any] = {}
+    for name, field in form.model_fields.items():
+        names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
+        given = node.get(field.alias or name)
+        if names is None or given is None or given.value is None:
+            continue
+        if isinstance(given.value, list):
+            read[name] = [_read_name(item, names, roster, problems) for item in given.value]
+        else:
+            read[name] = _read_name(given, names, roster, problems)
+    return read
+
+
+def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> str | None:
+    """A name as rulings have it; a word that is a unit and a hex is never guessed."""
+    text = node.string(problems)
+    if text is None:
+        return None
+    prefix, word = unprefixed(text)
+    if prefix is not None and prefix.removesuffix(":") not in names.what:
+        problems.add(node, f"{text!r}: expected {_listed(names.what)}")
+        return None
+    is_unit = "unit" in names.what and prefix != HEX and roster.is_unit(word)
+    label = _label(word, roster) if "hex" in names.what and prefix != UNIT else None
+    if is_unit and label is not None:
+        problems.add(node, f"{word!r} is a unit and a hex here; write {UNIT}{word} or {HEX}{word}")
+        return None
+    if is_unit:
+        if "hex" in names.what and roster.standing(word) is None:
+            problems.add(node, f"the unit {word!r} is not on the map")
+        return text if prefix and _label(word, roster) is not None else word
+    if label is not None:
+        return f"{HEX}{label}" if prefix and roster.is_unit(label) else label
+    if "map_feature" in names.what and word in roster.board.features:
+        return word
+    if "side" in names.what and word in read_ruleset(roster.ruleset).facts.sides:
+        return word
+    if "hex" in names.what and prefix != UNIT:
+        _missing_place(node, word, names, roster, problems)
+        return None
+    _missing_name(node, word, names, roster, problems)
+    return None
+
+
+def _label(word: str, roster: Roster) -> str | None:
+    """The label of the hex that a word names, if it names one of this map."""
+    scheme = roster.board.scheme
+    try:
+        place = scheme.hex(word)
+    except LabelError:
+        return None
+    return scheme.label(place) if place in roster.board.hexes else None
+
+
+def _missing_name(node: Node, word: str, names: Names, roster: Roster, problems: Problems) -> None:
+    """Nothing has this name: tell what was looked for, and what is called almost so."""
+    known: dict[str, Collection[str]] = {
+        "unit": roster.codes(),
+        "map_feature": list(roster.board.features),
+        "side": list(read_ruleset(roster.ruleset).facts.sides),
+    }
+    words = [one for what in names.what for one in known.get(what, ())]
+    what = _listed(tuple(what for what in names.what if what in known))
+    problems.add(node, f"there is no {what} {word!r}", functools.partial(nearest, word, words))
+
+
+def _missing_place(node: Node, word: str, names: Names, roster: Roster, problems: Problems) -> None:
+    """No hex has this label; a unit with a name like it may have been meant."""
+    alike = nearest(word, roster.codes(), 1) if "unit" in names.what else []
+    if alike:
+        problems.add(node, f"there is no hex or unit {word!r}", lambda: alike)
+    else:
+        read_hex(node.spelled(word), roster.board, problems)
+
+
+def _listed(what: tuple[str, ...]) -> str:
+    return " or ".join(one.replace("_", " ") for one in what)
