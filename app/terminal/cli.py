@@ -7,6 +7,8 @@ expectation fails, a check fails), 2 it could not be done (bad input, no server)
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import sys
 
@@ -26,7 +28,7 @@ class Commands(click.Group):
         entry = catalogue.entries().get(cmd_name)
         if entry is None:
             return None
-        return next(command for command in catalogue.load(entry.module) if command.name == cmd_name)
+        return next(command for command in _loaded(entry.module) if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = catalogue.entries().values()
@@ -48,6 +50,17 @@ def cli() -> None:
       sightline db status                   is the database there, and current?
       sightline COMMAND --help              what a command takes, with examples
     """
+
+
+@functools.cache
+def _loaded(module: str) -> list[click.Command]:
+    """A module's commands. What is loaded for them stays: nobody need look for garbage in it, now or later."""
+    gc.disable()
+    try:
+        return catalogue.load(module)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def gather() -> click.Group:
