@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
+from db.citations import Kind, rule_index, uncited_reasons
 from db.labels import nearest
 from db.rules import (
     Concept,
@@ -30,11 +31,16 @@ from db.rules import (
     RuleText,
     Term,
 )
-from db.rulesets import CODES, FOLDER
+from db.rulesets import CODES, FOLDER, read_ruleset
+from db.rulesets import Rule as RuleForm
 from db.rulesets.tables import ContestedPoint, Reading, Ruleset
 
 CASES = FOLDER / "cases.json"
 """Which cases cite a rule: `{"css": {"7.1.1": [{"case": …, "title": …}]}}`; made when cases are packaged."""
+
+
+Reason = Literal["heading", "case", "definition", "not_asked"]
+"""Why the number of a rule stands nowhere in the sources."""
 
 
 class NotInReference(SightlineError):  # noqa: N818
@@ -201,6 +207,59 @@ class CaseName(Answer):
     title: str
 
 
+class CitedPlace(Answer):
+    """A place of the sources in which a rule's number stands."""
+
+    file: str
+    kind: Kind = Field(
+        description="What cites it; `data`: a datum that has it as its rule, `file`: a file as a whole"
+    )
+    name: str | None = Field(
+        description="The function, view or class, or what the datum is about; null of a file"
+    )
+    lines: list[int]
+    clauses: list[str] = Field(description="Lettered items of the rule that are named")
+
+
+class IndexedRule(RuleName):
+    """A rule and where it is decided."""
+
+    places: list[CitedPlace]
+    cases: int = Field(description="How many cases cite it")
+
+
+class UncitedRule(RuleName):
+    """A rule whose number stands nowhere in the sources."""
+
+    reason: Reason = Field(
+        description="`heading`: it has nothing of its own, `case`: cases alone cite it, `definition`: it tells of "
+        "parts and words, `not_asked`: no question has come to it yet"
+    )
+
+
+class GameIndex(Answer):
+    """The rule index of a game: from every rule to the places where it is decided."""
+
+    ruleset: str
+    title: str
+    cited: list[IndexedRule]
+    uncited: list[UncitedRule]
+
+
+class IndexCount(Answer):
+    """How many rules of a game are cited, and where."""
+
+    ruleset: str
+    title: str
+    rules: int
+    code: int = Field(description="Cited by the code, and perhaps by data too")
+    data: int = Field(description="Cited by data alone")
+    heading: int
+    case: int
+    definition: int
+    not_asked: int
+
+
 class ErratumEntry(Answer):
     """An erratum or a house rule."""
 
@@ -234,6 +293,9 @@ class RuleAnswer(Answer):
     contested: list[Contested]
     concepts: list[ConceptName]
     cases: list[CaseName]
+    decided_in: list[CitedPlace] = Field(
+        description="Where its number stands in the code and the data: functions first, files as a whole last"
+    )
     as_of: datetime.date
     errata: list[ErratumEntry] = Field(description="What changes the rule on that day")
     editions: list[str] = Field(description="Imported editions that have the rule, the newest import first")
@@ -309,8 +371,12 @@ def game_title(connection: Connection, ruleset: str) -> str:
     known = sa.select(Ruleset.title).where(Ruleset.code == ruleset)
     title = connection.scalar(known) if ruleset in CODES else None
     if title is None:
-        raise NotInReference(f"No ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
+        raise _no_ruleset(ruleset)
     return title
+
+
+def _no_ruleset(ruleset: str) -> NotInReference:
+    return NotInReference(f"No ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
 
 
 def editions(connection: Connection, ruleset: str, rule_id: int | None = None) -> list[str]:
@@ -423,6 +489,7 @@ def rule(
             )
         ),
         cases=cases_citing(ruleset, row.number),
+        decided_in=_places(ruleset, row.number),
         as_of=day,
         errata=errata(connection, rule_id=row_id, as_of=day),
         editions=editions(connection, ruleset, row_id),
@@ -758,6 +825,69 @@ def remove_erratum(connection: Connection, erratum: int) -> None:
 def cases_citing(ruleset: str, number: str) -> list[CaseName]:
     """The packaged cases that cite a rule; none where no index is packaged."""
     return [CaseName(**case) for case in _case_index().get(ruleset, {}).get(number, ())]
+
+
+def _places(ruleset: str, number: str) -> list[CitedPlace]:
+    return [CitedPlace.model_validate(place._asdict()) for place in rule_index(ruleset).places(number)]
+
+
+def index(ruleset: str) -> GameIndex:
+    """Where each rule of a game is decided, and which rules are cited nowhere; it needs no database."""
+    if ruleset not in CODES:
+        raise _no_ruleset(ruleset)
+    found = rule_index(ruleset).cited()
+    rules = read_ruleset(ruleset).rules
+    return GameIndex(
+        ruleset=ruleset,
+        title=read_ruleset(ruleset).facts.title,
+        cited=[
+            IndexedRule(
+                ruleset=ruleset,
+                number=rule.number,
+                title=rule.title,
+                places=_places(ruleset, rule.number),
+                cases=len(cases_citing(ruleset, rule.number)),
+            )
+            for rule in rules
+            if rule.number in found
+        ],
+        uncited=[
+            UncitedRule(
+                ruleset=ruleset, number=rule.number, title=rule.title, reason=_why_uncited(ruleset, rule)
+            )
+            for rule in rules
+            if rule.number not in found
+        ],
+    )
+
+
+def _why_uncited(ruleset: str, rule: RuleForm) -> Reason:
+    if rule.kind != "rule":
+        return "heading"
+    if cases_citing(ruleset, rule.number):
+        return "case"
+    return "definition" if rule.number in uncited_reasons(ruleset).definition else "not_asked"
+
+
+def index_counts() -> list[IndexCount]:
+    """How much of each game is cited."""
+    return [_count(index(code)) for code in CODES]
+
+
+def _count(answer: GameIndex) -> IndexCount:
+    coded = sum(any(place.kind != "data" for place in rule.places) for rule in answer.cited)
+    reasons = [rule.reason for rule in answer.uncited]
+    return IndexCount(
+        ruleset=answer.ruleset,
+        title=answer.title,
+        rules=len(answer.cited) + len(answer.uncited),
+        code=coded,
+        data=len(answer.cited) - coded,
+        heading=reasons.count("heading"),
+        case=reasons.count("case"),
+        definition=reasons.count("definition"),
+        not_asked=reasons.count("not_asked"),
+    )
 
 
 @functools.cache

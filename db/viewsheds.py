@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base
@@ -38,4 +40,7 @@ class Viewshed(Base):
     qs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="q of every hex seen")
     rs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="r of every hex seen")
     labels: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Label of every hex seen")
+    reasons: Mapped[list[Any] | None] = mapped_column(
+        JSONB, comment="What hides the rest, as the reasons of the fan tell it; null until somebody asks"
+    )
     ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of every hex seen")

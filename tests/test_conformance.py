@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.referee.conformance import MADE, SUITE, Conformance, conformance, page, read_entries, rule_index
 from app.referee.questions import kinds_of
-from db import SightlineError
+from db import SightlineError, citations
 from db.rulesets import CODES
 from tests.conftest import ROOT
 
@@ -65,6 +65,15 @@ def test_the_figures_add_up(found: dict[str, Conformance]) -> None:
 def test_the_index_of_cases_by_rule_is_fresh(found: dict[str, Conformance]) -> None:
     written = (ROOT / "db" / "rulesets" / "cases.json").read_text(encoding="utf-8")
     assert written == rule_index(found), f"db/rulesets/cases.json is not up to date: {RENEW}"
+
+
+@pytest.mark.parametrize("ruleset", CODES)
+def test_every_rule_that_a_ruling_tells_is_in_the_rule_index(
+    ruleset: str, found: dict[str, Conformance]
+) -> None:
+    told = {step.rule for case in found[ruleset].cases for ruling in case.rulings for step in ruling.steps}
+    assert told
+    assert told - citations.rule_index(ruleset).cited() == set()
 
 
 def test_the_page_is_fresh(found: dict[str, Conformance]) -> None:

@@ -79,6 +79,9 @@ def test_a_wheel_in_a_clean_environment_serves(databases: Databases, tmp_path: P
         assert get(server.address + "/")[0] == 200
         assert get(server.address + "/static/sightline.css")[0] == 200
         assert get(server.address + "/api/docs/")[0] == 200
+        index = json.loads(get(server.address + "/api/v1/rules/css/index")[1])
+        cited = {place["file"].partition("/")[0] for rule in index["cited"] for place in rule["places"]}
+        assert cited == {"sql", "app", "db"}, "the index is made of the installed sources"
         assert server.stop(signal.SIGTERM) == 0, server.told()
     finally:
         if process.poll() is None:

@@ -24,8 +24,9 @@ from app.referee.questions import forms, kinds_of
 from app.referee.rulings import QuestionKind, Ruling, rule
 from app.referee.whatif import NOTHING, Changes
 from db import SightlineError
+from db.database import fetched
 from db.inventory import map_facts, no_board, no_map, no_position
-from db.labels import Axial, Scheme
+from db.labels import Axial, Scheme, unprefixed
 from db.map_draft import MapDraft
 from db.position_draft import PositionDraft
 from db.values import canonical
@@ -34,7 +35,7 @@ from importers.map_writing import about, artwork, features, ground
 from importers.maps import load_draft
 from importers.positions import open_position, stored_tree, written
 from importers.questions import Question, read_question
-from importers.rosters import StoredRoster
+from importers.rosters import Names, StoredRoster, words_of
 
 Tree = dict[str, Any]
 Kind = Literal["map", "position"]
@@ -61,6 +62,8 @@ class Board:
     scheme: Scheme
     conditions: Tree
     policy: Mapping[str, str]
+    names: Names = ()
+    """What is known already of words that a question may name."""
     passing: bool = False
     """Whether it is the copy that a what-if has made."""
 
@@ -82,7 +85,9 @@ class Board:
         kind = next((kind for name, kind in kinds_of(self.ruleset).items() if name in asked), None)
         if kind is not None and needs_units(kind) and self._is_empty(connection):
             raise self._no_units(connection)
-        roster = StoredRoster(connection, self.map_id, self.position_id, self.ruleset, self.scheme)
+        roster = StoredRoster(
+            connection, self.map_id, self.position_id, self.ruleset, self.scheme, self.names
+        )
         with self._in_words(kind.name if kind else "", words):
             question = self._question(asked, kind, roster)
             ruling = rule(
@@ -102,7 +107,7 @@ class Board:
         problems = Problems()
         node = read_values(asked, self.name, problems)
         if kind is not None:
-            roster.look_up(node.at([kind.name]))
+            roster.look_up(words_of(asked[kind.name]))
         question = read_question(node, roster, forms()[self.ruleset], problems)
         problems.raise_if_any()
         assert question is not None
@@ -118,7 +123,7 @@ class Board:
             copy = connection.scalar(sa.select(sa.func.positions.copy(self.position_id)))
             assert copy is not None
             conditions = changes.make(connection, self.map_id, copy, self.conditions)
-            yield dataclasses.replace(self, position_id=copy, conditions=conditions, passing=True)
+            yield dataclasses.replace(self, position_id=copy, conditions=conditions, names=(), passing=True)
             savepoint.rollback()
 
     def check(self, connection: Connection, changes: Changes) -> None:
@@ -188,15 +193,24 @@ class Answer:
         return self.picture.as_dict(self.scheme)
 
 
-def open_board(connection: Connection, name: str, kind: Kind | None = None) -> Board:
-    """The position or map of a name; of two with one name, the position, unless `kind` says."""
+def open_board(
+    connection: Connection, name: str, kind: Kind | None = None, question: Tree | None = None
+) -> Board:
+    """The position or map of a name; of two with one name, the position, unless `kind` says.
+
+    Who has a question already gives it, so that what it names is looked up along the way.
+    """
     name = name.replace("\0", "\ufffd")  # which no text in the database can have
-    found = connection.execute(
-        sa.text("select * from positions.board(:name, :kind)"), {"name": name, "kind": kind}
-    ).one_or_none()
-    if found is None:
+    asked = sorted({unprefixed(word)[1] for word in words_of(question)})
+    rows = fetched(
+        connection,
+        "select * from positions.board(:name, :kind, :words)",
+        {"name": name, "kind": kind, "words": asked},
+    )
+    if not rows:
         missing = {"map": no_map, "position": no_position, None: no_board}[kind]
         raise missing(connection, name)
+    [found] = rows
     return Board(
         found.kind,
         name,
@@ -208,6 +222,7 @@ def open_board(connection: Connection, name: str, kind: Kind | None = None) -> B
         Scheme.model_validate(found.scheme),
         found.conditions,
         found.policy,
+        tuple(map(tuple, found.names or ())),
     )
 
 

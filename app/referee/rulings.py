@@ -16,11 +16,11 @@ from typing import Any
 import psycopg
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from app.referee import words
 from db import SightlineError
+from db.database import fetched
 from db.rulesets import ContestedPoint, read_ruleset
 from db.values import canonical, exact
 from importers.cases import CaseDraft, store_position
@@ -104,13 +104,10 @@ class Asked:
 
     def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
         """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
-        statement = sa.text(query).bindparams(
-            *(sa.bindparam(name, type_=JSONB) for name in JSON_ARGUMENTS if f":{name}" in query)
-        )
         common = {"position": self.position_id, "conditions": self.conditions, "policy": self.policy}
         used = {name: value for name, value in common.items() if f":{name}" in query}
         try:
-            return list(self.connection.execute(statement, used | values))
+            return fetched(self.connection, query, used | values)
         except sa.exc.DBAPIError as error:
             if isinstance(error.orig, psycopg.errors.NoDataFound | psycopg.errors.AmbiguousParameter):
                 # how a function says that it was asked about something that is not there, or about two

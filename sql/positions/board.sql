@@ -1,6 +1,7 @@
+-- needs: positions/place.sql
 -- What questions are put to: a saved position, or a map by its bare position, on which nothing stands.
 
-create or replace function positions.board(name text, kind text default null)
+create or replace function positions.board(name text, kind text default null, words text[] default '{}')
 returns table (
   kind text,
   position_id bigint,
@@ -10,7 +11,8 @@ returns table (
   map text,
   scheme jsonb,
   conditions jsonb,
-  policy jsonb
+  policy jsonb,
+  names jsonb
 )
 language sql stable parallel safe rows 1
 as $$
@@ -23,7 +25,11 @@ as $$
     map.name,
     map.scheme,
     position.conditions,
-    position.policy
+    position.policy,
+    (
+      select jsonb_agg(jsonb_build_array(named.word, named.unit, named.unit_q, named.unit_r, named.hex))
+      from positions.named(position.id, board.words, board.words) as named
+    )
   from (
     select 'position' as kind, saved.id
     from public.position as saved
@@ -42,8 +48,9 @@ as $$
   limit 1
 $$;
 
-comment on function positions.board(text, text) is
-'The saved position or map of a name, with all that a question needs to know of it; no row where there is none.';
+comment on function positions.board(text, text, text[]) is
+'The saved position or map of a name, with all that a question needs to know of it, and of some words as positions.named'
+' tells it; no row where there is none.';
 
 create or replace function positions._bare()
 returns trigger

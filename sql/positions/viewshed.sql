@@ -67,6 +67,59 @@ $$;
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
 
+create or replace function positions.viewshed_reasons(
+  position_id bigint, "from" text, radius integer default null
+)
+returns table (rule text, clause text, at text, effect text, note text, point text)
+language plpgsql volatile rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  place record;
+  found_reasons jsonb;
+  reach integer := coalesce(viewshed_reasons.radius, 24);
+begin
+  select kept.reasons
+  into found_reasons
+  from public.viewshed as kept
+  where kept.position_id = viewshed_reasons.position_id
+    and kept.viewer = viewshed_reasons."from"
+    and kept.radius = reach;
+  if found_reasons is null then
+    select position.map_id, position.ruleset
+    into place
+    from public.position
+    where position.id = viewshed_reasons.position_id;
+    if current_setting('transaction_isolation') = 'read committed' then
+      perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
+    end if;
+    -- the row that they are kept in
+    perform positions.viewshed(viewshed_reasons.position_id, viewshed_reasons."from", viewshed_reasons.radius);
+    execute format(
+      'select coalesce(jsonb_agg(to_jsonb(told)), ''[]'') from %I.fan_reasons($1, $2, $3) as told', place.ruleset
+    )
+    into found_reasons
+    using viewshed_reasons.position_id, viewshed_reasons."from", reach;
+    if current_setting('transaction_isolation') = 'read committed'
+      and current_setting('transaction_read_only') = 'off' then
+      update public.viewshed as kept
+      set reasons = found_reasons
+      where kept.position_id = viewshed_reasons.position_id
+        and kept.viewer = viewshed_reasons."from"
+        and kept.radius = reach;
+    end if;
+  end if;
+  return query
+  select told.rule, told.clause, told.at, told.effect, told.note, told.point
+  from jsonb_to_recordset(found_reasons) as told (
+    rule text, clause text, at text, effect text, note text, point text
+  );
+end
+$$;
+
+comment on function positions.viewshed_reasons(bigint, text, integer) is
+'Why a hex or unit of a position sees no more, from the cache where it is there; the rows of its ruleset''s fan_reasons.';
+
 create or replace function positions._drop_viewsheds(map_id bigint, position_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile

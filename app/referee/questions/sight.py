@@ -51,18 +51,17 @@ def _los(asked: Asked, ends: Ends) -> Finding:
 
 
 def _fan(asked: Asked, fan: FanOf) -> Finding:
-    # what a position as it is saved sees is kept from one question to the next
-    seen = (
-        "positions.viewshed(:position, :start, :range)"
-        if asked.as_it_stands
-        else f"{asked.ruleset}.fan(:position, :start, :range, :conditions, :policy)"
-    )
-    rows = asked.rows(f"select label from {seen}", start=fan.start, range=fan.range)
-    reasons = asked.reasons(
-        f"select * from {asked.ruleset}.fan_reasons(:position, :start, :range, :conditions, :policy)",
-        start=fan.start,
-        range=fan.range,
-    )
+    given = {"start": fan.start, "range": fan.range}
+    if asked.as_it_stands:
+        # what a position as it is saved sees, and why no more, is kept from one question to the next
+        rows = asked.rows("select label from positions.viewshed(:position, :start, :range)", **given)
+        reasons = asked.reasons(
+            "select * from positions.viewshed_reasons(:position, :start, :range)", **given
+        )
+    else:
+        arguments = "(:position, :start, :range, :conditions, :policy)"
+        rows = asked.rows(f"select label from {asked.ruleset}.fan{arguments}", **given)
+        reasons = asked.reasons(f"select * from {asked.ruleset}.fan_reasons{arguments}", **given)
     return Finding(
         {"visible": sorted(row.label for row in rows)},
         [Step(row.rule, row.at, row.effect, row.note, row.clause) for row in reasons],

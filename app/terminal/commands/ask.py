@@ -184,8 +184,8 @@ def _answer(
     **given: Any,
 ) -> None:
     with reading() as connection:
-        on = open_board(connection, board)
         question: dict[str, Any] = {kind.name: _arguments(kind, given)}
+        on = open_board(connection, board, question=question)
         if policy:
             question["policy"] = dict(policy)
         if condition:

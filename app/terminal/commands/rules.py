@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from app.terminal import database
 from app.terminal.output import complain, out, print_json, print_table, say
 from db import reference
 from db.reference import NotInReference
+from db.rulesets import CODES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 WIDTH = 100
@@ -106,6 +108,8 @@ def list_command(ruleset: str, as_json: bool) -> None:
 def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | None, as_json: bool) -> None:
     """Show a rule: place, digest, references, contested points, errata and, if imported, its text.
 
+    Where it is decided is told by file, line and function; `sightline rules index` has all rules.
+
     \b
     Examples:
       sightline rules show css 7.1.2b
@@ -127,6 +131,7 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
     _section("Contested", (f"{point.id} ({point.severity}) {point.title}" for point in answer.contested))
     _section("Compared", (f"{concept.title} ({concept.code})" for concept in answer.concepts))
     _section("Cases", (f"{case.case} {case.title}" for case in answer.cases))
+    _section("Where it is decided", _place_lines(answer.decided_in))
     _section(f"Errata as of {answer.as_of}", map(_erratum_line, answer.errata))
     if answer.printed:
         heading = f"Text ({answer.printed.edition}): {answer.printed.number} {answer.printed.title}"
@@ -162,6 +167,64 @@ def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: boo
             out.print(_marked(hit.headline))
     if not answer.hits:
         complain(f"No rule answers to {answer.words!r}.", "Try other words, or fewer.")
+        raise click.exceptions.Exit(1)
+
+
+@rules_group.command("index")
+@click.argument("ruleset", required=False)
+@click.option("--uncited", is_flag=True, help="Only the rules that are cited nowhere, and why.")
+@as_json_option
+def index_command(ruleset: str | None, uncited: bool, as_json: bool) -> None:
+    """Show where each rule of RULESET is decided: file, function, line. Without one, count.
+
+    It is read off the sources: a rule is cited where its number stands in a function or its
+    comments (code), or as the rule of a terrain, chart or other datum (data). A rule is cited nowhere
+    because it is a heading, defines words only, or has not been asked about yet; or cases alone cite it.
+
+    \b
+    Examples:
+      sightline rules index
+      sightline rules index css
+      sightline rules index fpb --uncited
+      sightline rules index css --json
+    """
+    try:
+        games = [reference.index(code) for code in ([ruleset] if ruleset else CODES)]
+    except NotInReference as error:
+        complain(error.message, error.remedy)
+        raise click.exceptions.Exit(1) from error
+    if uncited:
+        _print_uncited([rule for game in games for rule in game.uncited], as_json)
+    elif ruleset is None:
+        _print_index_counts(as_json)
+    elif as_json:
+        print_json(plain(games[0]))
+    else:
+        for rule in games[0].cited:
+            _section(f"{rule.number} {rule.title}", _place_lines(rule.places))
+        out.print(f"\n{len(games[0].cited)} rules are cited, {len(games[0].uncited)} are not (--uncited)")
+
+
+def _print_index_counts(as_json: bool) -> None:
+    counts = reference.index_counts()
+    if as_json:
+        print_json([plain(count) for count in counts])
+        return
+    columns = ("game", "rules", "in code", "in data only", "heading", "in cases", "definition", "not asked")
+    print_table(
+        columns,
+        [(c.ruleset, c.rules, c.code, c.data, c.heading, c.case, c.definition, c.not_asked) for c in counts],
+    )
+
+
+def _print_uncited(rules: list[reference.UncitedRule], as_json: bool) -> None:
+    if as_json:
+        print_json([plain(rule) for rule in rules])
+    else:
+        rows = [(rule.ruleset, rule.number, rule.title, rule.reason.replace("_", " ")) for rule in rules]
+        print_table(("game", "rule", "title", "why"), rows)
+    if not rules:
+        say("every rule is cited")
         raise click.exceptions.Exit(1)
 
 
@@ -384,6 +447,19 @@ def _section(heading: str, lines: Iterable[str]) -> None:
         out.print(Text(f"\n{heading}", style="bold"))
         for line in found:
             out.print(f"  {line}", markup=False)
+
+
+def _place_lines(places: list[reference.CitedPlace]) -> Iterator[str]:
+    """Where a rule is decided: a line for each function, and one for all data of a file."""
+    for (file, kind), group in itertools.groupby(places, lambda place: (place.file, place.kind)):
+        together = list(group)
+        if kind == "data":
+            yield f"data: {', '.join(str(place.name) for place in together)}  {file}"
+            continue
+        for place in together:
+            where = f"{file}:{','.join(map(str, place.lines))}"
+            items = f"  ({', '.join(place.clauses)})" if place.clauses else ""
+            yield f"{place.name}  {where}{items}" if place.name else f"{where}{items}"
 
 
 def _reference_line(reference: reference.Reference) -> str:

@@ -97,6 +97,6 @@ def ask(body: AskBody) -> Response:
     question |= {key: told for key in ("policy", "conditions") if (told := getattr(body, key))}
     changes = changes_of(read_values(body.changes.model_dump(), "changes"))
     with asking(what_if=bool(changes)) as connection:
-        board = open_board(connection, body.on)
+        board = open_board(connection, body.on, question=body.question)
         answer = board.ask(connection, question, changes)
         return flask.jsonify(answer.as_dict())

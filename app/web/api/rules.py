@@ -15,6 +15,7 @@ from db.reference import (
     Answer,
     Comparison,
     ContestedPoints,
+    GameIndex,
     Glossary,
     Overview,
     References,
@@ -100,6 +101,12 @@ def tree(path: InGame) -> Response:
 def contested(path: InGame) -> Response:
     """Where a rulebook disagrees with itself, with all readings."""
     return _told(reference.contested(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/index", responses={"200": GameIndex})
+def index(path: InGame) -> Response:
+    """The rule index: where each rule is decided, by file, function and line, and which rules are cited nowhere."""
+    return _told(reference.index(path.ruleset))
 
 
 @api.get("/<ruleset>/terms", responses={"200": Glossary})

@@ -1,0 +1,198 @@
+"""Measuring at the doors: questions over loopback HTTP, beside a page of the same server that asks nobody.
+
+The ratio to that constant page is what asking costs; the ratio to the SQL function alone is what
+the door costs. Clients are threads with a socket each, which send the same bytes again and again.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+
+from db.database import fetched
+from db.settings import CHECKOUT, LOOPBACK
+from tests.bench import BenchError, Measure
+from tests.bench.server import CONSTANT
+
+POSITION = "lipata-landing"
+CLIENTS = (1, 8)
+SECONDS = 20
+"""How long the server may take to start."""
+QUESTIONS = {
+    "los": ({"from": "13.15", "to": "14.12"}, "css.los({}, '13.15', '14.12')"),
+    "fan": ({"from": "13.15", "range": 8}, "positions.viewshed({}, '13.15', 8)"),
+    "fire_zone": ({"unit": "C/1/31"}, "css.fire_zone({}, 'C/1/31')"),
+    "reach": ({"unit": "C/1/31"}, "css.reach({}, 'C/1/31')"),
+}
+"""A question of each kind, and the function that answers it."""
+
+
+def measure_doors(engine: Engine, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Requests a second of the API, as shares of those of a constant page, and medians beside the function's."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        position = connection.scalar(
+            sa.text("select id from position where name = :name"), {"name": POSITION}
+        )
+        if position is None:
+            raise BenchError(f"There is no position {POSITION!r}.", "Load the demo: ./sightline demo load.")
+        queries = {kind: f"select * from {told.format(position)}" for kind, (_, told) in QUESTIONS.items()}
+        alone = {
+            kind: _median(times, functools.partial(fetched, connection, query, {}))
+            for kind, query in queries.items()
+        }
+    measures: list[Measure] = []
+    bodies = {kind: {"on": POSITION, "question": {kind: told}} for kind, (told, _) in QUESTIONS.items()}
+    with _server(engine) as port:
+        requests = {kind: _request("/api/v1/ask", body) for kind, body in bodies.items()}
+        requests["constant"] = _request(CONSTANT, bodies["los"])
+        for request in requests.values():
+            _run(port, request, clients=1, times=8)
+        for clients in CLIENTS:
+            say(f"doors: {clients} client{'s' * (clients > 1)}")
+            rates = _rates(port, requests, clients, times)
+            told = f"API, {clients} client{'s' * (clients > 1)}"
+            constant = rates.pop("constant")
+            measures.append(Measure(f"{told}: constant page", 1000 * clients / constant))
+            for kind, rate in rates.items():
+                share = rate / constant
+                target, met = ("≥ 0.5", share >= 0.5) if kind == "los" else ("", None)
+                measures.append(
+                    Measure(
+                        f"{told}: {kind}",
+                        1000 * clients / rate,
+                        "constant page, throughput",
+                        share,
+                        target,
+                        met,
+                    )
+                )
+                if clients == 1:
+                    function = alone[kind]
+                    measures.append(
+                        Measure(
+                            f"{kind}: the SQL function alone",
+                            function,
+                            f"{told}: {kind}",
+                            1000 / rate / function,
+                        )
+                    )
+    return measures
+
+
+def _median(times: int, ask: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(times + 5):
+        started = time.perf_counter()
+        ask()
+        taken.append(time.perf_counter() - started)
+    return 1000 * sorted(taken[5:])[times // 2]
+
+
+def _rates(port: int, requests: dict[str, bytes], clients: int, times: int) -> dict[str, float]:
+    """Requests a second of each kind: the middle of some rounds, in which all have their turn."""
+    rounds: dict[str, list[float]] = {kind: [] for kind in requests}
+    for _ in range(5):
+        for kind, request in requests.items():
+            rounds[kind].append(_run(port, request, clients, max(2, times // clients)))
+    return {kind: sorted(found)[2] for kind, found in rounds.items()}
+
+
+def _run(port: int, request: bytes, clients: int, times: int) -> float:
+    """Requests a second, each client sending the next when the last is answered."""
+    failed: list[BaseException] = []
+    ready = threading.Barrier(clients + 1)
+
+    def send() -> None:
+        try:
+            with socket.create_connection((LOOPBACK[0], port)) as connection:
+                ready.wait()
+                for _ in range(times):
+                    connection.sendall(request)
+                    _read(connection)
+        except BaseException as error:
+            failed.append(error)
+            ready.abort()
+
+    threads = [threading.Thread(target=send) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        ready.wait()
+    except threading.BrokenBarrierError:
+        raise BenchError(f"The server does not answer: {failed[0]}") from None
+    started = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise BenchError(f"A request failed: {failed[0]}")
+    return clients * times / (time.perf_counter() - started)
+
+
+def _request(path: str, body: object) -> bytes:
+    content = json.dumps(body).encode()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content
+
+
+def _read(connection: socket.socket) -> None:
+    """One answer, whole; any but 200 is an error."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += _received(connection)
+    head, _, body = data.partition(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 200"):
+        raise BenchError(f"The server answered {head.splitlines()[0].decode()!r}: {body[:300].decode()}")
+    length = next(
+        int(line.split(b":")[1]) for line in head.lower().splitlines() if line.startswith(b"content-length")
+    )
+    left = length - len(body)
+    while left > 0:
+        left -= len(_received(connection))
+
+
+def _received(connection: socket.socket) -> bytes:
+    data = connection.recv(1 << 16)
+    if not data:
+        raise BenchError("The server closed the connection.")
+    return data
+
+
+@contextmanager
+def _server(engine: Engine) -> Iterator[int]:
+    """The web app in a process of its own, on a free port of loopback."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK[0], 0))
+        port = int(probe.getsockname()[1])
+    url = engine.url.render_as_string(hide_password=False)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "tests.bench.server", url, str(port), "8"],
+        env={"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"},
+        cwd=CHECKOUT,
+    )
+    try:
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                socket.create_connection((LOOPBACK[0], port), timeout=1).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise BenchError("The web app does not start.") from None
+                time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(10)

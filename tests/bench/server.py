@@ -1,0 +1,35 @@
+"""The web app as `sightline serve` serves it, with one page more that asks nobody: `python -m tests.bench.server`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import flask
+import waitress
+from flask import Response
+from sqlalchemy.engine import make_url
+
+from app.web.site import create_app
+from db.database import make_engine
+from db.settings import LOOPBACK, Settings
+
+CONSTANT = "/bench/constant"
+"""What it answers costs the server and nothing else."""
+
+
+def serve(url: str, port: int, threads: int) -> None:
+    """Serve on loopback until the process is ended."""
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    settings = Settings(log_level="error", port=port, threads=threads)
+    web = create_app(settings, make_engine(make_url(url), pool_size=threads))
+
+    def constant() -> Response:
+        return flask.jsonify({"answer": {"visible": False}, "steps": []})
+
+    web.add_url_rule(CONSTANT, "constant", constant, methods=["POST"])
+    waitress.serve(web, host=LOOPBACK[0], port=port, threads=threads, ident=None, _quiet=True)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
