@@ -335,7 +335,7 @@ def _stack_verdict(ruling: Ruling) -> str:
 
 
 def _units(answer: dict[str, Any]) -> str:
-    """css: how many, against the limit, and how disorganized they are for it (6.1)."""
+    """css: how many, against the limit, and how disorganized they are for it (css 6.1)."""
     added, disorder = answer["added"], answer["dg"]
     return clauses(
         f"{counted(answer['units'], 'unit')}, {_over(answer)}",
@@ -346,7 +346,7 @@ def _units(answer: dict[str, Any]) -> str:
 
 
 def _figures(answer: dict[str, Any]) -> str:
-    """ccp: how many figures, against the limit, and what cover they have (15.2.1)."""
+    """ccp: how many figures, against the limit, and what cover they have (ccp 15.2.1)."""
     numbers = {word: answer[word] for word in ("cover", "smoke") if answer[word] is not None}
     return clauses(
         f"{counted(answer['figures'], 'figure')}, {_over(answer)}",

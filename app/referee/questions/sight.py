@@ -70,7 +70,7 @@ def _fan(asked: Asked, fan: FanOf) -> Finding:
 
 
 def _sees(ruling: Ruling, visible: bool | None = True) -> str:
-    """In the words of the game: ddp has ranged fire, and no sight beside it (8.1)."""
+    """In the words of the game: ddp has ranged fire, and no sight beside it (ddp 8.1)."""
     if ruling.ruleset == "ddp":
         return "may not fire at" if visible is False else "may fire at"
     return "does not see" if visible is False else "sees"

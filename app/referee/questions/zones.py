@@ -149,7 +149,7 @@ def _side_zone(ruling: Ruling, side: str) -> str:
 
 
 def _naval(runs: dict[str, list[str]]) -> str | None:
-    """Zones off the shore, each by its beach (22.3.1)."""
+    """Zones off the shore, each by its beach (css 22.3.1)."""
     found = [f"the {NAVAL[run]} off {series(beaches)}" for run, beaches in runs.items() if beaches]
     return series(found) if found else None
 
