@@ -168,32 +168,18 @@ class Vocabulary(NamedTuple):
     """The terrain of a hex about which a file says nothing."""
 
 
-LEVELS = {"ccp": (0, 4), "bob": (-1, 3)}
-FEATURES = {
-    "css": ("cave",),
-    # under a bridge
-    "ccp": ("gully", "stream", "swamp", "water_barrier"),
-    "fpb": ("village", "airstrip", "coast"),
-    "bob": ("ridge",),
-    "ddp": ("landing_beach",),
-}
-ONLY_FEATURES = {"fpb": ("airstrip", "coast")}
-"""Kinds that are printed on top of a terrain and never fill a hex alone."""
-FLAGS = {"css": ("cave",), "bob": ("ridge",), "ddp": ("landing_beach",)}
-
-
 @functools.cache
 def vocabulary(ruleset: str) -> Vocabulary:
     facts = read_form(FOLDER / ruleset / "ruleset.yaml", RulesetFile)
     kinds = read_form(FOLDER / ruleset / "terrain.yaml", TerrainFile)
     return Vocabulary(
         base_level=facts.base_level,
-        levels=LEVELS.get(ruleset, (-9, 9)),
+        levels=facts.levels,
         scheme=facts.scheme,
-        terrain=tuple(kind for kind in kinds.terrain if kind not in ONLY_FEATURES.get(ruleset, ())),
+        terrain=tuple(kind for kind in kinds.terrain if kind not in facts.only_features),
         hexsides=tuple(kinds.hexsides),
         paths=tuple(kinds.paths),
-        features=FEATURES.get(ruleset, ()),
-        flags=FLAGS.get(ruleset, ()),
+        features=facts.features,
+        flags=facts.flags,
         plain="clear" if "clear" in kinds.terrain else "open_ground",
     )

@@ -27,8 +27,10 @@ from db.settings import PREFIX, Settings  # noqa: E402
 
 MADE = "<!-- Written by docs/reference.py; run it after a change, do not edit here. -->\n\n"
 COMMENT = re.compile(
-    r"comment on (function|view|aggregate) ([a-z_]+\.[a-z0-9_]+)\s*(\([^)]*\))? is\s+'((?:[^']|'')*)'"
+    r"comment on (function|view|aggregate|type) ([a-z_]+\.[a-z0-9_]+)\s*(\([^)]*\))? is\s+'((?:[^']|'')*)'"
 )
+
+TYPE = re.compile(r"create type ([a-z_]+\.[a-z0-9_]+) as \((.*?)\n\);", re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -133,22 +135,27 @@ def _one_line(operation: dict[str, str]) -> str:
 
 
 def sql_page() -> str:
-    """Every public function and view, by what it says of itself in the database."""
+    """Every public function, view and type, by what it says of itself in the database."""
     parts = [
         MADE,
-        "# SQL functions and views\n\n",
+        "# SQL functions, views and types\n\n",
         "What anybody may call in `sightline db psql`, QGIS or a program. Names that begin with `_` are\n",
-        "helpers and may change. `\\df+ lattice.*` in psql tells the same.\n",
+        "helpers and may change. `\\df+ lattice.*` in psql tells the same. A type is a row: that of a\n",
+        "function which returns it, or one that is passed on whole.\n",
     ]
     found: dict[str, list[str]] = {}
     for path in verbs():
-        for kind, name, arguments, text in COMMENT.findall(path.read_text(encoding="utf-8")):
+        source = path.read_text(encoding="utf-8")
+        columns = {name: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for name, rows in TYPE.findall(source)}
+        for kind, name, arguments, text in COMMENT.findall(source):
             if not name.partition(".")[2].startswith("_"):
                 words = " ".join(text.replace("''", "'").split()).replace("|", "\\|")
+                if kind == "type":
+                    words += f" Columns: {', '.join(columns[name])}."
                 what = " ".join(f"{name}{arguments}".split())
-                view = " (view)" if kind == "view" else ""
+                noun = f" ({kind})" if kind in ("view", "type") else ""
                 place = path.relative_to(SQL.parent).as_posix()
-                found.setdefault(path.parent.name, []).append(f"| `{what}`{view} | {words} | `{place}` |\n")
+                found.setdefault(path.parent.name, []).append(f"| `{what}`{noun} | {words} | `{place}` |\n")
     for schema in sorted(found):
         parts.append(f"\n## {schema}\n\n| name | what it tells | where |\n|---|---|---|\n")
         parts += sorted(found[schema])

@@ -266,15 +266,16 @@ class Node:
         problems.unknown(self, what, text, known)
         return None
 
-    def whole(self, problems: Problems, low: int, high: int) -> int | None:
-        """A whole number between two bounds."""
+    def whole(self, problems: Problems, low: int, high: int, which: str = "") -> int | None:
+        """A whole number between two bounds; `which` says what they are, for the message."""
         value = self.value
         if isinstance(value, Decimal | Fraction) and value == int(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             problems.add(self, f"expected a whole number, found {self.kind}")
         elif not low <= value <= high:
-            problems.add(self, f"{value} is not between {low} and {high}")
+            bounds = f"between {low} and {high}" if low < high else str(low)
+            problems.add(self, f"{value} is not {bounds}{which and ', '}{which}")
         else:
             return value
         return None

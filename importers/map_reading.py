@@ -278,7 +278,7 @@ class _MapReader:
         if "terrain" in keys:
             terrain = keys["terrain"].word(self.problems, "terrain", self.words.terrain) or terrain
         if "level" in keys:
-            read = keys["level"].whole(self.problems, *self.words.levels)
+            read = self._level(keys["level"])
             level = level if read is None else read
         if "features" in keys:
             features = self._features(keys["features"])
@@ -288,6 +288,12 @@ class _MapReader:
         name = keys["name"].string(self.problems) if "name" in keys else None
         in_order = tuple(word for word in self.words.features if word in features)
         return HexDraft(terrain, level, in_order, name or None)
+
+    def _level(self, node: Node) -> int | None:
+        low, high = self.words.levels
+        game = self.draft.ruleset
+        which = f"the levels of {game}" if low < high else f"since {game} has no levels: leave it out"
+        return node.whole(self.problems, low, high, which)
 
     def _features(self, node: Node) -> set[str]:
         if not self.words.features and node.value not in ([], None):
@@ -389,7 +395,7 @@ class _MapReader:
     def _crests(self, node: Node) -> None:
         for item in node.items(self.problems):
             keys = item.mapping(self.problems, ("level", "line"), ("level", "line"))
-            level = keys["level"].whole(self.problems, *self.words.levels) if "level" in keys else None
+            level = self._level(keys["level"]) if "level" in keys else None
             line = self._points(keys["line"]) if "line" in keys else None
             if line is not None and len(line) < 2:
                 self.problems.add(keys["line"], f"a crest has at least two points, not {len(line)}")

@@ -6,7 +6,9 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from db.database import make_engine
 from tests.bench import BenchError, measure_apart, measure_map
+from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
 
@@ -50,3 +52,16 @@ def test_what_is_measured_apart_is_gone_afterwards(own_engine: Engine) -> None:
         assert "small, apart, in turn: one line of sight" in names
         assert connection.scalar(sa.text("select count(*) from position where not bare")) == 0
         assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
+
+
+def test_the_doors_are_measured_beside_a_page_that_asks_nobody(demo_url: sa.URL) -> None:
+    engine = make_engine(demo_url)
+    found = {measure.name: measure for measure in measure_doors(engine, 4, quiet)}
+    engine.dispose()
+    constant, line = found["API, 8 clients: constant page"], found["API, 8 clients: los"]
+    assert line.ratio == pytest.approx(constant.milliseconds / line.milliseconds)
+    assert (line.target, line.met) == ("≥ 0.5", line.ratio >= 0.5)
+    assert {f"API, {clients}: {kind}" for clients in ("1 client", "8 clients") for kind in QUESTIONS} <= set(
+        found
+    )
+    assert found["fan: the SQL function alone"].ratio is not None

@@ -100,7 +100,7 @@ def test_a_trace_and_a_line_of_sight_name_a_spine_alike(connection: Connection) 
         spine = scheme.side_label(2 * start.q + 1, 2 * start.r - 2)
         ends = {"position": position, "from": label, "to": scheme.label(target)}
         traced = connection.scalars(
-            sa.text("select label from positions.trace(:position, :from, :to) where kind = 'spine'"), ends
+            sa.text("select at from css.trace(:position, :from, :to) where kind = 'spine'"), ends
         ).all()
         grazed = connection.scalars(
             sa.text("select at from css.los(:position, :from, :to) where effect = 'graze'"), ends

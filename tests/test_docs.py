@@ -96,14 +96,14 @@ def test_every_api_route_is_documented(engine: Engine) -> None:
     assert not missing, f"in no page of docs/: {', '.join(missing)}; {RENEW}"
 
 
-def test_every_public_sql_function_and_view_is_documented(connection: Connection) -> None:
+def test_every_public_sql_function_view_and_type_is_documented(connection: Connection) -> None:
     text = documented()
     names = connection.scalars(
         sa.text(
             "select distinct pronamespace::regnamespace::text || '.' || proname from pg_proc"
             " where pronamespace::regnamespace::text = any(:ours) and proname not like '\\_%'"
             " union select relnamespace::regnamespace::text || '.' || relname from pg_class"
-            " where relnamespace::regnamespace::text = any(:ours) and relkind in ('v', 'm')"
+            " where relnamespace::regnamespace::text = any(:ours) and relkind in ('v', 'm', 'c')"
             " and relname not like '\\_%' order by 1"
         ),
         {"ours": schemas()},

@@ -41,7 +41,6 @@ from db.database import make_engine
 from db.inventory import map_facts, maps, positions
 from db.labels import Axial, Scheme
 from db.map_draft import (
-    FEATURES,
     GRID,
     AreaDraft,
     CrestDraft,
@@ -167,7 +166,7 @@ def test_everything_a_map_can_have_is_drawn(ruleset: str) -> None:
     assert {f"path-{kind}" for kind in words.paths} <= classes
     assert "crest" in classes
     assert {"B5", "Named & <odd>"} <= set(texts(drawn))
-    assert {feature.replace("_", " ") for feature in FEATURES.get(ruleset, ())} <= set(titles(drawn))
+    assert {feature.replace("_", " ") for feature in vocabulary(ruleset).features} <= set(titles(drawn))
     assert {kind.replace("_", " ") for kind in MARKERS[ruleset]} <= set(titles(drawn))
 
 
@@ -389,7 +388,7 @@ def test_every_word_of_every_game_has_a_look() -> None:
         assert set(kinds.terrain) <= set(TERRAIN)
         assert set(kinds.hexsides) <= set(HEXSIDES)
         assert set(kinds.paths) <= set(PATHS)
-        assert set(FEATURES.get(ruleset, ())) <= set(SIGNS) | set(TERRAIN)
+        assert set(vocabulary(ruleset).features) <= set(SIGNS) | set(TERRAIN)
     used = {word for ruleset in CODES for word in read_ruleset(ruleset).terrain.terrain}
     assert set(TERRAIN) == used, "no look without a terrain"
     assert {look.pattern for look in TERRAIN.values() if look.pattern} == set(PATTERNS)

@@ -171,7 +171,7 @@ def drafts(draw: st.DrawFn, ruleset: str) -> MapDraft:
     filled = st.builds(
         HexDraft,
         st.sampled_from(words.terrain[:3]),
-        st.integers(words.base_level, words.base_level + 2),
+        st.integers(words.base_level, min(words.base_level + 2, words.levels[1])),
         st.sets(st.sampled_from(words.features)).map(
             lambda found: tuple(w for w in words.features if w in found)
         )
@@ -422,7 +422,7 @@ def test_a_geopackage_tells_mistakes_by_layer_and_feature(village: MapDraft, tmp
         read_map_file(path)
     assert str(caught.value) == (
         f"{path}: hex/feature 2/terrain: unknown terrain 'hutt' (did you mean hut?)\n"
-        f"{path}: hex/feature 2/level: 9 is not between -1 and 3\n"
+        f"{path}: hex/feature 2/level: 9 is not between -1 and 3, the levels of bob\n"
         f"{path}: path/feature 2/kind: unknown path 'rode' (did you mean road?)"
     )
 

@@ -203,8 +203,18 @@ BROKEN = {
     ),
     "a level too high": (
         "broken.yaml",
-        CSS + 'hexes:\n  "22.79": {level: 11}\n',
-        "broken.yaml:6: hexes/22.79/level: 11 is not between -9 and 9",
+        CSS + 'hexes:\n  "22.79": {level: 9}\n',
+        "broken.yaml:6: hexes/22.79/level: 9 is not between 1 and 4, the levels of css",
+    ),
+    "a level too low": (
+        "broken.yaml",
+        CSS + 'hexes:\n  "22.79": {level: 0}\n',
+        "broken.yaml:6: hexes/22.79/level: 0 is not between 1 and 4, the levels of css",
+    ),
+    "a level in a game without elevation": (
+        "broken.yaml",
+        'ruleset: fpb\nextent: ["0101", "0303"]\nfill: {terrain: clear, level: 1}\n',
+        "broken.yaml:3: fill/level: 1 is not 0, since fpb has no levels: leave it out",
     ),
     "a cave that is a number": (
         "broken.yaml",
@@ -339,7 +349,7 @@ BROKEN = {
     "a level and a label of another game": (
         "broken.yaml",
         'ruleset: bob\nextent: ["A1", "F5"]\nfill: {terrain: woods, level: 4}\nhexes: {"e4": hut}\n',
-        "broken.yaml:3: fill/level: 4 is not between -1 and 3\nbroken.yaml:4: hexes/e4: 'e4' is not a label of this map (did you mean E4, D4 or E3?)",
+        "broken.yaml:3: fill/level: 4 is not between -1 and 3, the levels of bob\nbroken.yaml:4: hexes/e4: 'e4' is not a label of this map (did you mean E4, D4 or E3?)",
     ),
     "a comma too many": (
         "broken.json",

@@ -177,6 +177,19 @@ def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str]
     see(page, ".asked", "unit 5/I/88")
 
 
+def test_a_click_says_whether_it_means_the_unit_or_the_hex(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    """A unit called 13.16, as a hex is, stands in 14.16."""
+    namesake = json.dumps({"units": {"13.16": {"side": "us", "kind": "infantry", "at": "14.16"}}})
+    open_map(f"{POSITION}?tool=range&whatif={namesake}")
+    page.mouse.click(*counter_at(page, "13.16"))
+    see(page, "[data-hint]", "Choose on the map: to")
+    choose(page, "13.16")
+    see(page, ".verdict", re.compile("1"))
+    assert "from=unit:13.16&to=hex:13.16" in page.url
+
+
 def test_back_and_forth_goes_through_what_was_asked(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(POSITION)
     tool(page, "Range")

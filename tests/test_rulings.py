@@ -503,7 +503,7 @@ def test_a_ruling_of_another_version_has_an_id_of_its_own(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [first] = kept(connection, SPINE)
-    monkeypatch.setattr(saved, "ruleset_version", lambda ruleset: "f" * 16)
+    monkeypatch.setattr(saved, "version_in", lambda connection, ruleset: "f" * 16)
     [second] = kept(connection, SPINE)
     assert first != second
     versions = [saved_ruling(connection, id)["ruleset_version"] for id in (first, second)]

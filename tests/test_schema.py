@@ -23,6 +23,7 @@ from db.backup import libpq, tool
 from db.database import make_engine
 from db.geometry import Geometry
 from db.maps import Hex, Map
+from db.rulesets import CODES
 from db.schema import UpgradeError, has_schema, head_revision, is_current, schemas, upgrade, verbs
 from db.tables import Base
 from tests.conftest import Databases
@@ -174,14 +175,36 @@ def test_every_table_and_column_has_a_comment_in_the_database(connection: Connec
     assert bare == []
 
 
-def test_every_function_and_view_of_ours_has_a_comment(connection: Connection) -> None:
+def test_every_function_view_and_type_of_ours_has_a_comment(connection: Connection) -> None:
     query = sa.text(
         "select oid::regprocedure::text from pg_proc where pronamespace::regnamespace::text = any(:ours)"
         " and obj_description(oid, 'pg_proc') is null"
         " union all select oid::regclass::text from pg_class where relnamespace::regnamespace::text = any(:ours)"
         " and relkind in ('v', 'm') and obj_description(oid, 'pg_class') is null"
+        " union all select reltype::regtype::text from pg_class where relnamespace::regnamespace::text = any(:ours)"
+        " and relkind = 'c' and obj_description(reltype, 'pg_type') is null"
     )
     assert connection.scalars(query, {"ours": schemas()}).all() == []
+
+
+def test_every_kind_of_step_begins_with_the_columns_of_a_step(connection: Connection) -> None:
+    query = sa.text(
+        "select relname, array_agg(attname::text order by attnum) as columns"
+        " from pg_class join pg_attribute on attrelid = pg_class.oid"
+        " where relnamespace = 'rulings'::regnamespace and relkind = 'c' group by relname"
+    )
+    kinds = {row.relname: row.columns for row in connection.execute(query)}
+    assert len(kinds) > 4
+    assert {name: columns[:6] for name, columns in kinds.items()} == dict.fromkeys(kinds, kinds["step"])
+
+
+def test_every_public_function_that_tells_rules_returns_a_kind_of_step(connection: Connection) -> None:
+    query = sa.text(
+        "select oid::regprocedure::text from pg_proc"
+        " where pronamespace::regnamespace::text = any(:games) and proname not like '\\_%'"
+        " and 'effect' = any(proargnames)"
+    )
+    assert connection.scalars(query, {"games": list(CODES)}).all() == []
 
 
 def test_every_migration_is_named_by_a_sentence() -> None:

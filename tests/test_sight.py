@@ -200,7 +200,7 @@ def look(
           coalesce(array_agg(distinct los.at) filter (where los.effect = 'blocks' and los.at is not null), '{{}}') as at
         from unnest(cast(:targets as text[])) as target (name),
           lateral {ruleset}.los(:position, :viewer, target.name) with ordinality
-            as los (rule, clause, at, effect, note, point, range, n)
+            as los (rule, clause, at, effect, note, point, range, hindrance, n)
         group by target.name
         """
     )

@@ -48,20 +48,26 @@ def board_of(connection: Connection, position: int) -> int:
     return int(found)
 
 
-def cached(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
-    query = sa.text("select * from positions.viewshed(:position, :viewer, :radius)")
-    return {
-        tuple(row)
-        for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})
-    }
+Rows = set[tuple[Any, ...]]
 
 
-def live(connection: Connection, position: int, viewer: str, radius: int | None) -> set[tuple[Any, ...]]:
-    query = sa.text("select * from css.fan(:position, :viewer, :radius)")
-    return {
-        tuple(row)
-        for row in connection.execute(query, {"position": position, "viewer": viewer, "radius": radius})
-    }
+def looked(connection: Connection, functions: tuple[str, str], **asked: Any) -> Rows:
+    """What is seen, hex by hex, and the reasons why no more is."""
+    seen, reasons = (
+        connection.execute(sa.text(f"select * from {name}(:position, :viewer, :radius)"), asked).all()
+        for name in functions
+    )
+    return {tuple(row) for row in seen} | {("why", None, None, *row) for row in reasons}
+
+
+def cached(connection: Connection, position: int, viewer: str, radius: int | None) -> Rows:
+    functions = "positions.viewshed", "positions.viewshed_reasons"
+    return looked(connection, functions, position=position, viewer=viewer, radius=radius)
+
+
+def live(connection: Connection, position: int, viewer: str, radius: int | None) -> Rows:
+    functions = "css.fan", "css.fan_reasons"
+    return looked(connection, functions, position=position, viewer=viewer, radius=radius)
 
 
 def lagging(connection: Connection) -> list[tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from sqlalchemy.engine import Connection
 
 from app.referee import words
 from db import SightlineError
+from db.charts import chart_needed, template_command
 from db.database import fetched
 from db.rulesets import ContestedPoint, read_ruleset
 from db.values import canonical, exact
@@ -182,6 +183,11 @@ class Ruling:
         """The answer, with what it needs where the rulebook does not print what would decide it."""
         return self.answer | ({"needs": [need.as_dict() for need in self.needs]} if self.needs else {})
 
+    def fills(self, need: Need) -> dict[str, str]:
+        """The chart that would tell what is needed, and the command that begins to fill it, where there is one."""
+        chart = chart_needed(self.ruleset, need.what)
+        return {} if chart is None else {"table": chart, "fill": template_command(self.ruleset, chart)}
+
     def differences(self) -> list[str]:
         """Each expected key that the answer does not have so."""
         answer = self.full_answer
@@ -207,7 +213,7 @@ class Ruling:
             "contested": self.contested,
         }
         if self.needs:
-            told["needs"] = [need.as_dict() for need in self.needs]
+            told["needs"] = [need.as_dict() | self.fills(need) for need in self.needs]
         if self.expected is not None:
             told |= {"expected": self.expected, "ok": self.ok}
             if not self.ok:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Need, Ruling, Step, contested_points
-from app.referee.version import ruleset_version
+from app.referee.version import version_in
 from app.referee.words import verdict
 from db.rulings import SavedRuling
 from db.values import canonical, exact, to_json
@@ -110,16 +110,15 @@ def same_proof(row: sa.RowMapping, ruling: Ruling) -> bool:
 def save(connection: Connection, case: CaseDraft, rulings: Iterable[Ruling]) -> None:
     """Keep rulings for good; one that was kept before keeps its id and its text."""
     for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True)):
-        record = _record(case, number, ruling, question)
+        record = _record(case, number, ruling, question, version_in(connection, ruling.ruleset))
         ruling.id = record["id"]
         connection.execute(insert(SavedRuling).values(**record).on_conflict_do_nothing(index_elements=["id"]))
 
 
-def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question) -> dict[str, Any]:
+def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question, version: str) -> dict[str, Any]:
     """A ruling as it is kept. Its id tells what was asked of which position, read how, and who ruled."""
     conditions = case.position.conditions | question.conditions
     digest = case.position.digest(conditions)
-    version = ruleset_version(ruling.ruleset)
     policy = case.position.policy | question.policy
     points = contested_points(ruling.ruleset)
     chosen = {point: letter for point, letter in policy.items() if letter != points[point].default}

@@ -1,4 +1,4 @@
-"""Who ruled: one digest of a ruleset's data, of the SQL functions and of the referee's own modules."""
+"""Who ruled: one digest of a ruleset's data, of the SQL functions, of the referee's own modules, of filled charts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import functools
 import hashlib
 from pathlib import Path
 
+from sqlalchemy.engine import Connection
+
 from app.referee import questions, rulings
 from db import SightlineError
+from db.charts import filled_digest
 from db.rulesets import files_digest, read_ruleset
 from db.schema import verbs_digest
 
@@ -26,6 +29,12 @@ def ruling_modules() -> list[Path]:
 def ruleset_version(ruleset: str) -> str:
     """What ruled, as one digest; rulings of different versions may differ."""
     return version_of(ruleset, ruling_modules())
+
+
+def version_in(connection: Connection, ruleset: str) -> str:
+    """What rules in this database: the ruleset's version, and what its owner or house filled into charts."""
+    version, filled = ruleset_version(ruleset), filled_digest(connection, ruleset)
+    return version if filled is None else hashlib.sha256(f"{version}{filled}".encode()).hexdigest()[:16]
 
 
 def version_of(ruleset: str, modules: list[Path]) -> str:

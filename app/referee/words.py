@@ -107,6 +107,27 @@ def contested_point(ruleset: str, id: str) -> ContestedPoint | None:
     return next((point for point in read_ruleset(ruleset).contested if point.id == id), None)
 
 
+class NeedWords(NamedTuple):
+    """What an answer waits for, in words."""
+
+    what: str
+    rule: str
+    chart: str = ""
+    """The chart that it stands in, where an owner can fill one."""
+    fill: str = ""
+    """The command that begins to fill it."""
+
+    def __str__(self) -> str:
+        where = f"; it stands in the chart {self.chart}: {self.fill}" if self.chart else ""
+        return f"needs {self.what} (rule {self.rule}){where}"
+
+
+def need_in_words(ruling: Ruling, need: Need) -> NeedWords:
+    """What an answer waits for, and where it would stand."""
+    chart = ruling.fills(need)
+    return NeedWords(need.what, need.rule, chart.get("table", ""), chart.get("fill", ""))
+
+
 def needs_in_words(needs: Sequence[Need]) -> str:
     """What is needed, as a verdict ends."""
     named = [need.cited for need in needs[:NEEDED]]

@@ -155,7 +155,7 @@ def report_ruling(ruling: Ruling, console: Console) -> None:
     for touched in ruling.contested:
         _warn(str(words.point_in_words(ruling.ruleset, touched)), console)
     for need in ruling.needs:
-        _warn(str(need), console)
+        _warn(str(words.need_in_words(ruling, need)), console)
     if ruling.ok is True:
         console.print(Text.assemble("  ", ("as expected", "green")))
     for difference in ruling.differences():

@@ -60,7 +60,7 @@ def proof(
         "shown": len(ruling.steps) if steps is None else steps,
         "rules": reference.digests(connection, ruling.ruleset, cited),
         "contested": [_point(ruling.ruleset, touched, switch) for touched in ruling.contested],
-        "needs": ruling.needs,
+        "needs": [words.need_in_words(ruling, need) for need in ruling.needs],
         "expected": words.answer_in_words(ruling.expected or {}, words.LISTED),
         "ok": ruling.ok,
         "differences": ruling.differences(),

@@ -2,12 +2,14 @@
 
 Each folder `db/rulesets/<code>/` holds the facts of one game, in our own words:
 
-- `ruleset.yaml`    title, version, label scheme, sides, mobilities
+- `ruleset.yaml`    title, version, label scheme, sides, mobilities, levels and what a hex may hold
 - `terrain.yaml`    terrain, hexside and path kinds with every printed number and its rule
 - `rules.yaml`      every numbered rule with a digest
 - `terms.yaml`      the words the rulebook defines
 - `contested.yaml`  the points where the rulebook disagrees with itself
-- `charts.yaml`     the charts the rulebook mentions, printed or not
+- `charts.yaml`     the charts the rulebook mentions, printed or not, with their cells
+- `sequence.yaml`   the sequence of play: phases and their steps, in order
+- `counters.py`     what its units, markers and conditions may say, as checked forms
 
 `read_ruleset(code)` reads and checks them all; a mistake names the file and the place.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -55,8 +58,25 @@ class RulesetFile(Strict):
     sides: tuple[Word, ...]
     mobilities: tuple[Word, ...]
     scheme: Scheme
-    cites: dict[Word, Number]
-    """For questions that no rule of its own answers: the rule that says how it is counted."""
+    levels: tuple[int, int]
+    """The lowest and the highest level of a hex; the same twice where the game has no elevation."""
+    features: tuple[Word, ...] = ()
+    """What may be printed in a hex beside its terrain, such as a cave."""
+    only_features: tuple[Word, ...] = ()
+    """Kinds of terrain that are printed on top of another and never fill a hex alone."""
+    flags: tuple[Word, ...] = ()
+    """Those features that a map file writes as `cave: true`."""
+
+    @model_validator(mode="after")
+    def words_agree(self) -> RulesetFile:
+        low, high = self.levels
+        if not low <= self.base_level <= high:
+            raise ValueError(f"base_level {self.base_level} is not between the levels {low} and {high}")
+        for key in ("flags", "only_features"):
+            lost = [word for word in getattr(self, key) if word not in self.features]
+            if lost:
+                raise ValueError(f"{key} names what is not among the features: {', '.join(lost)}")
+        return self
 
 
 class Rule(Strict):
@@ -109,13 +129,175 @@ class ContestedPoint(Strict):
         return self
 
 
+ValueKind = Literal["text", "whole", "points", "flag"]
+WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+POINTS = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.5)?")
+NOWHERE = "-"
+"""In a row of cells: the chart has no such cell. As an owner's value: the cell is blank on the player aid."""
+UNPRINTED = "~"
+
+
+def _keys(value: Any) -> Any:
+    """Keys of rows and columns are text, whatever they look like."""
+    return {_text(key): entry for key, entry in value.items()} if isinstance(value, dict) else value
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _columns(value: Any) -> Any:
+    """Let `columns: [1, 2]` stand for columns that hold what `values` says."""
+    return dict.fromkeys(map(_text, value)) if isinstance(value, list) else _keys(value)
+
+
+class Cell(Strict):
+    """What a chart has at one place; no value where the book does not print it."""
+
+    value: Annotated[str | None, BeforeValidator(_text)] = None
+    rule: Number | None = None
+    """Where it stands, if not at the rule of the chart itself."""
+
+
+Values = ValueKind | tuple[str, ...]
+"""What a cell may hold: a kind of value, or one of some words."""
+
+
 class Chart(Strict):
-    """A chart the rulebook mentions; one it does not print must be imported by its owner."""
+    """A chart the rulebook mentions, with its cells; what is not printed is for its owner to fill in.
+
+    `cells` has a row a line. A row is a text of words by column, `~` where the book does not
+    print it and `-` where the chart has no such cell; or a list; or a mapping by column, where a
+    column that is not named is not printed. A cell is a value, or a value with its rule. A row of
+    nothing is not printed at all.
+    """
 
     title: str
     rule: Number
     printed: bool
     note: str = ""
+    row: Word | None = None
+    """What a row is, such as `die`; none for a chart without cells."""
+    column: Word | None = None
+    """What a column is, where all are of one kind, such as `differential`."""
+    columns: Annotated[dict[str, Values | None], BeforeValidator(_columns)] = {}
+    """The columns in order, each with what its cells hold; none: what `values` says."""
+    values: Values = "text"
+    open: bool = False
+    """Whether an owner adds rows, such as counters; else the rows are all there."""
+    cells: Annotated[dict[str, Any], BeforeValidator(_keys)] = {}
+    costs: dict[str, Word] = {}
+    """Columns that hold what a kind of terrain, hexside or path (the row) costs, with the mobility of each."""
+    needed_for: tuple[str, ...] = ()
+    """What a ruling says that it needs when this chart is wanting; `*` stands for any words."""
+
+    @model_validator(mode="after")
+    def cells_fit(self) -> Chart:
+        if bool(self.row) != bool(self.columns):
+            raise ValueError("a chart with cells has both row and columns")
+        if self.cells and not self.row:
+            raise ValueError("cells need row and columns")
+        lost = [column for column in self.costs if column not in self.columns]
+        if lost:
+            raise ValueError(f"costs: no such column: {', '.join(lost)}")
+        for row, column, cell in self.each_cell():
+            if cell.value is not None:
+                mistake = self.mistake(column, cell.value)
+                if mistake:
+                    raise ValueError(f"cells.{row}.{column}: {mistake}")
+        return self
+
+    def holds(self, column: str) -> Values:
+        """What the cells of a column hold."""
+        return self.columns[column] or self.values
+
+    def mistake(self, column: str, value: str) -> str | None:
+        """Why a value cannot stand in a column; None where it can."""
+        wanted = self.holds(column)
+        if isinstance(wanted, tuple):
+            return None if value in wanted else f"{value!r} is not one of {', '.join(wanted)}"
+        fits = {
+            "text": bool(value),
+            "whole": WHOLE.fullmatch(value) is not None,
+            "points": POINTS.fullmatch(value) is not None or value in ("prohibited", "all"),
+            "flag": value in ("true", "false"),
+        }
+        return None if fits[wanted] else f"{value!r} is not {KINDS[wanted]}"
+
+    def each_cell(self) -> Iterator[tuple[str, str, Cell]]:
+        """Every cell as (row, column, cell), in order."""
+        for row, written in self.cells.items():
+            for column, cell in self._row(row, written).items():
+                yield row, column, cell
+
+    def _row(self, row: str, written: Any) -> dict[str, Cell]:
+        if written is None or isinstance(written, dict):
+            said = _keys(written or {})
+            lost = [column for column in said if column not in self.columns]
+            if lost:
+                raise ValueError(f"cells.{row}: no such column: {', '.join(lost)}")
+            found = {column: said.get(column) for column in self.columns}
+        else:
+            words = _text(written)
+            if isinstance(words, str):
+                words = [words] if len(self.columns) == 1 else words.split()
+            if len(words) != len(self.columns):
+                raise ValueError(f"cells.{row}: {len(words)} cells, but {len(self.columns)} columns")
+            found = dict(zip(self.columns, words, strict=True))
+        return {column: _cell(value) for column, value in found.items() if value != NOWHERE}
+
+
+KINDS: dict[ValueKind, str] = {
+    "text": "text",
+    "whole": "a whole number",
+    "points": "a number of whole or half points, prohibited or all",
+    "flag": "true or false",
+}
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, dict):
+        return Cell.model_validate(value)
+    return Cell() if value in (None, UNPRINTED) else Cell(value=_text(value))
+
+
+class Phase(Strict):
+    """A phase of the sequence of play, or a step within one."""
+
+    code: Word
+    title: str
+    rule: Number
+    who: Word | None = None
+    """Who acts: a side, `both`, or a word of the game such as `active`; none where nobody decides."""
+    steps: tuple[Phase, ...] = ()
+
+
+class SequenceFile(Strict):
+    """`sequence.yaml`."""
+
+    ruleset: str
+    phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
+
+    def each_phase(self) -> Iterator[tuple[str, str | None, Phase]]:
+        """Every phase and step as (path, path of its parent, phase), in order."""
+
+        def below(phases: tuple[Phase, ...], parent: str | None) -> Iterator[tuple[str, str | None, Phase]]:
+            for phase in phases:
+                path = f"{parent}/{phase.code}" if parent else phase.code
+                yield path, parent, phase
+                yield from below(phase.steps, path)
+
+        return below(self.phases, None)
+
+    @model_validator(mode="after")
+    def paths_differ(self) -> SequenceFile:
+        paths = [path for path, _, _ in self.each_phase()]
+        twice = sorted({path for path in paths if paths.count(path) > 1})
+        if twice:
+            raise ValueError(f"phases listed twice: {', '.join(twice)}")
+        return self
 
 
 def _plain_value(value: Any) -> Any:
@@ -281,6 +463,7 @@ class Ruleset(NamedTuple):
     terms: tuple[Term, ...]
     contested: tuple[ContestedPoint, ...]
     charts: dict[str, Chart]
+    sequence: SequenceFile
     version: str
     """Digest of its files."""
 
@@ -299,13 +482,23 @@ def read_ruleset(code: str) -> Ruleset:
         read_form(folder / "terms.yaml", TermsFile).terms,
         read_form(folder / "contested.yaml", ContestedFile).points,
         read_form(folder / "charts.yaml", ChartsFile).charts,
-        files_digest(sorted(folder.glob("*.yaml"))),
+        read_form(folder / "sequence.yaml", SequenceFile),
+        files_digest(data_files(folder)),
     )
 
 
 def rulesets_digest() -> str:
     """Digest of every data file of every ruleset."""
-    return files_digest(sorted(FOLDER.glob("**/*.yaml")))
+    return files_digest(data_files(FOLDER))
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The files that make a ruleset: its data, its counters and the forms that all counters share."""
+    return [
+        *sorted(folder.glob("**/*.yaml")),
+        *sorted(folder.glob("**/counters.py")),
+        FOLDER.parent / "counter_forms.py",
+    ]
 
 
 def files_digest(paths: list[Path]) -> str:

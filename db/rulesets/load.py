@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ from db.base import Base
 from db.rulesets import (
     CODES,
     FOLDER,
+    NOWHERE,
     ConceptsFile,
     Feature,
     Ruleset,
@@ -64,22 +66,15 @@ def load_ruleset(connection: Connection, ruleset: Ruleset) -> None:
             }
         ],
     )
-    _clear(connection, t.TerrainEffect, ruleset.code)
     for feature, kinds in (
         ("terrain", ruleset.terrain.terrain),
         ("hexside", ruleset.terrain.hexsides),
         ("path", ruleset.terrain.paths),
     ):
         _load_features(connection, ruleset.code, feature, kinds)
-    _clear(connection, t.Chart, ruleset.code)
-    _insert(
-        connection,
-        t.Chart,
-        [
-            {"ruleset": ruleset.code, "code": code, **chart.model_dump()}
-            for code, chart in ruleset.charts.items()
-        ],
-    )
+    _load_charts(connection, ruleset)
+    load_effects(connection, ruleset)
+    _load_sequence(connection, ruleset)
     _load_contested(connection, ruleset)
     ids = _load_rules(connection, ruleset)
     _load_terms(connection, ruleset, ids)
@@ -105,25 +100,78 @@ def _load_features(connection: Connection, code: str, feature: str, kinds: dict[
             for kind, facts in kinds.items()
         ],
     )
+
+
+def load_effects(connection: Connection, ruleset: Ruleset) -> None:
+    """Write the numbers about terrain anew: the book's, and costs that an owner or a house has filled in.
+
+    A cost of a house stands in the place of the printed one; an owner's only where none is printed.
+    """
+    _clear(connection, t.TerrainEffect, ruleset.code)
+    kinds = {
+        "terrain": ruleset.terrain.terrain,
+        "hexside": ruleset.terrain.hexsides,
+        "path": ruleset.terrain.paths,
+    }
+    printed = [
+        {
+            "ruleset": ruleset.code,
+            "feature": feature,
+            "code": kind,
+            "aspect": aspect,
+            "mobility": mobility,
+            "halves": _halves(effect.value),
+            "word": None if isinstance(effect.value, Decimal) else effect.value,
+            "condition": effect.when,
+            "rule": effect.rule or facts.rule,
+            "source": "printed",
+        }
+        for feature, features in kinds.items()
+        for kind, facts in features.items()
+        for aspect, mobility, effect in facts.effects()
+    ]
+    filled = list(_filled_costs(connection, ruleset, kinds))
+    of_house = {_cost_of(row) for row in filled if row["source"] == "house"}
+    of_book = {_cost_of(row) for row in printed}
     _insert(
         connection,
         t.TerrainEffect,
-        [
-            {
-                "ruleset": code,
-                "feature": feature,
-                "code": kind,
-                "aspect": aspect,
-                "mobility": mobility,
-                "halves": _halves(effect.value),
-                "word": None if isinstance(effect.value, Decimal) else effect.value,
-                "condition": effect.when,
-                "rule": effect.rule or facts.rule,
-            }
-            for kind, facts in kinds.items()
-            for aspect, mobility, effect in facts.effects()
-        ],
+        [row for row in printed if _cost_of(row) not in of_house]
+        + [row for row in filled if row["source"] == "house" or _cost_of(row) not in of_book | of_house],
     )
+
+
+def _cost_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["feature"], row["code"], row["aspect"], row["mobility"]
+
+
+def _filled_costs(
+    connection: Connection, ruleset: Ruleset, kinds: Mapping[str, Mapping[str, Feature]]
+) -> Iterator[dict[str, Any]]:
+    """Costs that were filled into charts of terrain, as rows of `terrain_effect`."""
+    cells = connection.execute(
+        sa.select(t.ChartCell).where(t.ChartCell.ruleset == ruleset.code, t.ChartCell.source != "printed")
+    )
+    for cell in cells.mappings():
+        chart = ruleset.charts.get(cell["chart"])
+        mobility = chart.costs.get(cell["column_key"]) if chart else None
+        feature = next((name for name, known in kinds.items() if cell["row_key"] in known), None)
+        value = cell["value"]
+        if mobility is None or feature is None or value == NOWHERE:
+            continue
+        word = value if value in ("prohibited", "all") else None
+        yield {
+            "ruleset": ruleset.code,
+            "feature": feature,
+            "code": cell["row_key"],
+            "aspect": "cost",
+            "mobility": mobility,
+            "halves": None if word else _halves(Decimal(value)),
+            "word": word,
+            "condition": None,
+            "rule": cell["rule"],
+            "source": cell["source"],
+        }
 
 
 def _halves(value: Decimal | str) -> int | None:
@@ -134,6 +182,72 @@ def _halves(value: Decimal | str) -> int | None:
     if doubled != int(doubled):
         raise RulesetDataError(f"{value} is not a whole number of halves.")
     return int(doubled)
+
+
+def _load_charts(connection: Connection, ruleset: Ruleset) -> None:
+    """Printed cells are written anew; what an owner or a house filled in stays, with the chart it is in."""
+    connection.execute(
+        sa.delete(t.ChartCell).where(t.ChartCell.ruleset == ruleset.code, t.ChartCell.source == "printed")
+    )
+    filled = sa.select(t.ChartCell.chart).where(t.ChartCell.ruleset == ruleset.code)
+    connection.execute(
+        sa.delete(t.Chart).where(
+            t.Chart.ruleset == ruleset.code,
+            t.Chart.code.not_in(list(ruleset.charts)),
+            t.Chart.code.not_in(filled),
+        )
+    )
+    _upsert(
+        connection,
+        t.Chart,
+        [
+            {
+                "ruleset": ruleset.code,
+                "code": code,
+                "row_name": chart.row,
+                "column_name": chart.column,
+                "column_keys": list(chart.columns),
+                **chart.model_dump(include={"title", "rule", "printed", "note", "open"}),
+            }
+            for code, chart in ruleset.charts.items()
+        ],
+    )
+    _insert(
+        connection,
+        t.ChartCell,
+        [
+            {
+                "ruleset": ruleset.code,
+                "chart": code,
+                "row_key": row,
+                "column_key": column,
+                "source": "printed",
+                "row_n": list(chart.cells).index(row) + 1,
+                "value": cell.value,
+                "rule": cell.rule or chart.rule,
+            }
+            for code, chart in ruleset.charts.items()
+            for row, column, cell in chart.each_cell()
+        ],
+    )
+
+
+def _load_sequence(connection: Connection, ruleset: Ruleset) -> None:
+    _clear(connection, t.Phase, ruleset.code)
+    _insert(
+        connection,
+        t.Phase,
+        [
+            {
+                "ruleset": ruleset.code,
+                "path": path,
+                "n": n,
+                "parent": parent,
+                **phase.model_dump(include={"code", "title", "who", "rule"}),
+            }
+            for n, (path, parent, phase) in enumerate(ruleset.sequence.each_phase(), 1)
+        ],
+    )
 
 
 def _load_contested(connection: Connection, ruleset: Ruleset) -> None:

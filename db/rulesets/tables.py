@@ -1,4 +1,4 @@
-"""The tables of ruleset data: what terrain is and costs, charts, contested points."""
+"""The tables of ruleset data: what terrain is and costs, charts and their cells, the sequence of play, contested points."""
 
 from __future__ import annotations
 
@@ -81,8 +81,11 @@ class TerrainEffect(Base):
         ),
         sa.CheckConstraint("(halves is null) = (word is not null)", name="number_or_word"),
         sa.CheckConstraint("word in ('prohibited', 'all')", name="word"),
+        sa.CheckConstraint("source in ('printed', 'owner', 'house')", name="source"),
         sa.Index(None, "ruleset", "feature", "code", "aspect", "mobility"),
-        {"comment": "Every number a rulebook prints about terrain, hexsides and paths, with its rule"},
+        {
+            "comment": "Every number a rulebook prints about terrain, hexsides and paths, with its rule; also costs that were filled in"
+        },
     )
 
     id: Mapped[int] = mapped_column(sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Row")
@@ -97,6 +100,10 @@ class TerrainEffect(Base):
     word: Mapped[str | None] = mapped_column(comment="prohibited, or all movement points")
     condition: Mapped[str | None] = mapped_column(comment="When it holds, in our words; null: always")
     rule: Mapped[str] = mapped_column(comment="Number of the rule that prints it")
+    source: Mapped[str] = mapped_column(
+        server_default="printed",
+        comment="printed, or the chart of an owner or a house that it was filled into",
+    )
 
 
 class Chart(Base):
@@ -113,6 +120,65 @@ class Chart(Base):
     rule: Mapped[str] = mapped_column(comment="The rule that refers to it")
     printed: Mapped[bool] = mapped_column(comment="False: its owner must import it from the player aid")
     note: Mapped[str] = mapped_column(server_default="", comment="What is known of it")
+    row_name: Mapped[str | None] = mapped_column(comment="What a row is, such as die; null: it has no cells")
+    column_name: Mapped[str | None] = mapped_column(comment="What a column is, where all are of one kind")
+    column_keys: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="Its columns, in order"
+    )
+    open: Mapped[bool] = mapped_column(server_default="false", comment="Whether an owner adds rows to it")
+
+
+class ChartCell(Base):
+    """A cell of a chart: what the book prints there, and what an owner or a house rule says.
+
+    The book's row is there for every cell, with no value where the book does not print it; an
+    upgrade writes it anew. Rows of an owner or of a house are theirs, and stay.
+    """
+
+    __tablename__ = "chart_cell"
+    __table_args__ = (
+        sa.ForeignKeyConstraint(["ruleset", "chart"], ["chart.ruleset", "chart.code"]),
+        sa.CheckConstraint("source in ('printed', 'owner', 'house')", name="source"),
+        sa.CheckConstraint("value is not null or source = 'printed'", name="filled"),
+        {"comment": "Cells of charts: as printed, as an owner read them off, as a house rules"},
+    )
+
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), primary_key=True, comment="The game"
+    )
+    chart: Mapped[str] = mapped_column(primary_key=True, comment="The chart")
+    row_key: Mapped[str] = mapped_column(primary_key=True, comment="Which row, such as a die roll")
+    column_key: Mapped[str] = mapped_column(primary_key=True, comment="Which column")
+    source: Mapped[str] = mapped_column(
+        primary_key=True, comment="printed in the rulebook, read off the player aid by an owner, or house"
+    )
+    row_n: Mapped[int] = mapped_column(comment="Place of the row in the chart")
+    value: Mapped[str | None] = mapped_column(
+        comment="What stands there; null where the book does not print it"
+    )
+    rule: Mapped[str] = mapped_column(comment="Number of the rule that prints or refers to it")
+
+
+class Phase(Base):
+    """A phase of the sequence of play, or a step within one."""
+
+    __tablename__ = "phase"
+    __table_args__ = (
+        sa.ForeignKeyConstraint(["ruleset", "parent"], ["phase.ruleset", "phase.path"], ondelete="CASCADE"),
+        sa.UniqueConstraint("ruleset", "n"),
+        {"comment": "The sequence of play of a game"},
+    )
+
+    ruleset: Mapped[str] = mapped_column(
+        sa.ForeignKey("ruleset.code", ondelete="CASCADE"), primary_key=True, comment="The game"
+    )
+    path: Mapped[str] = mapped_column(primary_key=True, comment="Codes from the outermost phase to it, by /")
+    n: Mapped[int] = mapped_column(comment="Its place in the whole sequence, from 1")
+    code: Mapped[str] = mapped_column(comment="Its word, as conditions name it")
+    parent: Mapped[str | None] = mapped_column(comment="Path of the phase that it is a step of")
+    title: Mapped[str] = mapped_column(comment="What it is called")
+    who: Mapped[str | None] = mapped_column(comment="Who acts; null where nobody decides anything")
+    rule: Mapped[str] = mapped_column(comment="Number of the rule that orders it")
 
 
 class ContestedPoint(Base):

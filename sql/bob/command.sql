@@ -4,57 +4,182 @@
 -- Only the units of a company can be Out of Command; its Company Hub is the marker
 -- `company_hub`, whose value is the scenario's Command Range. A Hub is named by its company.
 
-create or replace function bob._hubs(position_id bigint, unit text)
-returns table (
+drop type if exists bob.hub cascade;
+create type bob.hub as (
   company text,
   label text,
   away integer,
   displaced boolean,
   reach integer,
-  -- what stands in the way of telling
   untold text
-)
+);
+
+comment on type bob.hub is
+'A Company Hub as a unit of the company sees it: how far it is, and how far it commands.';
+comment on column bob.hub.untold is 'What stands in the way of telling';
+
+create or replace function bob._heavy(unit positions.counter)
+returns boolean
+language sql immutable parallel safe
+return unit.kind in ('gun', 'vehicle', 'carrier');
+
+comment on function bob._heavy(positions.counter) is
+'Whether it is a gun or a vehicle, which belong to no company (64.1).';
+
+create or replace function bob._hubs(unit positions.counter)
+returns setof bob.hub
 language sql stable rows 1
 as $$
   select
     hub.attributes ->> 'company',
     hex.label,
-    lattice.distance(asked.q, asked.r, hub.q, hub.r),
+    lattice.distance(unit.q, unit.r, hub.q, hub.r),
     state.displaced,
     hub.value - case when state.displaced then 2 else 0 end,
     case
       when exists (
         select
         from public.unit as enemy
-        where enemy.position_id = asked.position_id
-          and enemy.side <> asked.side
+        where enemy.position_id = unit.position_id
+          and enemy.side <> unit.side
           and enemy.attributes ->> 'company' = hub.attributes ->> 'company'
       ) then format('whose Hub %s is: both sides have such a company', hub.attributes ->> 'company')
       when exists (
         select
         from public.unit as enemy
-        where enemy.position_id = asked.position_id
-          and enemy.side <> asked.side
+        where enemy.position_id = unit.position_id
+          and enemy.side <> unit.side
           and enemy.q = hub.q
           and enemy.r = hub.r
       ) then format('where Hub %s goes: an enemy is in its hex', hub.attributes ->> 'company')
     end
-  from public.unit as asked
-  inner join public.marker as hub
-    on hub.position_id = asked.position_id
-      and hub.kind = 'company_hub'
-      and hub.attributes ->> 'company' = asked.attributes ->> 'company'
+  from public.marker as hub
   inner join public.hex on hex.map_id = hub.map_id and hex.q = hub.q and hex.r = hub.r
   cross join lateral (select coalesce((hub.attributes ->> 'displaced')::boolean, false) as displaced) as state
-  where asked.position_id = _hubs.position_id
-    and asked.code = _hubs.unit
-    and asked.q is not null
-    -- 64.1: guns and vehicles belong to no company
-    and asked.kind not in ('gun', 'vehicle', 'carrier')
+  where hub.position_id = unit.position_id
+    and hub.kind = 'company_hub'
+    and hub.attributes ->> 'company' = unit.attributes ->> 'company'
+    and unit.q is not null
+    and not bob._heavy(unit)
 $$;
 
-comment on function bob._hubs(bigint, text) is
-'The Hub of a unit''s company: how far it is, and how far it commands.';
+comment on function bob._hubs(positions.counter) is
+'The Hubs of a unit''s company.';
+
+create or replace function bob._displaced_steps(hubs bob.hub[])
+returns setof rulings.command_step
+language sql immutable rows 1
+as $$
+  select
+    '63.2',
+    null,
+    hub.label,
+    '-2',
+    format('Hub %s is displaced', hub.company),
+    null,
+    hub.company
+  from unnest(hubs) as hub
+  where hub.displaced
+  order by hub.away, hub.company, hub.label
+$$;
+
+comment on function bob._displaced_steps(bob.hub[]) is
+'Hubs that are displaced, and command less far (63.2).';
+
+create or replace function bob._command_range_steps(hubs bob.hub[])
+returns setof rulings.command_step
+language sql immutable rows 1
+as $$
+  select
+    case when hub.untold is null then '63.1' else '63.2' end,
+    null,
+    hub.label,
+    judged.effect,
+    coalesce(
+      hub.untold,
+      format(
+        'Hub %s: range %s, Command Range %s%s',
+        hub.company,
+        hub.away,
+        hub.reach,
+        case when hub.away > hub.reach then format(', %s too far', hub.away - hub.reach) end
+      )
+    ),
+    null,
+    hub.company
+  from unnest(hubs) as hub
+  cross join lateral (
+    select
+      case
+        when hub.untold is not null then 'unknown'
+        when hub.away <= hub.reach then 'commands'
+        else 'does not command'
+      end as effect
+  ) as judged
+  order by hub.away, judged.effect, hub.company, hub.label
+$$;
+
+comment on function bob._command_range_steps(bob.hub[]) is
+'Whether each Hub is near enough (63.1).';
+
+create or replace function bob._hubless_steps(unit positions.counter)
+returns setof rulings.command_step
+language sql immutable rows 1
+as $$
+  select
+    case when bob._heavy(unit) then '64.1' else '63.1' end,
+    null,
+    unit.label,
+    case when bob._heavy(unit) or unit.attributes ->> 'company' is null then 'passes' else 'unknown' end,
+    case
+      when bob._heavy(unit) then 'guns and vehicles belong to no company'
+      when unit.attributes ->> 'company' is null then format('%s belongs to no company', unit.code)
+      else format('the Hub of company %s', unit.attributes ->> 'company')
+    end,
+    null,
+    null
+  where unit.q is not null
+$$;
+
+comment on function bob._hubless_steps(positions.counter) is
+'Why a unit has no Hub: it is of no company (63.1, 64.1), or the Hub is not told.';
+
+create or replace function bob._command_gifts(unit positions.counter, verdict text, has_hub boolean)
+returns setof rulings.command_step
+language sql immutable rows 3
+as $$
+  select
+    '63.1',
+    null,
+    unit.label,
+    gift.effect,
+    gift.note,
+    null,
+    null
+  from (
+    values
+    (1, null, '-3', 'Morale, to no less than 1, for the first check when it is selected to move'),
+    (2, 'gives command points', 'no command points', 'Command Points of its company'),
+    (3, 'gives spotting', 'no spotting', 'for Artillery'),
+    (4, 'gives seishin', 'no seishin', 'of a Japanese Squad')
+  ) as part (n, kept, lost, note)
+  cross join lateral (
+    select
+      case verdict when 'in command' then case when has_hub then part.kept end when 'out of command' then part.lost end
+        as effect,
+      part.note
+  ) as gift
+  where unit.q is not null
+    and gift.effect is not null
+    and (
+      part.n < 4
+      or (unit.kind = 'squad' and 'japan' in (unit.side, unit.attributes ->> 'nation'))
+    )
+  order by gift.effect
+$$;
+
+comment on function bob._command_gifts(positions.counter, text, boolean) is
+'What a unit keeps in command, or loses out of it (63.1).';
 
 -- The plan takes longer to make than to run: it is made once a session.
 create or replace function bob.command(
@@ -63,142 +188,37 @@ create or replace function bob.command(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, by text)
+returns setof rulings.command_step
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 as $$
-#variable_conflict use_column
+declare
+  asked positions.counter := positions._asked_counter(command.position_id, command.unit);
+  hubs bob.hub[] := array(select hub from bob._hubs(asked) as hub);
+  has_hub boolean := cardinality(hubs) > 0;
+  steps rulings.command_step[];
+  verdict rulings.command_step;
 begin
+  steps := array(
+    select step from bob._displaced_steps(hubs) as step
+    union all
+    select step from bob._command_range_steps(hubs) as step
+    union all
+    select step from bob._hubless_steps(asked) as step where not has_hub
+  );
+  verdict := positions._command_verdict(
+    asked, steps, '63.1', 'within the Command Range of its Company Hub',
+    'beyond the Command Range of its Company Hub', 'what is not told would decide it'
+  );
+  if asked.q is not null and (bob._heavy(asked) or asked.attributes ->> 'company' is null) then
+    verdict.effect := 'in command';
+    verdict.note := 'only units of a company can be Out of Command';
+  end if;
   return query
-  with asked as materialized (
-    select
-      counter.q,
-      counter.label,
-      counter.kind in ('gun', 'vehicle', 'carrier') as heavy,
-      counter.attributes ->> 'company' as company,
-      counter.kind = 'squad' and 'japan' in (counter.side, counter.attributes ->> 'nation') as seishin
-    from positions._counter(command.position_id, command.unit) as counter
-  ),
-  judged as materialized (
-    select
-      hub.*,
-      case
-        when hub.untold is not null then 'unknown'
-        when hub.away <= hub.reach then 'commands'
-        else 'does not command'
-      end as effect
-    from bob._hubs(command.position_id, command.unit) as hub
-  ),
-  verdict as (
-    select
-      case
-        when asked.q is null then 'out of command'
-        when asked.heavy or asked.company is null then 'in command'
-        when exists (select from judged where judged.effect = 'commands') then 'in command'
-        when not exists (select from judged where judged.effect <> 'unknown') then 'unknown'
-        when exists (select from judged where judged.effect = 'unknown') then 'unknown'
-        else 'out of command'
-      end as effect
-    from asked
-  ),
-  told as (
-    select
-      1 as step,
-      hub.away,
-      '63.2' as rule,
-      hub.label as at,
-      '-2' as effect,
-      format('Hub %s is displaced', hub.company) as note,
-      hub.company as by
-    from judged as hub
-    where hub.displaced
-    union all
-    select
-      2,
-      hub.away,
-      case when hub.effect = 'unknown' then '63.2' else '63.1' end,
-      hub.label,
-      hub.effect,
-      coalesce(
-        hub.untold,
-        format(
-          'Hub %s: range %s, Command Range %s%s',
-          hub.company,
-          hub.away,
-          hub.reach,
-          case when hub.away > hub.reach then format(', %s too far', hub.away - hub.reach) end
-        )
-      ),
-      hub.company
-    from judged as hub
-    union all
-    select
-      3,
-      0,
-      case when asked.heavy then '64.1' else '63.1' end,
-      asked.label,
-      case when asked.heavy or asked.company is null then 'passes' else 'unknown' end,
-      case
-        when asked.heavy then 'guns and vehicles belong to no company'
-        when asked.company is null then format('%s belongs to no company', command.unit)
-        else format('the Hub of company %s', asked.company)
-      end,
-      null
-    from asked
-    where asked.q is not null
-      and not exists (select from judged)
-    union all
-    select
-      4,
-      0,
-      '63.1',
-      asked.label,
-      case when verdict.effect = 'in command' then effect.kept else effect.lost end,
-      effect.note,
-      null
-    from asked
-    cross join verdict
-    cross join (
-      values
-      (1, null, '-3', 'Morale, to no less than 1, for the first check when it is selected to move'),
-      (2, 'gives command points', 'no command points', 'Command Points of its company'),
-      (3, 'gives spotting', 'no spotting', 'for Artillery'),
-      (4, 'gives seishin', 'no seishin', 'of a Japanese Squad')
-    ) as effect (n, kept, lost, note)
-    where (effect.n < 4 or asked.seishin)
-      and asked.q is not null
-      and (
-        (verdict.effect = 'in command' and effect.kept is not null and exists (select from judged))
-        or verdict.effect = 'out of command'
-      )
-    union all
-    select
-      5,
-      0,
-      '63.1',
-      asked.label,
-      verdict.effect,
-      case
-        when asked.q is null then format('%s is not on the map', command.unit)
-        when verdict.effect = 'unknown' then 'what is not told would decide it'
-        when verdict.effect = 'out of command' then 'beyond the Command Range of its Company Hub'
-        when exists (select from judged) then 'within the Command Range of its Company Hub'
-        else 'only units of a company can be Out of Command'
-      end,
-      null
-    from asked
-    cross join verdict
-  )
-  select
-    told.rule,
-    null::text,
-    told.at,
-    told.effect,
-    told.note,
-    null::text,
-    told.by
-  from told
-  order by told.step, told.away, told.effect, told.by, told.at;
+  select * from unnest(steps)
+  union all
+  select * from bob._command_gifts(asked, verdict.effect, has_hub);
+  return next verdict;
 end
 $$;
 

@@ -1,4 +1,4 @@
--- needs: bob/los.sql
+-- needs: bob/los.sql, rulings/fan_reasons.sql
 -- All that a hex sees in bob: bob.los asked of every hex near enough.
 
 create or replace function bob._near(
@@ -67,23 +67,21 @@ create or replace function bob.fan_reasons(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 50
 as $$
-  select
-    los.rule,
-    los.clause,
-    los.at,
-    case los.effect when 'blocks' then 'hides' else los.effect end,
-    format('%s %s', count(*), case when los.effect = 'blocks' then 'hexes hidden' else 'lines' end),
-    los.point
-  from bob._near(fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions) as near
-  cross join lateral bob.los(
-    fan_reasons.position_id, fan_reasons."from", 'hex:' || near.label, fan_reasons.conditions, fan_reasons.policy
-  ) as los
-  where los.effect in ('blocks', 'unknown', 'assumed') or los.point is not null
-  group by los.rule, los.clause, los.at, los.effect, los.point
-  order by count(*) desc, los.rule, los.at
+  select reason.*
+  from (
+    select array_agg(los) as lines
+    from bob._near(
+      fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions
+    ) as near
+    cross join lateral bob.los(
+      fan_reasons.position_id, fan_reasons."from", 'hex:' || near.label, fan_reasons.conditions, fan_reasons.policy
+    ) as los
+    where rulings._bears_on_fan(los.effect, los.point)
+  ) as fan
+  cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;
 
 comment on function bob.fan_reasons(bigint, text, integer, jsonb, jsonb) is

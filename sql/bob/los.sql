@@ -1,4 +1,4 @@
--- needs: lattice/trace.sql, positions/place.sql
+-- needs: lattice/trace.sql, positions/place.sql, positions/state.sql, rulings/step.sql
 -- Line of sight in bob (Band of Brothers): 14, 40.2, 43.4, 43.7, 44 to 48, 50, 54, 55.2.
 --
 -- The thread is cut into strips wherever artwork, a crest line or a hex begins or ends
@@ -22,22 +22,6 @@
 -- ways from its two ends do not agree, the higher one counts. A gully's bank inside a gully
 -- hex next to an end hides nothing (45.4); an anti-tank ditch is drawn as a gully (54.5).
 -- Between levels a hedgerow blocks where woods in each of its two hexes would (44.0).
-
-create or replace function bob._readings(position_id bigint, policy jsonb)
-returns table (grass text, below text)
-language sql stable parallel safe rows 1
-as $$
-  select
-    coalesce(chosen.policy ->> 'bob-3', ruleset.presets ->> 'bob-3'),
-    coalesce(chosen.policy ->> 'bob-33', ruleset.presets ->> 'bob-33')
-  from public.position
-  cross join lateral (select coalesce(_readings.policy, position.policy) as policy) as chosen
-  inner join public.ruleset on ruleset.code = 'bob'
-  where position.id = _readings.position_id
-$$;
-
-comment on function bob._readings(bigint, jsonb) is
-'The readings in force for the contested points that sight turns on.';
 
 create or replace function bob._level(terrain text, level integer)
 returns integer
@@ -1220,16 +1204,15 @@ create or replace function bob.los(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  rule text, clause text, at text, effect text, note text, point text, range integer, hindrance integer
-)
+returns setof rulings.sight_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_column
 declare
+  step rulings.sight_step;
   a record;
   t record;
-  reading record;
+  readings jsonb;
   now jsonb;
   visibility integer;
   told record;
@@ -1243,11 +1226,11 @@ begin
     raise exception 'no line of sight from % to %: one of them is not on the map', los."from", los."to"
       using errcode = 'no_data_found';
   end if;
-  select * into reading from bob._readings(los.position_id, los.policy);
+  readings := positions.readings(los.position_id, los.policy);
   now := coalesce(los.conditions, (select position.conditions from public.position where position.id = los.position_id));
   visibility := (now -> 'night' ->> 'visibility')::integer;
-  clause := null;
-  range := lattice.distance(a.q, a.r, t.q, t.r);
+  step.clause := null;
+  step.range := lattice.distance(a.q, a.r, t.q, t.r);
 
   for told in
     select
@@ -1273,40 +1256,41 @@ begin
     from (
       select *
       from bob._obstacles(
-        los.position_id, a.map_id, a.q, a.r, a.level, t.q, t.r, t.level, reading.grass, reading.below, t.vehicle
+        los.position_id, a.map_id, a.q, a.r, a.level, t.q, t.r, t.level, readings ->> 'bob-3',
+        readings ->> 'bob-33', t.vehicle
       ) as found
       -- 55.2: there is no smoke in the deluge
       where found.rule <> '48.0' or now ->> 'weather' is distinct from 'monsoon'
       order by found.mark, found.rule, found.at, found.effect
     ) as met
   loop
-    rule := told.rule;
-    at := told.at;
-    effect := told.effect;
-    note := told.note;
-    point := told.point;
-    hindrance := told.counts;
-    stopped := stopped or effect = 'blocks';
-    unknown := unknown or effect = 'unknown';
+    step.rule := told.rule;
+    step.at := told.at;
+    step.effect := told.effect;
+    step.note := told.note;
+    step.point := told.point;
+    step.hindrance := told.counts;
+    stopped := stopped or step.effect = 'blocks';
+    unknown := unknown or step.effect = 'unknown';
     hindered := hindered + told.counts;
-    return next;
+    return next step;
   end loop;
 
-  rule := '14.0';
-  at := positions.spoken(los."to");
-  point := null;
-  hindrance := hindered;
-  effect := case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end;
-  note := case
+  step.rule := '14.0';
+  step.at := positions.spoken(los."to");
+  step.point := null;
+  step.hindrance := hindered;
+  step.effect := case when stopped then 'blocked' when unknown then 'unknown' else 'visible' end;
+  step.note := case
     when stopped then 'the line of sight is blocked'
     when unknown then 'the position does not say what would decide it'
     when hindered > 0 then 'nothing stops the line of sight; it is hindered'
     else 'nothing stops the line of sight'
   end;
-  if range = 0 and a.upper <> t.upper then
-    range := 1;
+  if step.range = 0 and a.upper <> t.upper then
+    step.range := 1;
   end if;
-  return next;
+  return next step;
 end
 $$;
 

@@ -41,7 +41,7 @@ declare
   origin record;
   lost text;
 begin
-  select * into origin from positions._counter(_route.position_id, _route.unit);
+  select * into origin from positions.counter(_route.position_id, _route.unit);
   select min(step.label)
   into lost
   from unnest(_route.path) as step (label)
@@ -248,17 +248,7 @@ comment on function ccp._advance_goals(bigint, bigint, integer, integer, text) i
 create or replace function ccp._advance(
   position_id bigint, unit text, path text[], options jsonb, conditions jsonb, policy jsonb
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language sql stable rows 8
 as $$
   with party as materialized (

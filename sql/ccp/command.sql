@@ -5,18 +5,6 @@
 -- for (a target in sight, O27.1.1; not yet activated, O20.2) is for the order to check.
 -- Suppression, wire and veterans leave command as it is (4.2.2, 4.1.2).
 
-create or replace function ccp._command_reading(policy jsonb)
-returns table (broken_leader text)
-language sql stable parallel safe rows 1
-as $$
-  select coalesce(policy ->> 'ccp-29', ruleset.presets ->> 'ccp-29')
-  from public.ruleset
-  where ruleset.code = 'ccp'
-$$;
-
-comment on function ccp._command_reading(jsonb) is
-'The reading in force for the contested point that command turns on.';
-
 create or replace function ccp._leaders(position_id bigint, unit text, policy jsonb)
 returns table (
   code text,
@@ -37,7 +25,7 @@ as $$
     state.broken,
     case
       when leader.kind in ('scout', 'sogeki_hei') then null
-      when state.broken and reading.broken_leader = 'a' then 0
+      when state.broken and game.readings ->> 'ccp-29' = 'a' then 0
       else (leader.attributes ->> 'command')::integer
     end
   from public.position
@@ -49,7 +37,7 @@ as $$
       and leader.id <> asked.id
   inner join public.hex on hex.map_id = leader.map_id and hex.q = leader.q and hex.r = leader.r
   cross join lateral (select coalesce((leader.attributes ->> 'broken')::boolean, false) as broken) as state
-  cross join lateral ccp._command_reading(coalesce(_leaders.policy, position.policy)) as reading
+  cross join lateral positions.state(position.id, null, _leaders.policy) as game
   where position.id = _leaders.position_id
     and asked.q is not null
     -- 3.3.1.1: never another leader
@@ -66,7 +54,7 @@ create or replace function ccp.command(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, by text)
+returns setof rulings.command_step
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 as $$
@@ -86,7 +74,7 @@ begin
         when (counter.attributes -> 'weapon' ->> 'broken')::boolean then 'its mortar is broken'
       end as hindered,
       melee.is_so as in_melee
-    from positions._counter(command.position_id, command.unit) as counter
+    from positions.counter(command.position_id, command.unit) as counter
     cross join lateral (
       -- 19.1: units of both sides make a melee hex, whether or not the marker is there
       select

@@ -5,23 +5,6 @@
 -- entered), night, and levels uphill. `ccp._entries` tells them for one way or for all steps of a
 -- region, so that ccp.move and ccp.reach cannot disagree.
 
-create or replace function ccp._move_readings(policy jsonb)
-returns table (wire text, mines text, trench text, op_fire text, bridge text)
-language sql stable parallel safe rows 1
-as $$
-  select
-    coalesce(policy ->> 'ccp-5', ruleset.presets ->> 'ccp-5'),
-    coalesce(policy ->> 'ccp-11', ruleset.presets ->> 'ccp-11'),
-    coalesce(policy ->> 'ccp-17', ruleset.presets ->> 'ccp-17'),
-    coalesce(policy ->> 'ccp-19', ruleset.presets ->> 'ccp-19'),
-    coalesce(policy ->> 'ccp-24', ruleset.presets ->> 'ccp-24')
-  from public.ruleset
-  where ruleset.code = 'ccp'
-$$;
-
-comment on function ccp._move_readings(jsonb) is
-'The readings in force for the contested points that movement turns on.';
-
 create or replace function ccp._movers(position_id bigint, unit text, options jsonb, policy jsonb)
 returns table (
   id bigint,
@@ -108,13 +91,13 @@ declare
   other record;
 begin
   perform ccp._on_map(_party.position_id, _party.unit);
-  select * into first from positions._counter(_party.position_id, _party.unit);
+  select * into first from positions.counter(_party.position_id, _party.unit);
   for other in
     select named.code
     from jsonb_array_elements_text(_party.options -> 'with') as named (code)
   loop
     perform ccp._on_map(_party.position_id, other.code);
-    if (select counter.side from positions._counter(_party.position_id, other.code) as counter) <> first.side then
+    if (select counter.side from positions.counter(_party.position_id, other.code) as counter) <> first.side then
       raise exception '% is no friend of % and cannot move along', other.code, _party.unit
         using errcode = 'no_data_found';
     end if;
@@ -136,16 +119,16 @@ begin
     (2 * (_party.options ->> 'points')::numeric)::integer,
     coalesce((coalesce(_party.conditions, position.conditions) ->> 'night')::boolean, false),
     bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false)),
-    reading.wire,
-    reading.mines,
-    reading.trench,
-    reading.op_fire,
-    reading.bridge
+    game.readings ->> 'ccp-5',
+    game.readings ->> 'ccp-11',
+    game.readings ->> 'ccp-17',
+    game.readings ->> 'ccp-19',
+    game.readings ->> 'ccp-24'
   from public.position
-  cross join lateral ccp._move_readings(coalesce(_party.policy, position.policy)) as reading
+  cross join lateral positions.state(position.id, null, _party.policy) as game
   cross join ccp._movers(_party.position_id, _party.unit, _party.options, _party.policy) as mover
   where position.id = _party.position_id
-  group by position.id, reading.wire, reading.mines, reading.trench, reading.op_fire, reading.bridge;
+  group by position.id, game.readings;
 end
 $$;
 

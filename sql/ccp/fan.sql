@@ -1,4 +1,4 @@
--- needs: ccp/los.sql
+-- needs: ccp/los.sql, rulings/fan_reasons.sql
 -- All that a hex sees in ccp: the judgement of ccp.los, for every hex near enough at once.
 
 create or replace function ccp._fan_told(
@@ -81,22 +81,23 @@ create or replace function ccp.fan_reasons(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 50
 as $$
-  select
-    told.rule,
-    null::text,
-    told.at,
-    case told.effect when 'blocks' then 'hides' else told.effect end,
-    format('%s %s', count(*), case when told.effect = 'blocks' then 'hexes hidden' else 'lines' end),
-    told.point
-  from ccp._fan_told(
-    fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
-  ) as told
-  where told.effect in ('blocks', 'assumed') or told.point is not null
-  group by told.rule, told.at, told.effect, told.point
-  order by count(*) desc, told.rule, told.at
+  select reason.*
+  from (
+    select
+      array_agg(
+        row(
+          told.rule, null, told.at, told.effect, told.note, told.point, told.range, null
+        )::rulings.sight_step
+      ) as lines
+    from ccp._fan_told(
+      fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
+    ) as told
+    where rulings._bears_on_fan(told.effect, told.point)
+  ) as fan
+  cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;
 
 comment on function ccp.fan_reasons(bigint, text, integer, jsonb, jsonb) is

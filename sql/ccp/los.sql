@@ -1,4 +1,4 @@
--- needs: lattice/trace.sql, positions/place.sql
+-- needs: lattice/trace.sql, positions/place.sql, positions/state.sql, rulings/step.sql
 -- Line of sight in ccp (Combat Commander: Pacific): 7.2, 16, 18.3, O24.4, O24.5, T81.4 to T99, F102.2.
 --
 -- The string goes from centre to centre; what it touches between the two end hexes counts.
@@ -22,21 +22,6 @@
 -- a probe to the dot crosses an odd number of times it is on the other side of that level. A
 -- hex without a crest line is all of its own level; where two such hexes differ, the crest line
 -- is taken to run along their side and to belong to the higher one.
-
-create or replace function ccp._sight_readings(policy jsonb)
-returns table (beside_hill text, crest text, graze text)
-language sql stable parallel safe rows 1
-as $$
-  select
-    coalesce(policy ->> 'ccp-7', ruleset.presets ->> 'ccp-7'),
-    coalesce(policy ->> 'ccp-33', ruleset.presets ->> 'ccp-33'),
-    coalesce(policy ->> 'ccp-34', ruleset.presets ->> 'ccp-34')
-  from public.ruleset
-  where ruleset.code = 'ccp'
-$$;
-
-comment on function ccp._sight_readings(jsonb) is
-'The readings in force for the contested points that sight turns on.';
 
 create or replace function ccp._screens()
 returns table (terrain text, hindrance integer)
@@ -572,12 +557,12 @@ language sql stable rows 500
 as $$
   with state as materialized (
     select
-      position.map_id,
-      coalesce((coalesce(_told.conditions, position.conditions) ->> 'night')::boolean, false) as night,
-      reading.*
-    from public.position
-    cross join lateral ccp._sight_readings(coalesce(_told.policy, position.policy)) as reading
-    where position.id = _told.position_id
+      game.map_id,
+      coalesce((game.conditions ->> 'night')::boolean, false) as night,
+      game.readings ->> 'ccp-7' as beside_hill,
+      game.readings ->> 'ccp-33' as crest,
+      game.readings ->> 'ccp-34' as graze
+    from positions.state(_told.position_id, _told.conditions, _told.policy) as game
   ),
   viewer as materialized (
     select * from ccp._end(_told.position_id, _told.aq, _told.ar, _told.viewer_unit)
@@ -1015,9 +1000,7 @@ create or replace function ccp.los(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  rule text, clause text, at text, effect text, note text, point text, range integer, hindrance integer
-)
+returns setof rulings.sight_step
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 as $$

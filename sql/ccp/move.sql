@@ -77,7 +77,7 @@ as $$
     'the points that the question gives it',
     null,
     (2 * (_allowance_told.options ->> 'points')::numeric)::integer
-  from positions._counter(_allowance_told.position_id, _allowance_told.unit) as counter
+  from positions.counter(_allowance_told.position_id, _allowance_told.unit) as counter
   where _allowance_told.options ->> 'points' is not null
 $$;
 
@@ -343,17 +343,7 @@ comment on function ccp._steps(bigint, text, text[], jsonb, jsonb, jsonb) is
 create or replace function ccp._march(
   position_id bigint, unit text, path text[], options jsonb, conditions jsonb, policy jsonb
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language plpgsql stable rows 20
 set plan_cache_mode = force_generic_plan
 as $$
@@ -791,17 +781,7 @@ create or replace function ccp.move(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language plpgsql stable rows 20
 set plan_cache_mode = force_generic_plan
 as $$

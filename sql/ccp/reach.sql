@@ -576,7 +576,7 @@ create or replace function ccp.reach_reasons(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, halves integer)
+returns setof rulings.move_step
 language sql stable rows 20
 as $$
   with party as materialized (
@@ -838,7 +838,9 @@ as $$
     told.effect,
     told.note,
     told.point,
-    told.halves
+    told.halves,
+    null::integer,
+    null::text
   from told
   order by told.part, told.n, told.rule, told.at, told.note
 $$;

@@ -49,16 +49,7 @@ comment on function ccp._covers(bigint, integer, integer) is
 create or replace function ccp.stack(
   position_id bigint, hex text, conditions jsonb default null, policy jsonb default null
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  facts jsonb
-)
+returns setof rulings.ledger_step
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
 as $$
@@ -283,6 +274,7 @@ begin
     line.effect,
     line.note,
     line.point,
+    null::text,
     null::integer,
     line.facts
   from ground

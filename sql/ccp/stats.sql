@@ -89,13 +89,13 @@ begin
       coalesce((unit.attributes ->> 'broken')::boolean, false) as broken,
       case
         when unit.kind not in ('leader', 'hero') then null
-        when (unit.attributes ->> 'broken')::boolean and reading.broken_leader = 'a' then 0
+        when (unit.attributes ->> 'broken')::boolean and game.readings ->> 'ccp-29' = 'a' then 0
         else (unit.attributes ->> 'command')::integer
       end as command
     from public.position
     inner join public.unit on unit.position_id = position.id
     inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-    cross join lateral ccp._command_reading(coalesce(_stats.policy, position.policy)) as reading
+    cross join lateral positions.state(position.id, null, _stats.policy) as game
     where position.id = _stats.position_id
   ),
   lead as materialized (
@@ -316,7 +316,7 @@ as $$
 declare
   counter record;
 begin
-  select * into counter from positions._counter(_on_map.position_id, _on_map.unit);
+  select * into counter from positions.counter(_on_map.position_id, _on_map.unit);
   if counter.id is null then
     raise exception 'no unit % in this position', _on_map.unit using errcode = 'no_data_found';
   elsif counter.q is null then

@@ -316,7 +316,7 @@ comment on function ccp.fire_zone(bigint, text, jsonb, jsonb) is
 create or replace function ccp.fire_zone_reasons(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language plpgsql stable rows 30
 as $$
 #variable_conflict use_column
@@ -335,7 +335,7 @@ begin
     fire_zone_reasons.policy
   ) as zone
   where zone.stage > 0
-  order by zone.stage, zone.arm, zone.range, zone.rule, zone.at, zone.note;
+  order by zone.stage, zone.arm, zone.range, zone.rule, zone.at, zone.note, zone.effect, zone.point;
 end
 $$;
 
@@ -366,7 +366,7 @@ comment on function ccp.side_zone(bigint, text, jsonb, jsonb) is
 create or replace function ccp.side_zone_reasons(
   position_id bigint, side text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 100
 as $$
   select
@@ -381,7 +381,8 @@ as $$
     side_zone_reasons.policy
   ) as zone
   where zone.stage > 0
-  order by zone.stage, zone.by, zone.arm, zone.range, zone.rule, zone.at, zone.note
+  order by
+    zone.stage, zone.by, zone.arm, zone.range, zone.rule, zone.at, zone.note, zone.effect, zone.point
 $$;
 
 comment on function ccp.side_zone_reasons(bigint, text, jsonb, jsonb) is

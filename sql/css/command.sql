@@ -129,7 +129,7 @@ create or replace function css.command(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, by text)
+returns setof rulings.command_step
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 as $$
@@ -137,7 +137,7 @@ as $$
 declare
   readings jsonb;
 begin
-  select css._readings(coalesce(command.policy, position.policy))
+  select positions.readings(position.id, command.policy)
   into readings
   from public.position
   where position.id = command.position_id;
@@ -151,7 +151,7 @@ begin
       counter.label,
       counter.kind = 'ambush' as ambush,
       coalesce(counter.attributes ->> 'division' ilike 'corps', false) as corps
-    from positions._counter(command.position_id, command.unit) as counter
+    from positions.counter(command.position_id, command.unit) as counter
   ),
   judged as materialized (
     select

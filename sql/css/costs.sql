@@ -60,7 +60,8 @@ as $$
     says.effect,
     case
       when says.effect = 'unknown' then format('what %s costs', replace(terrain.code, '_', ' '))
-      when says.effect = 'cost' then replace(terrain.code, '_', ' ')
+      when says.effect = 'cost' and cost.source = 'printed' then replace(terrain.code, '_', ' ')
+      when says.effect = 'cost' then format('%s, by the %s''s chart', replace(terrain.code, '_', ' '), cost.source)
       when cost.word is null then 'a tank support weapon does not enter swamp'
       else format('%s is closed to %s units', replace(terrain.code, '_', ' '), _terrain_costs.mobility)
     end,

@@ -1,4 +1,4 @@
--- needs: css/los.sql, lattice/ray.sql
+-- needs: css/los.sql, lattice/ray.sql, rulings/fan_reasons.sql
 -- All that a hex sees in css: the judgement of css.los, for every hex near enough at once.
 --
 -- What the hexes around a viewer do to its lines turns on the level of the target alone, and
@@ -13,20 +13,18 @@ returns table (
 language sql stable rows 1
 as $$
   select
-    position.map_id,
-    coalesce(_viewer.conditions, position.conditions),
-    ruleset.presets || coalesce(_viewer.policy, position.policy),
+    state.map_id,
+    state.conditions,
+    state.readings,
     exists (select from public.marker where marker.position_id = _viewer.position_id),
     viewer.q,
     viewer.r,
     ground.level::integer,
     coalesce((viewer.attributes ->> 'in_cave')::boolean, false)
-  from public.position
-  inner join public.ruleset on ruleset.code = 'css'
-  cross join lateral positions.place(_viewer.position_id, _viewer."from") as viewer
+  from positions.state(_viewer.position_id, _viewer.conditions, _viewer.policy) as state
+  cross join positions.place(_viewer.position_id, _viewer."from") as viewer
   inner join public.css_ground as ground
-    on ground.map_id = position.map_id and ground.q = viewer.q and ground.r = viewer.r
-  where position.id = _viewer.position_id
+    on ground.map_id = state.map_id and ground.q = viewer.q and ground.r = viewer.r
 $$;
 
 comment on function css._viewer(bigint, text, jsonb, jsonb) is
@@ -447,7 +445,7 @@ create or replace function css.fan_reasons(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 50
 as $$
   select
@@ -461,31 +459,25 @@ as $$
   inner join public.hex on hex.map_id = view.map_id and hex.q = view.q and hex.r = view.r
   where css._visibility(view.now, false) < coalesce(fan_reasons.radius, 99)
   union all
-  (select
-    los.rule,
-    los.clause,
-    los.at,
-    case los.effect when 'blocks' then 'hides' else los.effect end,
-    format(
-      case when los.effect = 'blocks' then '%s hex%s hidden' else '%s line%s' end,
-      count(*),
-      case when count(*) > 1 then case when los.effect = 'blocks' then 'es' else 's' end end
-    ),
-    los.point
-  from css._viewer(fan_reasons.position_id, fan_reasons."from", fan_reasons.conditions, fan_reasons.policy) as view
-  cross join lateral css._marked(fan_reasons.position_id) as mark
-  cross join lateral lattice.disc(view.q, view.r, least(fan_reasons.radius, 8)) as wanted
-  inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.hq and hex.r = wanted.hr
-  cross join lateral css.los(
-    fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
-  ) as los
-  where (wanted.dq <> 0 or wanted.dr <> 0)
-    and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(
-      view.now, css._spot(wanted.hq, wanted.hr) = any(mark.lit)
-    )
-    and (los.effect in ('blocks', 'unknown') or los.point is not null)
-  group by los.rule, los.clause, los.at, los.effect, los.point
-  order by count(*) desc, los.rule, los.clause, los.at)
+  select reason.*
+  from (
+    select array_agg(los) as lines
+    from css._viewer(
+      fan_reasons.position_id, fan_reasons."from", fan_reasons.conditions, fan_reasons.policy
+    ) as view
+    cross join css._marked(fan_reasons.position_id) as mark
+    cross join lateral lattice.disc(view.q, view.r, least(fan_reasons.radius, 8)) as wanted
+    inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.hq and hex.r = wanted.hr
+    cross join lateral css.los(
+      fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
+    ) as los
+    where (wanted.dq <> 0 or wanted.dr <> 0)
+      and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(
+        view.now, css._spot(wanted.hq, wanted.hr) = any(mark.lit)
+      )
+      and rulings._bears_on_fan(los.effect, los.point)
+  ) as fan
+  cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;
 
 comment on function css.fan_reasons(bigint, text, integer, jsonb, jsonb) is

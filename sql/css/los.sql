@@ -1,4 +1,4 @@
--- needs: css/ground.sql, lattice/trace.sql, positions/place.sql
+-- needs: css/ground.sql, lattice/trace.sql, positions/place.sql, positions/state.sql, rulings/step.sql
 -- Line of sight in css (Guam): 6.2.1, 6.2.2, 6.3, 7.1, 8.7.2, 8.7.3, 8.8.1, 17.0, 22.3.1.
 --
 -- `css._met` judges a hex and `css._side_stops` a hexside. `css.los` asks them for the cells
@@ -22,18 +22,6 @@
 -- corner point is not passed, and a hexside met at its end is crossed only if the line
 -- goes from one of its hexes into the other there (6.2.2: a feature fills its whole
 -- side); css-62 reads it otherwise. Such a line says so in a `graze` row.
-
-create or replace function css._readings(policy jsonb)
-returns jsonb
-language plpgsql stable parallel safe
-as $$
-begin
-  return (select ruleset.presets || coalesce(policy, '{}') from public.ruleset where ruleset.code = 'css');
-end
-$$;
-
-comment on function css._readings(jsonb) is
-'The readings in force, by contested point.';
 
 create or replace function css._visibility(conditions jsonb, lit boolean)
 returns integer
@@ -338,16 +326,8 @@ $$;
 comment on function css._sayings(text) is
 'A column of css.saying as a list, to be looked up by number.';
 
-drop type if exists css.sight cascade;
-create type css.sight as (
-  rule text, clause text, at text, effect text, note text, point text, range integer
-);
-
-comment on type css.sight is
-'A row of css.los.';
-
 create or replace function css._tell(saying integer, at text, terrain text, point text, range integer)
-returns css.sight
+returns rulings.sight_step
 language plpgsql immutable parallel safe
 as $$
 begin
@@ -358,8 +338,9 @@ begin
     (css._sayings('effect'))[saying],
     format((css._sayings('note'))[saying], at, replace(terrain, '_', ' ')),
     coalesce((css._sayings('point'))[saying], point),
-    range
-  )::css.sight;
+    range,
+    null
+  )::rulings.sight_step;
 end
 $$;
 
@@ -370,7 +351,7 @@ create or replace function css._tell_side(
   feature text, way text, of_cave boolean, from_above boolean, same boolean, readings jsonb, at text, corner boolean,
   range integer
 )
-returns css.sight
+returns rulings.sight_step
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -396,8 +377,9 @@ begin
       replace(feature, '_', ' ')
     ),
     case when is_cliff and way = 'across' and from_above then 'css-44' when corner then 'css-62' end,
-    range
-  )::css.sight;
+    range,
+    null
+  )::rulings.sight_step;
 end
 $$;
 
@@ -601,18 +583,18 @@ comment on function css._naval_effect(text) is
 'What a naval zone does to a range counted to its beach (22.3.1).';
 
 create or replace function css._at_sea(view css.sighting, "to" text)
-returns setof css.sight
+returns setof rulings.sight_step
 language sql immutable parallel safe rows 3
 as $$
   values
-  ('7.1.2', null, "to", 'passes', 'a unit in a sea zone is always spotted', 'css-64', view.away),
+  ('7.1.2', null, "to", 'passes', 'a unit in a sea zone is always spotted', 'css-64', view.away, null::integer),
   (
     '22.3.1', null, view.zone ->> 'beach', css._naval_effect(view.zone ->> 'run'),
-    'the range of a naval zone is counted at the beach hex', null, view.away
+    'the range of a naval zone is counted at the beach hex', null, view.away, null
   ),
   (
     '7.1.2', null, "to", 'visible', 'nothing hides it', null,
-    view.away + css._naval_hexes(view.zone ->> 'run')
+    view.away + css._naval_hexes(view.zone ->> 'run'), null
   )
 $$;
 
@@ -622,7 +604,7 @@ comment on function css._at_sea(css.sighting, text) is
 create or replace function css._whole_line(
   view css.sighting, "from" text, "to" text, lit bigint[], barraged bigint[], bombarded bigint[]
 )
-returns setof css.sight
+returns setof rulings.sight_step
 language plpgsql stable rows 2
 as $$
 declare
@@ -630,9 +612,13 @@ declare
   shut_in boolean;
 begin
   if view.away = 0 and view.a_in_cave <> view.t_in_cave then
-    return next row('6.3', null, "to", 'passes', 'the same hex is always seen', null, view.away)::css.sight;
+    return next row(
+      '6.3', null, "to", 'passes', 'the same hex is always seen', null, view.away, null
+    )::rulings.sight_step;
   elsif view.away = 1 then
-    return next row('7.1.2', null, "to", 'passes', 'an adjacent hex is always seen', null, view.away)::css.sight;
+    return next row(
+      '7.1.2', null, "to", 'passes', 'an adjacent hex is always seen', null, view.away, null
+    )::rulings.sight_step;
   elsif view.away > reach or (view.away > 1 and view.reach < 8) then
     return next row(
       case
@@ -644,8 +630,9 @@ begin
       case when view.away > reach then 'blocks' else 'passes' end,
       css._hexes(reach) || ' can be seen now',
       null,
-      view.away
-    )::css.sight;
+      view.away,
+      null
+    )::rulings.sight_step;
   end if;
   if view.away > 1 and css._spot(view.aq, view.ar) = any(barraged) then
     -- css-11: out of a barrage
@@ -661,8 +648,9 @@ begin
         else 'out of a barrage sight is normal'
       end,
       'css-11',
-      view.away
-    )::css.sight;
+      view.away,
+      null
+    )::rulings.sight_step;
   end if;
 end
 $$;
@@ -673,7 +661,7 @@ comment on function css._whole_line(css.sighting, text, text, bigint[], bigint[]
 create or replace function css._los(
   position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
 )
-returns setof css.sight
+returns setof rulings.sight_step
 language plpgsql stable rows 8
 set plan_cache_mode = force_generic_plan
 set join_collapse_limit = 1
@@ -688,7 +676,7 @@ declare
   burning bigint[];
   burnt bigint[];
   lit bigint[];
-  told css.sight;
+  told rulings.sight_step;
   cell record;
   spot text;
   beside_start boolean;
@@ -708,10 +696,10 @@ declare
   target_label text := case when _los."to" not like 'unit:%' then target_name end;
 begin
   select
-    position.map_id,
-    coalesce(_los.conditions, position.conditions),
-    ruleset.presets || coalesce(_los.policy, position.policy),
-    css._visibility(coalesce(_los.conditions, position.conditions), false),
+    state.map_id,
+    state.conditions,
+    state.readings,
+    css._visibility(state.conditions, false),
     exists (select from public.marker where marker.position_id = _los.position_id),
     exists (
       select from public.unit
@@ -733,13 +721,11 @@ begin
     least(viewer.level, target.level),
     case when target.level < viewer.level then target.q else viewer.q end,
     case when target.level < viewer.level then target.r else viewer.r end,
-    (ruleset.presets || coalesce(_los.policy, position.policy)) ->> 'css-43' = 'a'
+    state.readings ->> 'css-43' = 'a'
   into view
-  from public.position
-  inner join public.ruleset on ruleset.code = 'css'
-  left join public.css_ground as viewer on viewer.map_id = position.map_id and viewer.label = start_label
-  left join public.css_ground as target on target.map_id = position.map_id and target.label = target_label
-  where position.id = _los.position_id;
+  from positions.state(_los.position_id, _los.conditions, _los.policy) as state
+  left join public.css_ground as viewer on viewer.map_id = state.map_id and viewer.label = start_label
+  left join public.css_ground as target on target.map_id = state.map_id and target.label = target_label;
   -- units are asked for less often than hexes
   if view.names_units or view.away is null then
     view := css._sighting_of_units(_los.position_id, _los."from", _los."to", view);
@@ -951,8 +937,9 @@ begin
         css._naval_effect(view.zone ->> 'run'),
         'a naval zone is seen, and its range counted, at the beach hex',
         'css-64',
-        view.away
-      )::css.sight;
+        view.away,
+        null
+      )::rulings.sight_step;
       view.away := view.away + css._naval_hexes(view.zone ->> 'run');
     elsif view.away = 0 and view.a_in_cave <> view.t_in_cave then
       view.away := 1;
@@ -969,8 +956,9 @@ begin
       else 'nothing stops the line of sight'
     end,
     null,
-    view.away
-  )::css.sight;
+    view.away,
+    null
+  )::rulings.sight_step;
 end
 $$;
 
@@ -984,18 +972,10 @@ create or replace function css.los(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, range integer)
+returns setof rulings.sight_step
 language sql stable rows 8
 as $$
-  select
-    told.rule,
-    told.clause,
-    told.at,
-    told.effect,
-    told.note,
-    told.point,
-    told.range
-  from css._los(los.position_id, los."from", los."to", los.conditions, los.policy) as told
+  select * from css._los(los.position_id, los."from", los."to", los.conditions, los.policy)
 $$;
 
 comment on function css.los(bigint, text, text, jsonb, jsonb) is

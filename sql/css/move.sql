@@ -5,17 +5,7 @@
 create or replace function css._landing(
   position_id bigint, unit text, qs integer[], rs integer[], options jsonb, conditions jsonb, policy jsonb
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language sql stable rows 6
 as $$
   with mover as materialized (
@@ -368,7 +358,7 @@ as $$
     held.rule,
     'forbids',
     held.note
-  from positions._counter(_creep_bars.position_id, _creep_bars.unit) as counter
+  from positions.counter(_creep_bars.position_id, _creep_bars.unit) as counter
   cross join lateral css._holds(
     _creep_bars.position_id, counter.q, counter.r, coalesce((counter.attributes ->> 'in_cave')::boolean, false)
   ) as held
@@ -380,7 +370,7 @@ as $$
     bar.rule,
     bar.effect,
     bar.note
-  from positions._counter(_creep_bars.position_id, _creep_bars.unit) as counter
+  from positions.counter(_creep_bars.position_id, _creep_bars.unit) as counter
   cross join lateral (
     values
     (
@@ -544,17 +534,7 @@ comment on function css._creep(bigint, text, integer[], integer[], jsonb, jsonb,
 'Japanese artillery that shifts two hexes in the second night turn (27.0, printed under 26.0).';
 
 create or replace function css._turn(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language sql stable rows 3
 as $$
   with mover as materialized (
@@ -749,17 +729,7 @@ create or replace function css.move(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+returns setof rulings.move_step
 language plpgsql stable rows 20
 as $$
 #variable_conflict use_variable

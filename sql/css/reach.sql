@@ -829,7 +829,7 @@ create or replace function css.reach_reasons(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, halves integer)
+returns setof rulings.move_step
 language plpgsql stable rows 20
 as $$
 #variable_conflict use_column
@@ -854,7 +854,9 @@ begin
         else 'two hexes at most'
       end,
       null::text,
-      null::integer;
+      null::integer,
+      null::integer,
+      null::text;
     return;
   end if;
   return query
@@ -865,7 +867,9 @@ begin
     told.effect,
     told.note,
     told.point,
-    coalesce(told.halves, told.remaining)
+    coalesce(told.halves, told.remaining),
+    null::integer,
+    null::text
   from css._setting_out(
     reach_reasons.position_id, reach_reasons.unit, false, reach_reasons.options, reach_reasons.conditions,
     reach_reasons.policy
@@ -959,17 +963,18 @@ begin
       and not mover.off_road
     order by road.kind, edge.label
   )
-  select told.rule, null::text, told.at, told.effect, told.note, told.point, told.halves
+  select told.rule, null::text, told.at, told.effect, told.note, told.point, told.halves, null::integer, null::text
   from (select * from ground union all select * from sides union all select * from roads) as told
   union all
-  select '6.3', null, caves.at, 'cost', caves.note, null, caves.halves
+  select '6.3', null, caves.at, 'cost', caves.note, null, caves.halves, null, null
   from caves
   union all
-  select '6.2.1', null, mover.label, '+2', 'on a trail from beginning to end', null, 4
+  select '6.2.1', null, mover.label, '+2', 'on a trail from beginning to end', null, 4, null, null
   where exists (select from reached where reached.trail and (reached.q, reached.r) <> (mover.q, mover.r))
   union all
   select
-    '16.0', null, null, 'cost', 'interdiction, every hex', case when mover.side = 'us' then 'css-57' end, mover.tax
+    '16.0', null, null, 'cost', 'interdiction, every hex', case when mover.side = 'us' then 'css-57' end, mover.tax,
+    null, null
   where mover.tax > 0
   union all
   -- what shuts a hex, or does something to who enters it
@@ -980,6 +985,8 @@ begin
     bar.effect,
     bar.note,
     bar.point,
+    null,
+    null,
     null
   from edge
   -- few hexes have a counter or a marker in them

@@ -135,13 +135,12 @@ comment on function css._stack_dg(integer, boolean, integer, boolean, integer, j
 create or replace function css.stack(
   position_id bigint, hex text, conditions jsonb default null, policy jsonb default null
 )
-returns table (
-  rule text, clause text, at text, effect text, note text, point text, halves integer, facts jsonb
-)
+returns setof rulings.ledger_step
 language plpgsql stable rows 4
 as $$
 #variable_conflict use_variable
 declare
+  step rulings.ledger_step;
   found record;
   now jsonb;
   readings jsonb;
@@ -157,7 +156,7 @@ declare
 begin
   select
     coalesce(stack.conditions, position.conditions),
-    css._readings(coalesce(stack.policy, position.policy))
+    positions.readings(position.id, stack.policy)
   into now, readings
   from public.position
   where position.id = stack.position_id;
@@ -194,7 +193,7 @@ begin
   end if;
   after := disorder + given.for_over + coalesce(given.for_mixed, 0);
 
-  for rule, effect, note, point in
+  for step.rule, step.effect, step.note, step.point in
     select said.rule, said.effect, said.note, said.point
     from (
       values
@@ -242,19 +241,19 @@ begin
     ) as said (speaks, rule, effect, note, point)
     where said.speaks
   loop
-    at := css._place(found.label, found.inside);
-    return next;
+    step.at := css._place(found.label, found.inside);
+    return next step;
   end loop;
-  rule := case when found.inside then '6.3' else '6.1' end;
-  at := css._place(found.label, found.inside);
-  effect := case
+  step.rule := case when found.inside then '6.3' else '6.1' end;
+  step.at := css._place(found.label, found.inside);
+  step.effect := case
     when found.sides > 1 or (found.inside and over > 0) or (found.navy and found.army) then 'illegal'
     when found.navy and found.untold_service then 'unknown'
     else 'legal'
   end;
-  note := format('%s here, %s stand without harm', found.units, most);
-  point := null;
-  facts := jsonb_build_object(
+  step.note := format('%s here, %s stand without harm', found.units, most);
+  step.point := null;
+  step.facts := jsonb_build_object(
     'units', found.units,
     'limit', most,
     'over', over,
@@ -264,7 +263,7 @@ begin
     'added', given.for_over + given.for_mixed,
     'eliminated', case when given.for_mixed is not null then greatest(after - 4, 0) end
   );
-  return next;
+  return next step;
 end
 $$;
 

@@ -15,7 +15,7 @@ as $$
     select armed.*
     from public.position
     cross join lateral css._armed(
-      position.id, null, null, '{}', css._readings(coalesce(_shut.policy, position.policy))
+      position.id, null, null, '{}', positions.readings(position.id, _shut.policy)
     ) as armed
     where position.id = _shut.position_id
       and armed.side <> _shut.side
@@ -633,11 +633,12 @@ create or replace function css.trace_path(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text, path text[])
+returns setof rulings.path_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_column
 declare
+  step rulings.path_step;
   tracer record;
   size record;
   shut record;
@@ -651,7 +652,7 @@ declare
   readings jsonb;
 begin
   readings := (
-    select css._readings(coalesce(trace_path.policy, position.policy))
+    select positions.readings(position.id, trace_path.policy)
     from public.position
     where position.id = trace_path.position_id
   );
@@ -659,31 +660,31 @@ begin
   from css._tracer(
     trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side
   );
-  rule := tracer.rule;
-  at := tracer.start_label;
-  effect := 'traces';
-  note := tracer.note;
-  return next;
-  for rule, effect, note in
+  step.rule := tracer.rule;
+  step.at := tracer.start_label;
+  step.effect := 'traces';
+  step.note := tracer.note;
+  return next step;
+  for step.rule, step.effect, step.note in
     select tie.rule, tie.effect, tie.note
     from css._ties(
       trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, tracer.owner, readings
     ) as tie
   loop
-    at := tracer.target_label;
-    verdict := case effect when 'blocks' then 'closed' when 'unknown' then 'unknown' else verdict end;
-    why := case effect when 'blocks' then note else why end;
-    return next;
+    step.at := tracer.target_label;
+    verdict := case step.effect when 'blocks' then 'closed' when 'unknown' then 'unknown' else verdict end;
+    why := case step.effect when 'blocks' then step.note else why end;
+    return next step;
   end loop;
   if tracer.rule = '8.5.1' and verdict <> 'closed'
     and not css._has_hq(trace_path.position_id, tracer.owner, tracer.target_q, tracer.target_r) then
     verdict := 'closed';
-    rule := '8.5.1';
-    at := tracer.target_label;
-    effect := 'blocks';
-    note := 'no HQ of its side is there';
-    why := note;
-    return next;
+    step.rule := '8.5.1';
+    step.at := tracer.target_label;
+    step.effect := 'blocks';
+    step.note := 'no HQ of its side is there';
+    why := step.note;
+    return next step;
   end if;
   select * into size from css._trace_grid(trace_path.position_id);
   start := (tracer.start_q - size.q0) * size.height + tracer.start_r - size.r0 + 1;
@@ -698,17 +699,17 @@ begin
   loop
     if (shut.cell = start or shut.cell = target) and shut.rule = '7.2' then
       -- an end in a zone is worth a row; where it is exempt, it stops nothing
-      rule := case
+      step.rule := case
         when (shut.cell = start and tracer.start_free) or (shut.cell = target and tracer.target_free)
           then tracer.rule
         else '7.2'
       end;
-      at := case when shut.cell = start then tracer.start_label else tracer.target_label end;
-      effect := case when rule = tracer.rule then 'passes' when shut.doubtful then 'unknown' else 'blocks' end;
-      note := 'in ' || shut.cause;
-      return next;
-      barred := barred or effect = 'blocks';
-      if effect = 'passes' then
+      step.at := case when shut.cell = start then tracer.start_label else tracer.target_label end;
+      step.effect := case when step.rule = tracer.rule then 'passes' when shut.doubtful then 'unknown' else 'blocks' end;
+      step.note := 'in ' || shut.cause;
+      return next step;
+      barred := barred or step.effect = 'blocks';
+      if step.effect = 'passes' then
         continue;
       end if;
     elsif shut.cell = start then
@@ -717,11 +718,11 @@ begin
     grid[shut.cell] := case when shut.doubtful then -2 else -1 end;
   end loop;
   if tracer.mobility is null then
-    rule := '8.5.1';
-    at := tracer.start_label;
-    effect := 'unknown';
-    note := format('the mobility of %s', trace_path."from");
-    return next;
+    step.rule := '8.5.1';
+    step.at := tracer.start_label;
+    step.effect := 'unknown';
+    step.note := format('the mobility of %s', trace_path."from");
+    return next step;
     verdict := case verdict when 'closed' then 'closed' else 'unknown' end;
   elsif barred then
     verdict := 'closed';
@@ -733,14 +734,14 @@ begin
       tracer.mobility, readings, grid, false
     );
     if came[target] <= 0 then
-      for rule, at, effect, note, point in
+      for step.rule, step.at, step.effect, step.note, step.point in
         select barrier.rule, barrier.at, barrier.effect, barrier.note, barrier.point
         from css._barriers(
           trace_path.position_id, tracer.owner, tracer.mobility, readings, came, trace_path.conditions,
           trace_path.policy
         ) as barrier
       loop
-        return next;
+        return next step;
       end loop;
       came := css._trace(
         trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
@@ -748,15 +749,15 @@ begin
       );
       verdict := case when came[target] <= 0 or verdict = 'closed' then 'closed' else 'unknown' end;
     else
-      for rule, at, effect, note, point in
-        select step.rule, step.at, step.effect, step.note, step.point
-        from css._contested_ground(trace_path.position_id, tracer.mobility, readings, came) as step
+      for step.rule, step.at, step.effect, step.note, step.point in
+        select ground.rule, ground.at, ground.effect, ground.note, ground.point
+        from css._contested_ground(trace_path.position_id, tracer.mobility, readings, came) as ground
       loop
-        return next;
+        return next step;
       end loop;
     end if;
   end if;
-  for rule, point in
+  for step.rule, step.point in
     select
       min(zone.rule),
       zone.point
@@ -768,27 +769,27 @@ begin
     group by zone.point
     order by zone.point
   loop
-    at := null;
-    effect := 'contested';
-    note := 'an enemy Fire Zone turns on it';
-    return next;
+    step.at := null;
+    step.effect := 'contested';
+    step.note := 'an enemy Fire Zone turns on it';
+    return next step;
   end loop;
-  rule := tracer.rule;
-  at := tracer.target_label;
-  effect := verdict;
-  point := null;
-  note := case verdict
+  step.rule := tracer.rule;
+  step.at := tracer.target_label;
+  step.effect := verdict;
+  step.point := null;
+  step.note := case verdict
     when 'open' then 'there is a way out of enemy zones'
     when 'unknown' then 'what a counter or the rulebook does not tell would decide it'
     else why
   end;
-  path := case
+  step.path := case
     when verdict = 'open' then css._way_back(
       trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r, came
     )
     else '{}'
   end;
-  return next;
+  return next step;
 end
 $$;
 

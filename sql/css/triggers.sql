@@ -140,7 +140,7 @@ declare
 begin
   select
     position.map_id,
-    css._readings(coalesce(_watchers.policy, position.policy))
+    positions.readings(position.id, _watchers.policy)
   into board, readings
   from public.position
   where position.id = _watchers.position_id;
@@ -307,7 +307,7 @@ begin
     counter.side = 'japan'
     and coalesce(_triggers.conditions, position.conditions) ->> 'time' = 'night' as stealthy,
     mark.lit,
-    css._readings(coalesce(_triggers.policy, position.policy)) as readings
+    positions.readings(position.id, _triggers.policy) as readings
   into mover
   from public.position
   cross join css._marked(position.id) as mark

@@ -63,14 +63,14 @@ declare
   pace record;
   state record;
 begin
-  select * into who from positions._counter(_mover.position_id, _mover.unit);
+  select * into who from positions.counter(_mover.position_id, _mover.unit);
   if not found then
     raise exception 'no unit % in this position', _mover.unit using errcode = 'no_data_found';
   end if;
   select
     position.map_id,
     coalesce(_mover.conditions, position.conditions) as now,
-    css._readings(coalesce(_mover.policy, position.policy)) as readings
+    positions.readings(position.id, _mover.policy) as readings
   into state
   from public.position
   where position.id = _mover.position_id;
@@ -170,7 +170,7 @@ comment on function css._holds(bigint, integer, integer, boolean) is
 'The markers that let nobody leave a place (8.7.7, 10.2.1, 10.2.2).';
 
 create or replace function css._unfit(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 4
 as $$
   with mover as materialized (

@@ -272,7 +272,7 @@ declare
   as_it_stands boolean;
 begin
   select
-    css._readings(coalesce(_zone.policy, position.policy)),
+    positions.readings(position.id, _zone.policy),
     coalesce(_zone.conditions, position.conditions) = position.conditions
     and coalesce(_zone.policy, position.policy) = position.policy
   into readings, as_it_stands
@@ -436,12 +436,12 @@ comment on function css.fire_zone(bigint, text, jsonb, jsonb) is
 create or replace function css._zone_reasons(
   position_id bigint, side text, unit text, conditions jsonb, policy jsonb
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 10
 as $$
   with state as materialized (
     select
-      css._readings(coalesce(_zone_reasons.policy, position.policy)) as readings,
+      positions.readings(position.id, _zone_reasons.policy) as readings,
       coalesce(_zone_reasons.conditions, position.conditions) as now
     from public.position
     where position.id = _zone_reasons.position_id
@@ -580,7 +580,7 @@ comment on function css._zone_reasons(bigint, text, text, jsonb, jsonb) is
 create or replace function css.fire_zone_reasons(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 10
 as $$
   select *
@@ -596,7 +596,7 @@ comment on function css.fire_zone_reasons(bigint, text, jsonb, jsonb) is
 create or replace function css.side_zone_reasons(
   position_id bigint, side text, conditions jsonb default null, policy jsonb default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language sql stable rows 100
 as $$
   select *

@@ -18,14 +18,20 @@ declare
   reach integer := coalesce(viewshed.radius, 24);
 begin
   -- One look-up by the name that was asked: a unit may see otherwise than its hex.
-  return query
-  select seen.*
+  -- Who has looked as far as can be seen has seen what is nearer.
+  select kept.qs, kept.rs, kept.labels, kept.ranges
+  into fan
   from public.viewshed as kept
-  cross join lateral unnest(kept.qs, kept.rs, kept.labels, kept.ranges) as seen
   where kept.position_id = viewshed.position_id
     and kept.viewer = viewshed."from"
-    and kept.radius = reach;
+    and kept.radius in (reach, 24)
+  order by kept.radius
+  limit 1;
   if found then
+    return query
+    select seen.*
+    from unnest(fan.qs, fan.rs, fan.labels, fan.ranges) as seen (q, r, label, range)
+    where seen.range <= reach;
     return;
   end if;
   select
@@ -66,6 +72,42 @@ $$;
 
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
+
+create or replace function positions.viewers(position_id bigint)
+returns table (name text, is_unit boolean)
+language sql stable rows 1000
+as $$
+  with looking as (
+    select unit.code, unit.id
+    from public.unit
+    where unit.position_id = viewers.position_id
+      and unit.q is not null
+  ),
+  ground as (
+    select hex.label, hex.q, hex.r
+    from public.position
+    inner join public.hex on hex.map_id = position.map_id
+    where position.id = viewers.position_id
+  )
+  (
+    select
+      case when exists (select from ground where ground.label = looking.code) then 'unit:' else '' end || looking.code,
+      true
+    from looking
+    order by looking.id
+  )
+  union all
+  (
+    select
+      case when exists (select from looking where looking.code = ground.label) then 'hex:' else '' end || ground.label,
+      false
+    from ground
+    order by ground.q, ground.r
+  )
+$$;
+
+comment on function positions.viewers(bigint) is
+'Every unit on the map and every hex of a position, by the name that a question has for it.';
 
 create or replace function positions.viewshed_reasons(
   position_id bigint, "from" text, radius integer default null

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, RulingError, Step
+from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, Step
 from app.referee.words import LISTED, clauses, counted, is_long, series
-from db.rulesets import CODES, read_ruleset
+from db.rulesets import CODES
 from importers.questions import Names
 
 Place = Annotated[str, Names(("hex", "unit"))]
@@ -22,43 +22,32 @@ class Ends(Arguments):
 
 
 def _range(asked: Asked, ends: Ends) -> Finding:
-    (row,) = asked.rows(
-        "select * from positions.range(:position, :start, :target)", start=ends.start, target=ends.target
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.range(:position, :start, :target)",
+        start=ends.start,
+        target=ends.target,
     )
-    if row.hexes is None:
-        raise RulingError(
-            f"There is no range from {ends.start} to {ends.target}: one of them is off the map."
-        )
-    steps = [Step(read_ruleset(asked.ruleset).facts.cites["range"], ends.target, row.hexes, "hexes counted")]
-    if row.rule is not None:
-        steps.append(Step(row.rule, row.at, row.effect, row.note))
-    return Finding({"range": row.range}, steps)
+    return Finding(
+        {"range": rows[-1].range},
+        [
+            Step(row.rule, row.at, row.range if row.effect == "counted" else row.effect, row.note, row.clause)
+            for row in rows
+        ],
+    )
 
 
 def _trace(asked: Asked, ends: Ends) -> Finding:
     rows = asked.rows(
-        "select * from positions.trace(:position, :start, :target)", start=ends.start, target=ends.target
+        f"select * from {asked.ruleset}.trace(:position, :start, :target)",
+        start=ends.start,
+        target=ends.target,
     )
-    rule = read_ruleset(asked.ruleset).facts.cites["trace"]
-    notes = {
-        "hex": "passed through its inside",
-        "spine": "the line runs along this side",
-        "touch": "met in a single point",
-    }
     return Finding(
         {
-            "trace": [row.label for row in rows if row.kind in ("hex", "spine")],
-            "touches": [row.label for row in rows if row.kind == "touch"],
+            "trace": [row.at for row in rows if row.kind in ("hex", "spine")],
+            "touches": [row.at for row in rows if row.kind == "touch"],
         },
-        [
-            Step(
-                rule,
-                row.label,
-                "graze" if row.kind != "hex" else "passes",
-                f"{notes[row.kind]}, {row.way} of the way",
-            )
-            for row in rows
-        ],
+        [Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows],
     )
 
 

@@ -35,8 +35,8 @@ def _los(asked: Asked, ends: Ends) -> Finding:
     verdict = rows[-1]
     unknown = [row for row in rows[:-1] if row.effect == "unknown"]
     visible = None if verdict.effect == "unknown" else verdict.effect == "visible"
-    # where the game knows hindrances, its function has a column for them
-    hindered = {"hindrance": verdict.hindrance} if hasattr(verdict, "hindrance") else {}
+    # null in a game that knows no hindrance
+    hindered = {} if verdict.hindrance is None else {"hindrance": verdict.hindrance}
     return Finding(
         {
             "visible": visible,

@@ -147,7 +147,7 @@ def reset(yes: bool) -> None:
       sightline db reset --yes
     """
     url = database_url()
-    confirm(f"Delete ALL maps, positions and rulings in {shown(url)}?", yes)
+    confirm(f"Delete ALL maps, positions, rulings and filled charts in {shown(url)}?", yes)
     _start_private()
     reset_database(url, _step)
     say("the database is empty and current")

@@ -93,9 +93,11 @@ class TouchedPoint(BaseModel):
 class Needed(BaseModel):
     """Something that the rulebook does not print, without which there is no answer."""
 
-    chart: str
+    chart: str = Field(description="What is needed, in words")
     rule: str
     note: str
+    table: str | None = Field(None, description="The chart of the game that would tell it")
+    fill: str | None = Field(None, description="The command that writes that chart's form to fill in")
 
 
 class RulingAnswer(BaseModel):

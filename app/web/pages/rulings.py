@@ -22,7 +22,7 @@ from app.referee.saved import (
     saved_ruling,
     saved_rulings,
 )
-from app.referee.version import ruleset_version
+from app.referee.version import version_in
 from app.referee.words import arguments_in_words, verdict
 from app.web.proof import choice, chosen_readings, drawing, proof, titles
 from app.web.site import database, day, engine, require_same_origin
@@ -105,7 +105,7 @@ def ruling(id: str) -> str:
         doubt=doubt,
         address=url_for(".ruling", id=id, _external=True),
         conditions=arguments_in_words(_conditions(row["document"])),
-        today=ruleset_version(row["ruleset"]),
+        today=version_in(database(), row["ruleset"]),
     )
 
 
@@ -136,7 +136,7 @@ def again(id: str) -> str:
             before=verdict(as_ruled(row)),
             same_answer=same_answer(row, ruled),
             same_proof=same_proof(row, ruled),
-            same_rules=ruleset_version(row["ruleset"]) == row["ruleset_version"],
+            same_rules=version_in(database(), row["ruleset"]) == row["ruleset_version"],
             same_position=_digest(case) == row["position_digest"],
         )
 

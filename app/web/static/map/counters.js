@@ -86,6 +86,16 @@ export class Counters {
     this.units.eachLayer((laid) => laid.getElement()?.classList.toggle("named", wanted.has(laid.unit)));
   }
 
+  // The label of the hex that a unit stands in.
+  hexOf(name) {
+    return [...this.inHex].find(([, here]) => here.units.some((unit) => unit.name === name))?.[0];
+  }
+
+  // Whether there is such a unit, on the map or off it.
+  has(name) {
+    return [...this.list.querySelectorAll("[data-unit]")].some((item) => item.dataset.unit === name);
+  }
+
   topUnit(label) {
     return this.inHex.get(label)?.units.at(-1)?.name;
   }

@@ -35,7 +35,7 @@ export class Gestures {
     const { form } = this.panel;
     if (!form) return this.look(label);
     const picker = new Picker(form);
-    const wrong = picker.pick(label, unit, this.counters.topUnit(label));
+    const wrong = picker.pick(label, unit, this.counters.topUnit(label), (name) => this.isBoth(name));
     if (wrong) return this.panel.say(wrong);
     if (!picker.missing) return this.panel.go(this.panel.addressOf(form));
     this.panel.forget();
@@ -98,9 +98,15 @@ export class Gestures {
     }
   }
 
+  // Whether a word is a hex of the map and a unit on it: then a question says which it means.
+  isBoth(name) {
+    return this.ground.hexes.has(name) && this.counters.has(name);
+  }
+
   hexOf(name) {
-    if (this.ground.hexes.has(name)) return name;
-    return [...this.counters.inHex].find(([, here]) => here.units.some((unit) => unit.name === name))?.[0];
+    const [, which, word] = name.match(/^(hex:|unit:)?(.*)$/s);
+    if (which !== "unit:" && this.ground.hexes.has(word)) return word;
+    return this.counters.hexOf(word);
   }
 
   // Whether one of these hexes is on the screen, or none of them on the map.

@@ -150,12 +150,15 @@ export class Picker {
     return this.wanted[0];
   }
 
-  // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told.
-  pick(label, unit, topUnit) {
+  // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told. Where a field
+  // takes both, a word that is both is sent with what it means.
+  pick(label, unit, topUnit, isBoth) {
     const field = this.next(unit);
     if (!field) return "This tool takes no hex.";
+    const either = takes(field, "hex") && takes(field, "unit");
     const hex = takes(field, "hex") ? label : topUnit;
-    const value = takes(field, "unit") ? unit ?? hex : hex;
+    const chosen = takes(field, "unit") ? unit ?? hex : hex;
+    const value = either && chosen && isBoth(chosen) ? `${unit ? "unit" : "hex"}:${chosen}` : chosen;
     if (!value) return `There is no unit in ${label}.`;
     if (this.either) this.form.querySelectorAll(".fields input, .fields select").forEach((other) => (other.value = ""));
     field.value = "many" in field.dataset ? listed([...valuesOf(field), value]) : value;

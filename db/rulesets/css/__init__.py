@@ -1,0 +1,1 @@
+"""The data of Guam: Return to Glory."""

@@ -1,0 +1,1 @@
+"""The data of D-Day at Peleliu."""

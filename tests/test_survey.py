@@ -1,0 +1,92 @@
+"""`sightline survey`: what is found out ahead of need, and that it serves whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from app.referee.boards import open_board
+from app.referee.survey import SurveyError, survey
+from db.database import make_engine
+from tests.conftest import Databases
+
+POSITION = "lipata-landing"
+
+
+@pytest.fixture(scope="module")
+def engine(databases: Databases, demo_url: sa.URL) -> Iterator[Engine]:
+    """The demo in a database of our own, since what a survey finds stays."""
+    engine = make_engine(databases.make(template=demo_url.database))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def connection(engine: Engine) -> Iterator[Connection]:
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text("delete from viewshed"))
+        yield connection
+
+
+def kept(connection: Connection) -> set[tuple[str, int, bool]]:
+    rows = connection.execute(sa.text("select viewer, radius, reasons is not null from viewshed"))
+    return {tuple(row) for row in rows}
+
+
+def test_every_unit_and_what_it_fires_at_is_kept(connection: Connection) -> None:
+    board = open_board(connection, POSITION)
+    told: list[tuple[int, int]] = []
+    found = survey(connection, board, units_only=True, tick=lambda *at: told.append(at))
+    codes = set(
+        connection.scalars(
+            sa.text("select code from unit where position_id = :id and q is not null"),
+            {"id": board.position_id},
+        )
+    )
+    there = kept(connection)
+    assert {viewer for viewer, radius, _ in there if radius == 24} == codes
+    assert {viewer for viewer, radius, _ in there if radius < 24} <= {f"unit:{code}" for code in codes}
+    assert found.viewers == len(codes)
+    assert found.found == len(there)
+    assert told == [(n, len(codes)) for n in range(len(codes) + 1)]
+
+
+def test_a_second_survey_finds_nothing_new(connection: Connection) -> None:
+    board = open_board(connection, POSITION)
+    first = survey(connection, board, units_only=True)
+    again = survey(connection, board, units_only=True)
+    assert (again.found, again.seen) == (0, first.seen)
+
+
+def test_what_was_surveyed_answers_a_nearer_look(connection: Connection) -> None:
+    """Broken on purpose: who asks for a fan of any radius gets what is kept, not what is there."""
+    board = open_board(connection, POSITION)
+    survey(connection, board, units_only=True, reasons=True)
+    seen = board.ask(connection, {"fan": {"from": "A/1/31", "range": 2}}).ruling.answer["visible"]
+    connection.execute(
+        sa.text("update viewshed set labels = array_replace(labels, :one, 'here') where viewer = 'A/1/31'"),
+        {"one": seen[0]},
+    )
+    again = board.ask(connection, {"fan": {"from": "A/1/31", "range": 2}}).ruling.answer["visible"]
+    assert sorted([*seen[1:], "here"]) == again
+
+
+def test_reasons_are_kept_where_they_are_wanted(connection: Connection) -> None:
+    board = open_board(connection, POSITION)
+    survey(connection, board, units_only=True, reasons=True)
+    assert all(reasons for _, radius, reasons in kept(connection) if radius == 24)
+
+
+def test_every_hex_of_a_map_is_kept(connection: Connection) -> None:
+    board = open_board(connection, "orange-beach")
+    found = survey(connection, board)
+    hexes = connection.scalar(sa.text("select count(*) from hex where map_id = :map"), {"map": board.map_id})
+    assert (found.viewers, found.found) == (hexes, hexes)
+
+
+def test_a_game_without_sight_is_not_surveyed(connection: Connection) -> None:
+    with pytest.raises(SurveyError, match="fpb has no line of sight"):
+        survey(connection, open_board(connection, "tanaro-assault"))
