@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection
 from decimal import Decimal
 from fractions import Fraction
 
-import shapely
-import shapely.validation
 from pydantic import ValidationError
 
 from db.labels import LARGEST_RECTANGLE, Axial, LabelError, Scheme, side_hexes
@@ -379,6 +377,8 @@ class _MapReader:
         return points
 
     def _simple(self, node: Node, rings: tuple[Line, ...]) -> bool:
+        import shapely.validation
+
         polygon = shapely.Polygon(rings[0], rings[1:])
         if polygon.is_valid:
             return True

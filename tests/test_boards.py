@@ -253,6 +253,16 @@ def test_what_a_map_shows_of_an_answer(
     assert expected.items() <= draws.items()
 
 
+def test_a_move_that_fails_is_stopped_where_it_fails(connection: Connection) -> None:
+    """Its answer lists no obstacle as a line's does: the proof says where."""
+    answer = open_board(connection, POSITION).ask(
+        connection, {"move": {"unit": "C/1/31", "path": ["13.16", "13.14"]}}
+    )
+    assert answer.ruling.answer["legal"] is False
+    assert "blocked_by" not in answer.ruling.answer
+    assert answer.draws()["blocked"] == ["13.14"]
+
+
 def test_a_line_runs_between_the_centres_of_the_display_plane(connection: Connection, rows: Any) -> None:
     draws = open_board(connection, POSITION).ask(connection, SEEN).draws()
     centres = rows(
@@ -502,7 +512,7 @@ def test_the_page_has_drawing_form_and_ruling(client: FlaskClient) -> None:
     page = client.get("/positions/lipata-landing?tool=los&from=A/1/31&to=14.12")
     assert page.status_code == 200
     assert 'role="img"' in page.text
-    assert "Not visible; range 4" in page.text
+    assert "A/1/31 does not see 14.12" in page.text
     assert 'href="/rules/css/8.7.2"' in page.text
     assert 'name="from" value="A/1/31"' in page.text
 

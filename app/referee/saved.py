@@ -17,6 +17,7 @@ from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.version import version_in
+from app.referee.words import verdict
 from db.rulings import SavedRuling
 from db.values import canonical, exact, to_json
 from importers.cases import CaseDraft, read_case
@@ -45,6 +46,7 @@ def as_ruled(row: sa.RowMapping) -> Ruling:
         policy=row["policy"],
         case=row["case_id"],
         id=row["id"],
+        question_kind=kind,
     )
 
 
@@ -71,6 +73,7 @@ def kept_summary(row: sa.RowMapping) -> dict[str, Any]:
         "case": ruling.case,
         "title": row["title"],
         "question": ruling.question,
+        "verdict": verdict(ruling),
         "answer": ruling.full_answer,
         "rules": list(dict.fromkeys(step.rule for step in ruling.steps)),
         "created_at": row["created_at"].isoformat(),

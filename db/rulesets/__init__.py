@@ -489,6 +489,11 @@ def read_ruleset(code: str) -> Ruleset:
     )
 
 
+def rulesets_digest() -> str:
+    """Digest of every data file of every ruleset."""
+    return files_digest(data_files(FOLDER))
+
+
 def data_files(folder: Path) -> list[Path]:
     """The files that make a ruleset: its data, its counters and the forms that all counters share."""
     return [

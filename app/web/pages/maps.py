@@ -186,7 +186,7 @@ def _panel(
         "tools": tools,
         "fields": _fields(shown, position),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
-        "proof": proof(answer.ruling.as_dict(), connection, switch=shown.with_reading) if answer else None,
+        "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
         "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
