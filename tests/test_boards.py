@@ -289,6 +289,21 @@ def test_costs_are_told_in_their_hexes(connection: Connection) -> None:
     assert way["hexes"]["13.16"] > 0
 
 
+def test_script_and_drawings_show_the_same(connection: Connection) -> None:
+    """Where a move fails is told once, and marked alike in the script's picture and in a drawing."""
+    board = open_board(connection, POSITION)
+    answer = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16", "14.12"]}})
+    draws, ground = answer.draws(), board.position(connection).board
+    marks = {
+        ground.scheme.label(place): mark for place, mark in answer.picture.marks(ground, connection).items()
+    }
+    assert draws["blocked"] == ["14.12"]
+    assert {label for label, mark in marks.items() if mark == "blocks"} == set(draws["blocked"])
+    assert {label for label, mark in marks.items() if mark == "end"} == set(draws["ends"])
+    assert {label for label, mark in marks.items() if mark == "answer"} == {"13.16", "14.16"}
+    assert draws["path"] == ["13.17", "13.16", "14.16", "14.12"]
+
+
 # What if
 
 
