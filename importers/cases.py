@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from db.counters import MARKERS, UNITS, MarkerKind, Unit, unit_columns
 from db.labels import HEX, UNIT, Axial, unprefixed
-from db.map_draft import MapDraft
+from db.map_draft import MapDraft, vocabulary
 from db.maps import Map
 from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position
@@ -170,7 +170,8 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
 
 
 def _has_cave(board: MapDraft, place: Axial) -> bool:
-    return board.ruleset != "css" or "cave" in board.hexes[place].features
+    """Whether somebody may be in a cave there; not every game prints them on its maps."""
+    return "cave" not in vocabulary(board.ruleset).features or "cave" in board.hexes[place].features
 
 
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:

@@ -431,8 +431,8 @@ class _MapReader:
         return point
 
     def _positions(self, node: Node) -> None:
-        if self.draft.ruleset != "ddp":
-            self.problems.add(node, f"positions are printed on maps of ddp only, not {self.draft.ruleset}")
+        if not self.words.printed_positions:
+            self.problems.add(node, f"no positions are printed on maps of {self.draft.ruleset}")
             return
         known = ("hexes", "color", "artillery", "mountaintop", "intense", "steady")
         for code, value in node.mapping(self.problems).items():

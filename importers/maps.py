@@ -347,7 +347,7 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     if map_id is None:
         raise no_map(connection, name)
     count = connection.scalar(
-        sa.text("select count(*) from position where map_id = :map and name is not null"), {"map": map_id}
+        sa.text("select count(*) from position where map_id = :map and not bare"), {"map": map_id}
     )
     if count and not with_positions:
         raise MapError(

@@ -231,31 +231,34 @@ class Comparison:
             if "position_id" in verb.arguments and (wanted is None or wanted in str(verb))
         ]
         self.asked: collections.Counter[str] = collections.Counter()
-        self.differing: collections.Counter[str] = collections.Counter()
+        self.found = {how: collections.Counter[str]() for how in ("differs", "has another order")}
 
     def ask(self, verb: Verb, given: dict[str, Any], where: str) -> None:
         """One question, to both; who is asked first takes turns, so that times can be compared."""
         versions = [self.old, self.new] if self.asked[str(verb)] % 2 else [self.new, self.old]
         answers = {version.name: version.ask(verb, given) for version in versions}
         self.asked[str(verb)] += 1
-        if self._differ(verb, answers["old"], answers["new"]):
-            self.differing[str(verb)] += 1
-            if self.differing[str(verb)] <= self.shown:
-                print(f"\n{verb} differs on {where}: {given}")
+        if how := self._difference(verb, answers["old"], answers["new"]):
+            self.found[how][str(verb)] += 1
+            if self.found[how][str(verb)] <= self.shown:
+                print(f"\n{verb} {how} on {where}: {given}")
                 for name, answer in answers.items():
                     lines = [answer] if isinstance(answer, str) else [answer.columns, *answer.rows]
                     print(*(f"  {name}: {line}" for line in lines), sep="\n")
 
-    def _differ(self, verb: Verb, old: Answer | str, new: Answer | str) -> bool:
-        """Whether two answers differ in what both have; a column that is new or gone is noted once."""
+    def _difference(self, verb: Verb, old: Answer | str, new: Answer | str) -> str | None:
+        """How two answers differ in the columns that both have; one that is new or gone is noted once."""
         if isinstance(old, str) or isinstance(new, str):
-            return old != new
+            return "differs" if old != new else None
         if old.columns != new.columns:
             gained = [f"+{name}" for name in new.columns if name not in old.columns]
             lost = [f"-{name}" for name in old.columns if name not in new.columns]
             self.columns[str(verb)] = " ".join([*gained, *lost]) or "in another order"
         both = [name for name in new.columns if name in old.columns]
-        return old.part(both) != new.part(both)
+        before, after = old.part(both), new.part(both)
+        if before == after:
+            return None
+        return "has another order" if sorted(before, key=repr) == sorted(after, key=repr) else "differs"
 
     def ask_all(self, position: int, where: str, dice: random.Random, times: int) -> None:
         """Every function about a position, so many times."""
@@ -297,10 +300,13 @@ class Comparison:
 
     def report(self) -> bool:
         """Print what was found; whether the two agree."""
-        print(f"\n{'function':<28}{'asked':>8}{'differ':>8}{'old ms':>9}{'new ms':>9}{'new/old':>9}")
+        print(
+            f"\n{'function':<28}{'asked':>8}{'differ':>8}{'order':>7}{'old ms':>9}{'new ms':>9}{'new/old':>9}"
+        )
         for name, times in sorted(self.asked.items()):
             old, new = (1000 * version.seconds[name] / times for version in (self.old, self.new))
-            print(f"{name:<28}{times:>8}{self.differing[name]:>8}{old:>9.3f}{new:>9.3f}{new / old:>9.2f}")
+            differ, order = (counts[name] for counts in self.found.values())
+            print(f"{name:<28}{times:>8}{differ:>8}{order:>7}{old:>9.3f}{new:>9.3f}{new / old:>9.2f}")
         listed = self.changes | {
             "other columns": [f"{name} ({how})" for name, how in sorted(self.columns.items())],
             "not asked": self.unasked,
@@ -308,7 +314,7 @@ class Comparison:
         for what, names in listed.items():
             if names:
                 print(f"{what}: {', '.join(names)}")
-        return not self.differing
+        return not any(counts.total() for counts in self.found.values())
 
 
 def called(verb: str) -> tuple[str, str]:

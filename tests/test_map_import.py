@@ -329,7 +329,7 @@ BROKEN = {
     "positions of another game": (
         "broken.yaml",
         CSS + 'positions: {B5: {hexes: ["22.79"]}}\n',
-        "broken.yaml:5: positions: positions are printed on maps of ddp only, not css",
+        "broken.yaml:5: positions: no positions are printed on maps of css",
     ),
     "a position with dots off the map": (
         "broken.yaml",
