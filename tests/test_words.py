@@ -296,6 +296,14 @@ def test_many_needs_are_named_up_to_three() -> None:
     )
 
 
+def test_an_answer_that_stands_names_one_need() -> None:
+    needs = [Need(f"chart {number}", "1.1") for number in (1, 2)]
+    zone = ruling("fire_zone", {"unit": "A"}, {"hexes": [], "naval": {}}, needs=needs)
+    assert words.verdict(zone) == (
+        "A has no fire zone; not all is known: needs chart 1 (rule 1.1) and 1 more"
+    )
+
+
 def test_halves_are_told_as_such() -> None:
     answer = {"hexes": {"22.78": 0, "22.79": Decimal("0.5")}}
     assert words.verdict(ruling("reach", {"unit": "A"}, answer)) == (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LISTED = 12
 """Members of an answer that stand in the verdict itself; longer lists are counted there and told below it."""
 NEEDED = 3
-"""Needs that a verdict names; the rest are counted, and all are told below it."""
+"""Needs that the verdict names where there is no answer for them; the rest are counted, and all are told below it."""
 DECIDES = {True: "another reading would change the answer", False: "the answer stands either way"}
 """What a contested point does to a ruling."""
 
@@ -128,9 +128,9 @@ def need_in_words(ruling: Ruling, need: Need) -> NeedWords:
     return NeedWords(need.what, need.rule, chart.get("table", ""), chart.get("fill", ""))
 
 
-def needs_in_words(needs: Sequence[Need]) -> str:
-    """What is needed, as a verdict ends."""
-    named = [need.cited for need in needs[:NEEDED]]
+def needs_in_words(needs: Sequence[Need], most: int = NEEDED) -> str:
+    """What is needed, as a verdict ends: the first of it by name."""
+    named = [need.cited for need in needs[:most]]
     more = len(needs) - len(named)
     return f"needs {series([*named, f'{more} more'] if more else named)}"
 
@@ -157,7 +157,7 @@ def not_known(what: str, ruling: Ruling, *said: str | None) -> str:
 
 def rest_unknown(ruling: Ruling) -> str | None:
     """What remains untold beside an answer that stands, where something does."""
-    return f"not all is known: {needs_in_words(ruling.needs)}" if ruling.needs else None
+    return f"not all is known: {needs_in_words(ruling.needs, 1)}" if ruling.needs else None
 
 
 def series(items: Iterable[Any]) -> str:
