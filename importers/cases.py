@@ -21,7 +21,7 @@ from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position
 from db.positions import Unit as UnitRow
 from db.rulesets import CODES
-from importers.documents import Node, Problems, read_document
+from importers.documents import Node, Problems, read_document, read_values
 from importers.forms import fill
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import open_map, store_map
@@ -52,7 +52,16 @@ def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connecti
     The connection is asked for a saved map, where the case stands on one by its name.
     """
     problems = Problems()
-    root = read_document(text, name, problems)
+    return _case(read_document(text, name, problems), problems, kinds, connection)
+
+
+def case_of(document: Any, name: str, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
+    """The case that a document of values tells, such as a kept ruling's."""
+    problems = Problems()
+    return _case(read_values(document, name, problems), problems, kinds, connection)
+
+
+def _case(root: Node, problems: Problems, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
     keys = root.mapping(problems, CASE_KEYS, required=("case", "ruleset", "map", "ask"))
     if "case" not in keys and "ruleset" not in keys:
         problems.raise_if_any()
