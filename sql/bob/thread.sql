@@ -5,16 +5,8 @@
 -- thread is a fraction of whole numbers. `bob._mark` writes it as a whole number in which
 -- two places are the same, or one before the other, just when they are so in truth.
 
-create or replace function bob._level(terrain text, level integer)
-returns integer
-language sql immutable parallel safe
-return case when terrain = 'gully' then least(level, -1) else level end;
-
-comment on function bob._level(text, integer) is
-'The level of a hex''s centre dot: a gully is Level -1 (45.4).';
-
-create or replace function bob._end(position_id bigint, name text)
-returns table (
+drop type if exists bob.sight_end cascade;
+create type bob.sight_end as (
   map_id bigint,
   q integer,
   r integer,
@@ -26,7 +18,42 @@ returns table (
   front integer,
   vehicle boolean,
   lit boolean
-)
+);
+
+comment on type bob.sight_end is
+'One end of a thread: its hex, the level it sees from, and whether it is upstairs, in a cave or lit.';
+comment on column bob.sight_end.front is 'Which way the cave of its hex faces; null where there is none, or it is not told';
+
+drop type if exists bob.thread cascade;
+create type bob.thread as (
+  q integer,
+  r integer,
+  level integer,
+  to_q integer,
+  to_r integer,
+  to_level integer,
+  at_vehicle boolean,
+  high integer,
+  high_q integer,
+  high_r integer,
+  low integer,
+  low_q integer,
+  low_r integer
+);
+
+comment on type bob.thread is
+'A thread from the dot of one hex to that of another; high and low: the same two ends by their levels.';
+
+create or replace function bob._level(terrain text, level integer)
+returns integer
+language sql immutable parallel safe
+return case when terrain = 'gully' then least(level, -1) else level end;
+
+comment on function bob._level(text, integer) is
+'The level of a hex''s centre dot: a gully is Level -1 (45.4).';
+
+create or replace function bob._end(position_id bigint, name text)
+returns setof bob.sight_end
 language sql stable parallel safe rows 1
 as $$
   select
@@ -83,23 +110,44 @@ as $$
 $$;
 
 comment on function bob._end(bigint, text) is
-'One end of a thread: its hex, the level it sees from, and whether it is upstairs, in a cave or lit.';
+'The end of a thread that a hex or unit is; no row where it is not on the map.';
 
-create or replace function bob._hides(
-  top integer, high integer, low integer, near integer, far integer
-)
+create or replace function bob._thread(start bob.sight_end, target bob.sight_end)
+returns setof bob.thread
+language sql immutable parallel safe rows 1
+as $$
+  select
+    start.q,
+    start.r,
+    start.level,
+    target.q,
+    target.r,
+    target.level,
+    target.vehicle,
+    greatest(start.level, target.level),
+    case when start.level >= target.level then start.q else target.q end,
+    case when start.level >= target.level then start.r else target.r end,
+    least(start.level, target.level),
+    case when start.level >= target.level then target.q else start.q end,
+    case when start.level >= target.level then target.r else start.r end
+$$;
+
+comment on function bob._thread(bob.sight_end, bob.sight_end) is
+'The thread between two ends.';
+
+create or replace function bob._hides(thread bob.thread, top integer, near integer, far integer)
 returns text
 language sql immutable parallel safe
 return case
   -- 14.0, 47.2
-  when top > high then 'higher'
+  when top > thread.high then 'higher'
   -- 47.2: level with an end, toward lower ground
-  when top = high and high > low then 'level'
+  when top = thread.high and thread.high > thread.low then 'level'
   -- 47.2: blind hexes behind it: its distance from the higher end, less the levels it lies below that
-  when top > low and top < high and far <= near - (high - top) then 'blind'
+  when top > thread.low and top < thread.high and far <= near - (thread.high - top) then 'blind'
 end;
 
-comment on function bob._hides(integer, integer, integer, integer, integer) is
+comment on function bob._hides(bob.thread, integer, integer, integer) is
 'Why terrain of a height hides the ends of a thread from each other; near is from the higher end, far from the lower.';
 
 create or replace function bob._mark(num numeric, den numeric)
@@ -110,18 +158,26 @@ return div(num * 1e60, den);
 comment on function bob._mark(numeric, numeric) is
 'A place num/den of the way along a thread, as a whole number: equal or ordered just as the fractions are.';
 
-create or replace function bob._way(t1 numeric, t2 numeric)
+create or replace function bob._way(enter numeric, leave numeric)
 returns text
 language sql immutable strict parallel safe
-return format('from %s to %s of the way', round(t1 / 1e60, 3), round(t2 / 1e60, 3));
+return format('from %s to %s of the way', round(enter / 1e60, 3), round(leave / 1e60, 3));
 
 comment on function bob._way(numeric, numeric) is
 'Two marks in words, rounded: for a note, never for a ruling.';
 
-create or replace function bob._crossings(
-  aq integer, ar integer, tq integer, tr integer, geom public.geometry
-)
-returns table (flank integer, mark numeric, rises integer)
+drop type if exists bob.crossing cascade;
+create type bob.crossing as (
+  flank integer,
+  mark numeric,
+  rises integer
+);
+
+comment on type bob.crossing is
+'Where a drawn edge crosses a thread as seen from one flank; rises: 1 where the thread comes to the left of the edge.';
+
+create or replace function bob._crossings(thread bob.thread, geom public.geometry)
+returns setof bob.crossing
 language sql immutable parallel safe rows 4
 as $$
   -- Just beside the thread an edge is crossed if one of its ends, but not the other, lies
@@ -152,14 +208,14 @@ as $$
         ray.dx * point.x + ray.dy * point.y as along
       from (
         select
-          3 * (tq - aq)::bigint as dx,
-          2 * (tr - ar)::bigint + (tq - aq) as dy
+          3 * (thread.to_q - thread.q)::bigint as dx,
+          2 * (thread.to_r - thread.r)::bigint + (thread.to_q - thread.q) as dy
       ) as ray
       cross join public.st_dumppoints(_crossings.geom) with ordinality as vertex (path, geom, n)
       cross join lateral (
         select
-          (1024 * public.st_x(vertex.geom))::bigint - 3072 * aq as x,
-          (1024 * public.st_y(vertex.geom))::bigint - 1024 * (2 * ar + aq) as y
+          (1024 * public.st_x(vertex.geom))::bigint - 3072 * thread.q as x,
+          (1024 * public.st_y(vertex.geom))::bigint - 1024 * (2 * thread.r + thread.q) as y
         offset 0
       ) as point
     ) as corner
@@ -169,5 +225,27 @@ as $$
   where (edge.off1 * beside.flank > 0) <> (edge.off2 * beside.flank > 0)
 $$;
 
-comment on function bob._crossings(integer, integer, integer, integer, public.geometry) is
-'Where drawn edges cross the thread as seen from either flank; rises: 1 where it comes to the left of the edge.';
+comment on function bob._crossings(bob.thread, public.geometry) is
+'Where drawn edges cross a thread, on either flank.';
+
+create or replace function bob._line(thread bob.thread)
+returns public.geometry
+language sql immutable parallel safe
+return public.st_makeline(lattice.center(thread.q, thread.r), lattice.center(thread.to_q, thread.to_r));
+
+comment on function bob._line(bob.thread) is
+'A thread as a line on the lattice.';
+
+drop type if exists bob.obstacle cascade;
+create type bob.obstacle as (
+  mark numeric,
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  hindrance integer
+);
+
+comment on type bob.obstacle is
+'A step about what a thread meets, with the mark where it meets it.';
