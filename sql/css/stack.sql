@@ -1,4 +1,4 @@
--- needs: css/command.sql, css/walk.sql
+-- needs: css/command.sql, css/mover.sql, css/passage.sql
 -- Who stands together in css (Guam) when an Activation ends: 6.1, 6.1.2, 6.3, 12.1, 10.2.3.
 --
 -- Too many units and mixed Formations are no offence: they disorganize the hex, once. What a hex has paid for

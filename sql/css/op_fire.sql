@@ -1,5 +1,5 @@
 -- needs: css/zones.sql
--- What a move triggers in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.3, 12.5, 22.3.2, 24.2.
+-- Opportunity Fire at a mover in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.3, 12.5, 22.3.2, 24.2.
 --
 -- Opportunity Fire falls on a unit that leaves a hex, so a step of a way is judged by the
 -- zones on the hex left, as they are at that moment: a unit that has the mover beside it
