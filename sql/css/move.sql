@@ -1,46 +1,31 @@
--- needs: css/passage.sql, css/op_fire.sql, css/landing.sql, css/advance.sql, css/night_shift.sql, css/posture.sql
--- The move by movement points in css (Guam): 6.0, 6.2.1, 6.3; whoever moves otherwise is sent to the chapter of that.
+-- needs: css/costs.sql, css/passage.sql, css/op_fire.sql, css/landing.sql, css/advance.sql, css/night_shift.sql
+-- needs: css/posture.sql
+-- The move by movement points in css (Guam): 6.0, 6.2.1, 6.3; who moves otherwise is sent to the chapter of that.
+--
+-- `css._ordinary_move` goes leg by leg: what bars a leg (`css._step_bars`), what it costs (`css._toll`), who fires
+-- (`css._op_fire_steps`), what happens with it (`css._passage`), and at the end `css._arrival_steps`.
 
-create or replace function css._toll(
-  position_id bigint,
-  side text,
-  mobility text,
-  heavy boolean,
-  tank boolean,
-  readings jsonb,
-  trail boolean,
-  off_road boolean,
-  tax integer,
-  inside boolean,
-  purse integer,
-  aq integer,
-  ar integer,
-  bq integer,
-  br integer,
-  label text
-)
-returns table (way text, rule text, at text, effect text, note text, point text, halves integer)
+create or replace function css._toll(mover css.mover, leg css.leg, trail boolean, purse integer)
+returns setof css.cost
 language sql stable rows 3
 as $$
   with part as materialized (
     select
       'cave' as way,
       '6.3' as rule,
-      _toll.label as at,
+      leg.next_label as at,
       'cost' as effect,
-      case when inside then 'out of the cave' else 'into the cave' end as note,
+      case when leg.inside then 'out of the cave' else 'into the cave' end as note,
       null as point,
       2 as halves
-    where (aq, ar) = (bq, br)
+    where leg.inside <> leg.next_inside
     union all
-    select 'cave', '6.3', _toll.label, 'cost', 'from cave to cave, with all it has', null, purse
-    where inside and (aq, ar) <> (bq, br)
+    select 'cave', '6.3', leg.next_label, 'cost', 'from cave to cave, with all it has', null, purse
+    where leg.inside and leg.next_inside
     union all
     select way.*
-    from css._best_way(
-      _toll.position_id, aq, ar, bq, br, mobility, heavy, tank, readings, trail, off_road, tax, _toll.side
-    ) as way
-    where not inside and (aq, ar) <> (bq, br)
+    from css._best_way(mover, leg, trail) as way
+    where not leg.inside and not leg.next_inside
   )
   select part.*
   from part
@@ -48,7 +33,7 @@ as $$
   select
     null,
     '6.0',
-    _toll.label,
+    leg.next_label,
     'forbids',
     case
       when purse = 0 then 'no movement points are left'
@@ -62,200 +47,176 @@ as $$
   having bool_and(part.effect = 'cost') and (sum(part.halves) > purse or purse = 0)
 $$;
 
-comment on function css._toll(
-  bigint, text, text, boolean, boolean, jsonb, boolean, boolean, integer, boolean, integer, integer, integer,
-  integer, integer, text
-) is
-'What a step costs, part by part: from hex to hex, through the mouth of a cave, or from cave to cave (6.3); and
-whether that is more than there is.';
+comment on function css._toll(css.mover, css.leg, boolean, integer) is
+'What a leg costs, part by part: from hex to hex, through the mouth of a cave, or from cave to cave (6.3); and'
+' whether that is more than there is.';
 
-create or replace function css._walk(
-  position_id bigint,
-  unit text,
-  qs integer[],
-  rs integer[],
-  trail boolean,
-  options jsonb,
-  conditions jsonb,
-  policy jsonb
-)
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
-language plpgsql stable rows 20
-set plan_cache_mode = force_generic_plan
+create or replace function css._paid(standing css.standing, toll css.cost[])
+returns css.standing
+language plpgsql stable
 as $$
-#variable_conflict use_variable
 declare
-  mover record;
-  triggers jsonb;
-  verdict text := 'legal';
-  why text;
-  spent integer := 0;
-  purse integer;
-  sure boolean := true;
-  held text;
-  inside boolean;
-  disorder integer;
-  -- DG of places that the way has changed, by label
-  changed jsonb := '{}';
-  certain boolean;
-  cost integer;
-  chosen text;
-  here text;
-  there text;
+  after css.standing := standing;
+  part css.cost;
+  cost integer := 0;
 begin
-  select * into mover from css._mover(position_id, unit, options, conditions, policy);
-  for rule, clause, at, effect, note, point, halves, remaining in
-    select * from css._setting_out(position_id, unit, trail, options, conditions, policy)
-  loop
-    purse := coalesce(remaining, purse);
-    sure := sure and effect <> 'unknown';
-    if effect = 'forbids' and verdict <> 'illegal' then
-      verdict := 'illegal';
-      why := note;
+  foreach part in array toll loop
+    cost := cost + coalesce(part.halves, 0);
+    if part.effect = 'forbids' and after.verdict <> 'illegal' then
+      after.verdict := 'illegal';
+      after.why := part.note;
+    elsif part.effect = 'unknown' and after.verdict = 'legal' then
+      after.verdict := 'unknown';
+      after.why := format('not known: %s', part.note);
     end if;
-    return next;
   end loop;
-  if verdict = 'legal' and (mover.movement is null or mover.mobility is null) then
-    verdict := 'unknown';
-    why := 'what it may spend is not known';
+  if after.verdict = 'legal' and not after.sure then
+    after.verdict := 'unknown';
+    after.why := 'what it may spend is not known';
   end if;
-  here := mover.label;
-  select hex.label into there
-  from public.hex
-  where hex.map_id = mover.map_id and hex.q = qs[2] and hex.r = rs[2];
-  inside := mover.inside;
-  disorder := css._dg_at(position_id, mover.q, mover.r, inside);
-  select jsonb_agg(to_jsonb(shot)) into triggers
-  from css._triggers(position_id, unit, qs, rs, options, conditions, policy) as shot;
-
-  for n in 1..cardinality(qs) - 1 loop
-    exit when verdict <> 'legal';
-    select hex.label into there
-    from public.hex
-    where hex.map_id = mover.map_id and hex.q = qs[n + 1] and hex.r = rs[n + 1];
-    clause := null;
-    at := there;
-    "by" := null;
-    remaining := null;
-    halves := null;
-    cost := 0;
-
-    -- what keeps it from the step
-    for rule, effect, note, point in
-      select * from css._step_bars(
-        position_id, mover.side, mover.mobility, mover.units, mover.codes, inside,
-        qs[n], rs[n], qs[n + 1], rs[n + 1], n = 1
-      )
-    loop
-      verdict := 'illegal';
-      why := coalesce(why, note);
-      return next;
-    end loop;
-    if held is not null and verdict = 'legal' then
-      verdict := 'illegal';
-      why := held;
-    end if;
-    exit when verdict <> 'legal';
-
-    -- what it costs
-    for chosen, rule, at, effect, note, point, halves in
-      select * from css._toll(
-        position_id, mover.side, mover.mobility, mover.heavy, mover.tank, mover.readings, trail, mover.off_road,
-        mover.tax, inside, purse, qs[n], rs[n], qs[n + 1], rs[n + 1], there
-      )
-    loop
-      cost := cost + coalesce(halves, 0);
-      if effect = 'forbids' and verdict <> 'illegal' then
-        verdict := 'illegal';
-        why := note;
-      elsif effect = 'unknown' and verdict = 'legal' then
-        verdict := 'unknown';
-        why := format('not known: %s', note);
-      end if;
-      return next;
-    end loop;
-    if verdict = 'legal' and not sure then
-      verdict := 'unknown';
-      why := 'what it may spend is not known';
-    end if;
-    exit when verdict <> 'legal';
-    halves := null;
-    purse := purse - cost;
-    spent := spent + cost;
-
-    -- 6.0: fire falls on it in the hex it leaves, when the points are spent
-    for rule, clause, at, effect, note, point, "by" in
-      select shot.rule, shot.clause, shot.at, shot.effect, shot.note, shot.point, shot.by
-      from jsonb_to_recordset(coalesce(triggers, '[]')) as shot (
-        n integer, rule text, clause text, at text, effect text, note text, point text, by text
-      )
-      where shot.n = n
-    loop
-      return next;
-    end loop;
-    clause := null;
-    point := null;
-    for rule, at, effect, note, "by" in
-      select *
-      from css._left_alone(position_id, mover.side, mover.codes, mover.q, mover.r, here, inside)
-      -- in the hex it comes from, once it is out of it
-      where n = 1 and here <> there
-    loop
-      return next;
-    end loop;
-    "by" := null;
-    for rule, at, effect, note, point, halves, remaining, purse, disorder, changed, certain, held in
-      select * from css._passage(
-        position_id, mover.side, mover.codes, mover.now, mover.readings, qs[n], rs[n], qs[n + 1], rs[n + 1],
-        here, there, inside, chosen, coalesce((options -> 'hits' ->> here)::integer, 0), purse, disorder, changed
-      )
-    loop
-      exit when effect is null;
-      return next;
-    end loop;
-    sure := sure and certain;
-    inside := inside <> (here = there);
-    here := there;
-  end loop;
-
-  point := null;
-  remaining := null;
-  if verdict = 'legal' then
-    for rule, at, effect, note, halves in
-      select * from css._arrival(
-        position_id, mover.side, mover.service, mover.codes, qs[cardinality(qs)], rs[cardinality(rs)],
-        css._place(here, inside), inside, disorder, changed
-      )
-    loop
-      verdict := case effect when 'forbids' then 'illegal' when 'unknown' then 'unknown' else verdict end;
-      why := case when verdict <> 'legal' then coalesce(why, note) end;
-      return next;
-      exit when verdict <> 'legal';
-    end loop;
+  if after.verdict = 'legal' then
+    after.purse := after.purse - cost;
+    after.spent := after.spent + cost;
   end if;
-  rule := '6.0';
-  at := coalesce(there, here);
-  effect := verdict;
-  note := coalesce(why, case when trail then 'on the trail all the way' else 'the points suffice' end);
-  halves := spent;
-  remaining := case when sure then purse end;
-  return next;
+  return after;
 end
 $$;
 
-comment on function css._walk(
-  bigint, text, integer[], integer[], boolean, jsonb, jsonb, jsonb
-) is
+comment on function css._paid(css.standing, css.cost[]) is
+'How a mover stands that has paid for a leg, or cannot.';
+
+create or replace function css._leg_passage(
+  mover css.mover, leg css.leg, before css.standing, trail boolean, gunners css.gunner[]
+)
+returns css.passage
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  standing css.standing := before;
+  steps rulings.move_step[];
+  toll css.cost[];
+  passage css.passage;
+begin
+  steps := array(
+    select row(bar.*, null, null, null)::rulings.move_step
+    from css._step_bars(mover, leg) as bar
+  );
+  if cardinality(steps) > 0 or standing.held is not null then
+    standing.verdict := 'illegal';
+    standing.why := coalesce(steps[1].note, standing.held);
+    return row(steps, standing)::css.passage;
+  end if;
+  toll := array(select part from css._toll(mover, leg, trail, standing.purse) as part);
+  steps := array(
+    select row(
+      part.rule, null, part.at, part.effect, part.note, part.point, part.halves, null, null
+    )::rulings.move_step
+    from unnest(toll) as part
+  );
+  standing := css._paid(standing, toll);
+  if standing.verdict <> 'legal' then
+    return row(steps, standing)::css.passage;
+  end if;
+  -- 6.0: fire falls on it in the hex it leaves, when the points are spent
+  if cardinality(gunners) > 0 then
+    steps := steps || array(select step from css._op_fire_steps(mover, leg, gunners) as step);
+  end if;
+  -- in the hex it comes from, once it is out of it
+  if leg.n = 1 and leg.inside = leg.next_inside then
+    steps := steps || array(select step from css._left_alone_steps(mover) as step);
+  end if;
+  passage := css._passage(mover, leg, standing, toll[1].way);
+  passage.steps := steps || passage.steps;
+  return passage;
+end
+$$;
+
+comment on function css._leg_passage(css.mover, css.leg, css.standing, boolean, css.gunner[]) is
+'A leg of a move by points: what bars it, costs, draws and changes.';
+
+create or replace function css._setting_out(mover css.mover, steps rulings.move_step[])
+returns css.standing
+language plpgsql stable
+as $$
+declare
+  standing css.standing;
+  step rulings.move_step;
+begin
+  standing.verdict := 'legal';
+  standing.spent := 0;
+  standing.sure := true;
+  standing.disorder := css._dg_at(mover.position_id, mover.q, mover.r, mover.inside);
+  standing.changed := '{}';
+  foreach step in array steps loop
+    standing.purse := coalesce(step.remaining, standing.purse);
+    standing.sure := standing.sure and step.effect <> 'unknown';
+    if step.effect = 'forbids' and standing.verdict <> 'illegal' then
+      standing.verdict := 'illegal';
+      standing.why := step.note;
+    end if;
+  end loop;
+  if standing.verdict = 'legal' and (mover.movement is null or mover.mobility is null) then
+    standing.verdict := 'unknown';
+    standing.why := 'what it may spend is not known';
+  end if;
+  return standing;
+end
+$$;
+
+comment on function css._setting_out(css.mover, rulings.move_step[]) is
+'How a mover stands before its first leg, by the steps that tell its allowance.';
+
+create or replace function css._ordinary_move(mover css.mover, qs integer[], rs integer[], trail boolean)
+returns setof rulings.move_step
+language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  legs css.leg[] := array(select leg from css._legs(mover, qs, rs) as leg);
+  leg css.leg := legs[1];
+  gunners css.gunner[];
+  step rulings.move_step;
+  steps rulings.move_step[] := array(select told from css._allowance_steps(mover, trail) as told);
+  standing css.standing := css._setting_out(mover, steps);
+  passage css.passage;
+begin
+  return query select * from unnest(steps);
+  if standing.verdict = 'legal' then
+    gunners := array(select gunner from css._gunners(mover, legs) as gunner);
+  end if;
+  for n in 1..cardinality(legs) loop
+    exit when standing.verdict <> 'legal';
+    leg := legs[n];
+    passage := css._leg_passage(mover, leg, standing, trail, gunners);
+    standing := passage.standing;
+    return query select * from unnest(passage.steps);
+  end loop;
+  if standing.verdict = 'legal' then
+    for step in select * from css._arrival_steps(mover, leg, standing) loop
+      return next step;
+      if step.effect in ('forbids', 'unknown') then
+        standing.verdict := case step.effect when 'forbids' then 'illegal' else 'unknown' end;
+        standing.why := step.note;
+        exit;
+      end if;
+    end loop;
+  end if;
+  return next row(
+    '6.0',
+    null,
+    leg.next_label,
+    standing.verdict,
+    coalesce(standing.why, case when trail then 'on the trail all the way' else 'the points suffice' end),
+    null,
+    standing.spent,
+    case when standing.sure then standing.purse end,
+    null
+  )::rulings.move_step;
+end
+$$;
+
+comment on function css._ordinary_move(css.mover, integer[], integer[], boolean) is
 'A way gone hex by hex, with what every step costs, draws and changes; the verdict last.';
 
 create or replace function css._on_trail(map_id bigint, qs integer[], rs integer[])
@@ -283,9 +244,7 @@ $$;
 comment on function css._on_trail(bigint, integer[], integer[]) is
 'Whether every step of a way follows a trail (6.2.1).';
 
-create or replace function css._keeps_to_trail(
-  position_id bigint, unit text, qs integer[], rs integer[], options jsonb, conditions jsonb, policy jsonb
-)
+create or replace function css._keeps_to_trail(mover css.mover, qs integer[], rs integer[])
 returns boolean
 language sql stable
 as $$
@@ -293,19 +252,19 @@ as $$
   from (
     select
       tried.trail,
-      bool_or(walk.effect = 'legal') as legal,
+      bool_or(step.effect = 'legal') as legal,
       case
-        when not bool_or(walk.effect = 'legal')
-          then count(*) filter (where walk.effect = 'cost' and walk.rule = '6.2.1')
+        when not bool_or(step.effect = 'legal')
+          then count(*) filter (where step.effect = 'cost' and step.rule = '6.2.1')
       end as far,
-      max(walk.halves) filter (where walk.effect = 'legal') as halves
+      max(step.halves) filter (where step.effect = 'legal') as halves
     from (values (false), (true)) as tried (trail)
-    cross join lateral css._walk(position_id, unit, qs, rs, tried.trail, options, conditions, policy) as walk
+    cross join lateral css._ordinary_move(mover, qs, rs, tried.trail) as step
     group by tried.trail
   ) as went
 $$;
 
-comment on function css._keeps_to_trail(bigint, text, integer[], integer[], jsonb, jsonb, jsonb) is
+comment on function css._keeps_to_trail(css.mover, integer[], integer[]) is
 'Whether a unit better follows a trail all the way, for two points more, than decline it where the ground is cheap.';
 
 create or replace function css.move(
@@ -321,10 +280,9 @@ language plpgsql stable rows 20
 as $$
 #variable_conflict use_variable
 declare
-  mover record;
+  mover css.mover := css._mover(position_id, unit, options, conditions, policy);
   named record;
 begin
-  select * into mover from css._mover(position_id, unit, options, conditions, policy);
   select
     array_agg(hex.q order by way.n) as qs,
     array_agg(hex.r order by way.n) as rs,
@@ -349,7 +307,7 @@ begin
     raise exception 'nobody fires at an advance or a shift by night: it has no hits' using errcode = 'no_data_found';
   end if;
   if mover.zone is not null then
-    return query select * from css._landing(position_id, unit, named.qs, named.rs, options, conditions, policy);
+    return query select * from css._landing(mover, named.qs, named.rs);
     return;
   elsif mover.q is null then
     raise exception 'the unit % is not on the map', unit using errcode = 'no_data_found';
@@ -360,22 +318,21 @@ begin
     named.rs := array_prepend(mover.r, named.rs);
   end if;
   if mover.manner = 'advance' then
-    return query select * from css._advance(position_id, unit, named.qs, named.rs, options, conditions, policy);
+    return query select * from css._advance(mover, named.qs, named.rs);
   elsif mover.manner = 'night_shift' then
-    return query select * from css._creep(position_id, unit, named.qs, named.rs, options, conditions, policy);
+    return query select * from css._night_shift(mover, named.qs, named.rs);
   elsif cardinality(named.qs) > 1 then
     return query
     select *
-    from css._walk(
-      position_id, unit, named.qs, named.rs,
+    from css._ordinary_move(
+      mover, named.qs, named.rs,
       not mover.off_road
       and not mover.inside
       and css._on_trail(mover.map_id, named.qs, named.rs)
-      and css._keeps_to_trail(position_id, unit, named.qs, named.rs, options, conditions, policy),
-      options, conditions, policy
+      and css._keeps_to_trail(mover, named.qs, named.rs)
     );
   elsif options ->> 'posture' is not null then
-    return query select * from css._turn(position_id, unit, options, conditions, policy);
+    return query select * from css._posture_change(mover);
   else
     raise exception 'the way ends where it starts: name a hex to go to' using errcode = 'no_data_found';
   end if;

@@ -1,27 +1,18 @@
--- needs: css/passage.sql, css/zones.sql
--- Artillery that shifts by night in css (Guam): 27.0, printed under 26.0.
+-- needs: css/costs.sql, css/passage.sql, css/zones.sql
+-- Artillery that shifts by night in css (Guam): 4.0, 6.3, 27.0, printed under 26.0.
 
-create or replace function css._creep_bars(position_id bigint, unit text, now jsonb, policy jsonb)
-returns table (rule text, effect text, note text)
+create or replace function css._night_shift_bars(mover css.mover)
+returns setof rulings.step
 language sql stable rows 1
 as $$
-  select
-    held.rule,
-    'forbids',
-    held.note
-  from positions.counter(_creep_bars.position_id, _creep_bars.unit) as counter
-  cross join lateral css._holds(
-    _creep_bars.position_id, counter.q, counter.r, coalesce((counter.attributes ->> 'in_cave')::boolean, false)
-  ) as held
+  select held.rule, null, mover.label, 'forbids', held.note, null
+  from css._holds(mover.position_id, mover.q, mover.r, mover.inside) as held
   union all
-  select '4.0', 'forbids', 'the day of a tropical storm is skipped'
-  where now ->> 'weather' = 'tropical_storm'
+  select '4.0', null, mover.label, 'forbids', 'the day of a tropical storm is skipped', null
+  where mover.conditions ->> 'weather' = 'tropical_storm'
   union all
-  select
-    bar.rule,
-    bar.effect,
-    bar.note
-  from positions.counter(_creep_bars.position_id, _creep_bars.unit) as counter
+  select bar.rule, null, mover.label, bar.effect, bar.note, null
+  from positions.counter(mover.position_id, mover.unit) as counter
   cross join lateral (
     values
     (
@@ -34,7 +25,7 @@ as $$
       '27.0',
       counter.attributes #>> '{fire,type}' is distinct from 'indirect',
       case when counter.attributes ? 'fire' then 'forbids' else 'unknown' end,
-      format('whether %s fires indirectly', _creep_bars.unit)
+      format('whether %s fires indirectly', mover.unit)
     ),
     (
       '27.0',
@@ -42,144 +33,121 @@ as $$
       case when counter.attributes ? 'movement' then 'forbids' else 'unknown' end,
       case
         when counter.attributes ? 'movement' then 'it can move, and does so as others do'
-        else format('the movement allowance of %s', _creep_bars.unit)
+        else format('the movement allowance of %s', mover.unit)
       end
     ),
     (
       '27.0',
-      now ->> 'time' is distinct from 'night' or (now ->> 'night')::integer = 1,
+      mover.conditions ->> 'time' is distinct from 'night' or (mover.conditions ->> 'night')::integer = 1,
       'forbids',
       'in the second night turn only'
     ),
-    ('27.0', now ->> 'time' = 'night' and not now ? 'night', 'unknown', 'which night turn it is'),
+    (
+      '27.0',
+      mover.conditions ->> 'time' = 'night' and not mover.conditions ? 'night',
+      'unknown',
+      'which night turn it is'
+    ),
     (
       '27.0',
       exists (
         select
-        from css.side_zone(_creep_bars.position_id, 'us', now, policy) as zone
+        from css.side_zone(mover.position_id, 'us', mover.conditions, mover.policy) as zone
         where (zone.q, zone.r) = (counter.q, counter.r)
       ),
       'forbids',
       'it stands in an American fire zone'
     ),
-    (
-      '6.3',
-      coalesce((counter.attributes ->> 'in_cave')::boolean, false),
-      'forbids',
-      'only a column comes out of a cave'
-    )
+    ('6.3', mover.inside, 'forbids', 'only a column comes out of a cave')
   ) as bar (rule, holds, effect, note)
   where bar.holds
 $$;
 
-comment on function css._creep_bars(bigint, text, jsonb, jsonb) is
+comment on function css._night_shift_bars(css.mover) is
 'What keeps a gun from shifting by night (27.0).';
 
-create or replace function css._creep(
-  position_id bigint, unit text, qs integer[], rs integer[], options jsonb, conditions jsonb, policy jsonb
-)
-returns table (
-  rule text,
-  clause text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer,
-  remaining integer,
-  by text
-)
+create or replace function css._night_leg_bars(mover css.mover, leg css.leg, held text)
+returns setof rulings.step
+language sql stable rows 1
+as $$
+  select '27.0', null, leg.next_label, 'forbids', 'two hexes and no more', null
+  where leg.n > 2
+  union all
+  select '27.0', null, leg.next_label, 'forbids', held, null
+  where held is not null
+  union all
+  select bar.*
+  from css._step_bars(mover, leg) as bar
+  union all
+  select part.rule, null, leg.next_label, part.effect, part.note, part.point
+  from css._best_way(mover, leg, false) as part
+  where part.effect <> 'cost'
+  union all
+  select '27.0', null, leg.next_label, 'forbids', 'in an American fire zone', null
+  from css.side_zone(mover.position_id, 'us', mover.conditions, mover.policy) as zone
+  where (zone.q, zone.r) = (leg.next_q, leg.next_r)
+  limit 1
+$$;
+
+comment on function css._night_leg_bars(css.mover, css.leg, text) is
+'The first thing that keeps a gun from a hex by night: it goes where legs go, and under no American fire (27.0).';
+
+create or replace function css._night_shift(asked css.mover, qs integer[], rs integer[])
+returns setof rulings.move_step
 language plpgsql stable rows 4
 as $$
-#variable_conflict use_variable
 declare
-  mover record;
+  mover css.mover := asked;
+  legs css.leg[] := array(select leg from css._legs(mover, qs, rs) as leg);
+  leg css.leg := row(0, null, null, null, false, mover.q, mover.r, mover.label, false)::css.leg;
+  step rulings.move_step;
+  standing css.standing;
+  passage css.passage;
   verdict text := 'legal';
   why text := 'artillery shifts by night, without going into column';
-  here text;
-  there text;
-  disorder integer;
-  changed jsonb := '{}';
-  held text;
 begin
-  select * into mover from css._mover(position_id, unit, options, conditions, policy);
-  at := mover.label;
-  for rule, effect, note in select * from css._creep_bars(position_id, unit, mover.now, policy) loop
-    verdict := case when effect = 'forbids' or verdict = 'illegal' then 'illegal' else 'unknown' end;
-    why := note;
-    return next;
+  for step in select bar.*, null::integer, null::integer, null::text from css._night_shift_bars(mover) as bar loop
+    verdict := case when step.effect = 'forbids' or verdict = 'illegal' then 'illegal' else 'unknown' end;
+    why := step.note;
+    return next step;
   end loop;
-  there := mover.label;
-  disorder := css._dg_at(position_id, mover.q, mover.r, false);
-  for n in 2..cardinality(qs) loop
+  -- every hex is one that a Leg Unit enters
+  mover.mobility := 'leg';
+  mover.heavy := false;
+  mover.tank := false;
+  mover.off_road := false;
+  mover.tax := 0;
+  standing.disorder := css._dg_at(mover.position_id, mover.q, mover.r, false);
+  standing.changed := '{}';
+  for n in 1..cardinality(legs) loop
     exit when verdict <> 'legal';
-    here := there;
-    select hex.label into there
-    from public.hex
-    where hex.map_id = mover.map_id and hex.q = qs[n] and hex.r = rs[n];
-    at := there;
-    for rule, effect, note, point in
-      select '27.0', 'forbids', 'two hexes and no more', null::text
-      where n > 3
-      union all
-      select '27.0', 'forbids', held, null
-      where held is not null
-      union all
-      select * from css._step_bars(
-        position_id, mover.side, 'leg', mover.units, mover.codes, false,
-        qs[n - 1], rs[n - 1], qs[n], rs[n], n = 2
-      )
-      union all
-      select part.rule, part.effect, part.note, part.point
-      from css._best_way(
-        position_id, qs[n - 1], rs[n - 1], qs[n], rs[n], 'leg', false, false,
-        mover.readings, false, false, 0, mover.side
-      ) as part
-      where part.effect <> 'cost'
-      union all
-      select '27.0', 'forbids', 'in an American fire zone', null::text
-      from css.side_zone(position_id, 'us', mover.now, policy) as zone
-      where (zone.q, zone.r) = (qs[n], rs[n])
-      limit 1
+    leg := legs[n];
+    leg.inside := false;
+    leg.next_inside := (leg.q, leg.r) = (leg.next_q, leg.next_r);
+    for step in
+      select bar.*, null::integer, null::integer, null::text
+      from css._night_leg_bars(mover, leg, standing.held) as bar
     loop
-      verdict := case when effect = 'forbids' or verdict = 'illegal' then 'illegal' else 'unknown' end;
-      why := note;
-      return next;
+      verdict := case when step.effect = 'forbids' or verdict = 'illegal' then 'illegal' else 'unknown' end;
+      why := step.note;
+      return next step;
     end loop;
     exit when verdict <> 'legal';
-    for rule, at, effect, note, point, halves, disorder, changed, held in
-      select * from css._step_changes(
-        position_id, mover.side, mover.codes, mover.now, mover.readings, qs[n - 1], rs[n - 1], qs[n], rs[n],
-        here, there, false, disorder, changed
-      )
-    loop
-      exit when effect is null;
-      return next;
-    end loop;
-    halves := null;
+    passage := css._free_passage(mover, leg, standing);
+    standing := passage.standing;
+    return query select * from unnest(passage.steps);
   end loop;
-  point := null;
   if verdict = 'legal' then
-    for rule, at, effect, note, halves in
-      select * from css._arrival(
-        position_id, mover.side, mover.service, mover.codes, qs[cardinality(qs)], rs[cardinality(rs)], there, false,
-        disorder, changed
-      )
-    loop
-      verdict := case effect when 'forbids' then 'illegal' when 'unknown' then 'unknown' else verdict end;
-      why := case when verdict <> 'legal' then note else why end;
-      return next;
+    leg.next_inside := false;
+    for step in select * from css._arrival_steps(mover, leg, standing) loop
+      verdict := case step.effect when 'forbids' then 'illegal' when 'unknown' then 'unknown' else verdict end;
+      why := case when verdict <> 'legal' then step.note else why end;
+      return next step;
     end loop;
   end if;
-  at := there;
-  rule := '27.0';
-  effect := verdict;
-  note := why;
-  point := null;
-  halves := 0;
-  return next;
+  return next row('27.0', null, leg.next_label, verdict, why, null, 0, null, null)::rulings.move_step;
 end
 $$;
 
-comment on function css._creep(bigint, text, integer[], integer[], jsonb, jsonb, jsonb) is
+comment on function css._night_shift(css.mover, integer[], integer[]) is
 'Japanese artillery that shifts two hexes in the second night turn (27.0, printed under 26.0).';
