@@ -623,6 +623,56 @@ $$;
 comment on function css._entered_places(css.survey, css.front, integer[], integer[], integer, boolean) is
 'The places that the steps from a front lead to, each once, as the unit is there when it has spent least.';
 
+create or replace function css._gains(
+  survey css.survey, front css.front, roads integer[], best integer[], bound integer, trail boolean
+)
+returns setof css.front
+language sql stable rows 1
+as $$
+  select
+    array_agg(entry.q),
+    array_agg(entry.r),
+    array_agg(entry.inside),
+    array_agg(entry.cave),
+    array_agg(entry.dg),
+    array_agg(entry.purse),
+    array_agg((entry.cheapest >> 32)::integer),
+    array_agg(entry.k),
+    array_agg((entry.cheapest & 4294967295)::integer)
+  from css._entered_places(survey, front, roads, best, bound, trail) as entry
+  where (entry.cheapest >> 32) < best[entry.k]
+$$;
+
+comment on function css._gains(css.survey, css.front, integer[], integer[], integer, boolean) is
+'The places that a round of the search reaches more cheaply than before.';
+
+create or replace function css._next_front(front css.front, found css.front, bound integer)
+returns setof css.front
+language sql stable rows 1
+as $$
+  select
+    array_agg(place.q),
+    array_agg(place.r),
+    array_agg(place.inside),
+    array_agg(place.cave),
+    array_agg(place.dg),
+    array_agg(place.purse),
+    array_agg(place.spent),
+    array_agg(place.k),
+    null::integer[]
+  from (
+    select *
+    from unnest(front.q, front.r, front.inside, front.cave, front.dg, front.purse, front.spent, front.k)
+    union all
+    select *
+    from unnest(found.q, found.r, found.inside, found.cave, found.dg, found.purse, found.spent, found.k)
+  ) as place (q, r, inside, cave, dg, purse, spent, k)
+  where place.spent >= bound and place.purse > 0
+$$;
+
+comment on function css._next_front(css.front, css.front, integer) is
+'The places that are yet to be gone on from: those of a front beyond its bound, and those that were found.';
+
 create or replace function css._wave(mover css.mover)
 returns setof css.reached
 language plpgsql stable rows 300
@@ -676,19 +726,7 @@ begin
       -- who has spent least cannot be reached for less any more
       select min(place.spent) + survey.least_cost into bound from unnest(pool.spent) as place (spent);
       exit when bound is null;
-      select
-        array_agg(entry.q) as q,
-        array_agg(entry.r) as r,
-        array_agg(entry.inside) as inside,
-        array_agg(entry.cave) as cave,
-        array_agg(entry.dg) as dg,
-        array_agg(entry.purse) as purse,
-        array_agg((entry.cheapest >> 32)::integer) as spent,
-        array_agg(entry.k) as k,
-        array_agg((entry.cheapest & 4294967295)::integer) as via
-      into found
-      from css._entered_places(survey, pool, roads, best, bound, trail) as entry
-      where (entry.cheapest >> 32) < best[entry.k];
+      select * into found from css._gains(survey, pool, roads, best, bound, trail);
       for n in 1..coalesce(cardinality(found.k), 0) loop
         if survey.variants > 1 then
           -- who has spent more and has less left, and is as disorganized, gains nothing by going on
@@ -703,25 +741,7 @@ begin
         came[found.k[n]] := found.via[n];
         touched := touched || found.k[n];
       end loop;
-      select
-        array_agg(place.q) as q,
-        array_agg(place.r) as r,
-        array_agg(place.inside) as inside,
-        array_agg(place.cave) as cave,
-        array_agg(place.dg) as dg,
-        array_agg(place.purse) as purse,
-        array_agg(place.spent) as spent,
-        array_agg(place.k) as k,
-        null
-      into pool
-      from (
-        select *
-        from unnest(pool.q, pool.r, pool.inside, pool.cave, pool.dg, pool.purse, pool.spent, pool.k)
-        union all
-        select *
-        from unnest(found.q, found.r, found.inside, found.cave, found.dg, found.purse, found.spent, found.k)
-      ) as place (q, r, inside, cave, dg, purse, spent, k)
-      where place.spent >= bound and place.purse > 0;
+      select * into pool from css._next_front(pool, found, bound);
     end loop;
     return query
     select distinct
