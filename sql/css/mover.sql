@@ -347,7 +347,7 @@ as $$
   from public.unit as counter
   where counter.position_id = mover.position_id
     and counter.code = any(mover.codes)
-  order by counter.code
+  order by counter.id
 $$;
 
 comment on function css._companions(css.mover) is
