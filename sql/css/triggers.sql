@@ -1,4 +1,4 @@
--- needs: css/zones.sql
+-- needs: css/fire_zone.sql
 -- What a move triggers in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.3, 12.5, 22.3.2, 24.2.
 --
 -- Opportunity Fire falls on a unit that leaves a hex, so a step of a way is judged by the
