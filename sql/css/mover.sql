@@ -1,4 +1,4 @@
--- needs: css/zones.sql, positions/state.sql, rulings/step.sql
+-- needs: css/fire_zone.sql, positions/state.sql, rulings/step.sql
 -- Who moves in css (Guam), by which way, and what it may spend: 3.2, 6.0, 6.3, 8.5.4, 8.7, 8.7.2, 8.7.7, 10.2, 12.3,
 -- 13.1, 14.0, 15.0, 16.0, 24.2, 29.1.
 --

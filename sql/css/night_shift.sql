@@ -1,4 +1,4 @@
--- needs: css/costs.sql, css/passage.sql, css/zones.sql
+-- needs: css/costs.sql, css/passage.sql, css/fire_zone.sql
 -- Artillery that shifts by night in css (Guam): 4.0, 6.3, 27.0, printed under 26.0.
 
 create or replace function css._night_shift_bars(mover css.mover)

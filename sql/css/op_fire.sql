@@ -1,4 +1,4 @@
--- needs: css/mover.sql, css/zones.sql, css/los.sql
+-- needs: css/mover.sql, css/fire_zone.sql, css/los.sql
 -- Opportunity Fire at a mover in css (Guam): 6.0, 6.1.3, 6.3, 8.6, 8.6.1, 8.6.2, 12.3, 12.5, 22.3.2, 24.2.
 --
 -- It falls on a unit that leaves a hex, so a leg of a way is judged by the zones on the hex

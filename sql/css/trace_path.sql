@@ -1,4 +1,4 @@
--- needs: css/zones.sql, css/costs.sql, css/command.sql
+-- needs: css/fire_zone.sql, css/costs.sql, css/command.sql
 -- Traces in css (Guam): of leaders (13.1), Support Weapons (12.1, 12.2, 12.4.1) and routed units (8.5.1, 22.3.1).
 --
 -- A trace is as long as it needs to be, over passable hexes and out of enemy Fire Zones, but
