@@ -1,4 +1,4 @@
--- needs: ccp/stats.sql, ccp/los.sql
+-- needs: ccp/arms.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
 
 create or replace function ccp._watched(

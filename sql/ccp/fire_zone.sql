@@ -1,4 +1,4 @@
--- needs: ccp/stats.sql
+-- needs: ccp/arms.sql
 -- Fire reach in ccp: 3.1.2, 5, 16, 19.1, F107, O27.1.3, O27.2.2, O27.2.5, O27.3, O27.3.2.
 --
 -- A hex is in the zone of an arm (a unit, or the weapon that it carries) within its range and
