@@ -1,4 +1,4 @@
--- needs: ccp/stats.sql, ccp/los.sql
+-- needs: ccp/arms.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
 
 create or replace function ccp._watched(
@@ -10,6 +10,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  state positions.state;
   eye record;
   line record;
   open_qs integer[] := coalesce(_watched.qs, '{}');
@@ -17,6 +18,7 @@ declare
   dark_qs integer[];
   dark_rs integer[];
 begin
+  select * into state from positions.state(_watched.position_id, _watched.conditions, _watched.policy);
   -- units in one hex see alike, but for those inside its cave; the nearest are asked first
   for eye in
     select distinct on (near.away, stat.q, stat.r, stat.in_cave)
@@ -43,14 +45,11 @@ begin
     dark_rs := '{}';
     for line in
       select
-        told.i,
-        bool_or(told.effect = 'visible') as visible,
-        array_agg(distinct told.point) filter (where told.point is not null) as points
-      from ccp._told(
-        _watched.position_id, eye.q, eye.r, eye.id, open_qs, open_rs, null,
-        _watched.conditions, _watched.policy
-      ) as told
-      group by told.i
+        step.i,
+        bool_or(step.effect = 'visible') as visible,
+        array_agg(distinct step.point) filter (where step.point is not null) as points
+      from ccp._line_steps(row(state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as step
+      group by step.i
     loop
       q := open_qs[line.i];
       r := open_rs[line.i];
@@ -124,16 +123,17 @@ as $$
   line as materialized (
     select
       eye.unit,
-      eye.qs[told.i] as q,
-      eye.rs[told.i] as r,
-      max(told.hindrance) filter (where told.effect = 'visible') as hindrance,
-      bool_or(told.effect = 'visible') as visible,
-      array_agg(distinct told.point) filter (where told.point is not null) as points
-    from eye
-    cross join lateral ccp._told(
-      _op_fire.position_id, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null, _op_fire.conditions, _op_fire.policy
-    ) as told
-    group by eye.unit, eye.qs[told.i], eye.rs[told.i]
+      eye.qs[step.i] as q,
+      eye.rs[step.i] as r,
+      max(step.hindrance) filter (where step.effect = 'visible') as hindrance,
+      bool_or(step.effect = 'visible') as visible,
+      array_agg(distinct step.point) filter (where step.point is not null) as points
+    from positions.state(_op_fire.position_id, _op_fire.conditions, _op_fire.policy) as state
+    cross join eye
+    cross join lateral ccp._line_steps(
+      row(state, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null)::ccp.sighting
+    ) as step
+    group by eye.unit, eye.qs[step.i], eye.rs[step.i]
   )
   select
     wanted.q,

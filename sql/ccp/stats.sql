@@ -1,8 +1,8 @@
 -- needs: ccp/command.sql, ccp/fan.sql
--- What a ccp counter is worth where it stands: 3.1, 3.3.1.2, 3.3.1.3, 4.1.2, 4.2.2, 5, 19.1, F107.
+-- What a ccp counter is worth where it stands: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
 --
 -- Movement, fire and stacking all begin here: who commands in a unit's hex, what veteran and
--- suppressed markers change, whether wire or a melee is there, and what each arm could fire.
+-- suppressed markers change, whether wire or a melee is there.
 
 create or replace function ccp._is_water(terrain text)
 returns boolean
@@ -19,24 +19,6 @@ return case kind when 'squad' then 4 when 'team' then 2 when 'aircraft' then 0 e
 
 comment on function ccp._figures(text) is
 'Soldier figures on a counter (3, 15.2.1).';
-
-create or replace function ccp._fortifications()
-returns table (kind text, rule text, cover integer, cover_overhead integer)
-language sql immutable parallel safe rows 7
-as $$
-  values
-  ('bunker', 'F101', 6, 7),
-  ('cave', 'F102.2.3', 4, 8),
-  ('foxholes', 'F103', 3, 4),
-  ('mines', 'F104', null, null),
-  ('pillbox', 'F105', 5, 6),
-  ('trench', 'F106.1', 4, 5),
-  ('wire', 'F107', null, null)
-$$;
-
-comment on function ccp._fortifications() is
-'The seven fortifications (F100.1) and the Cover each gives its hex: usually, and against aircraft, mortars and
-artillery; a cave gives its own to those inside alone.';
 
 -- The plan takes longer to make than to run: it is made once a session.
 create or replace function ccp._stats(position_id bigint, policy jsonb, gone bigint[] default '{}')
@@ -166,148 +148,6 @@ $$;
 comment on function ccp._stats(bigint, jsonb, bigint[]) is
 'Every unit on the map with what changes its numbers where it stands: command, status, wire, and melee as it is
 when those who are gone have left their hex.';
-
-create or replace function ccp._arms(position_id bigint, policy jsonb, gone bigint[] default '{}')
-returns table (
-  unit bigint,
-  by text,
-  side text,
-  q integer,
-  r integer,
-  label text,
-  level integer,
-  arm text,
-  name text,
-  nearest integer,
-  -- how far it fires; null: the counter does not tell
-  farthest integer,
-  fp integer,
-  ordnance boolean,
-  mortar boolean,
-  printed integer,
-  led integer,
-  -- the leader in its hex whose command is not told, the broken one, and what his counter says
-  untold text,
-  broken_leader text,
-  broken_command integer,
-  status integer,
-  wire boolean,
-  -- why it cannot fire at all; null: it can
-  barred_by text,
-  barred text
-)
-language sql stable rows 20
-as $$
-  select
-    stat.id,
-    stat.code,
-    stat.side,
-    stat.q,
-    stat.r,
-    stat.label,
-    stat.level,
-    piece.arm,
-    piece.name,
-    piece.nearest,
-    piece.range + change.led + change.status - change.wire,
-    piece.fp + change.led + change.status - change.wire,
-    piece.ordnance,
-    piece.mortar,
-    piece.range,
-    change.led,
-    case when change.follows then stat.untold end,
-    case when change.follows then stat.broken_leader end,
-    case when change.follows then stat.broken_command else 0 end,
-    change.status,
-    change.wire = 1,
-    bar.rule,
-    bar.note
-  from ccp._stats(_arms.position_id, _arms.policy, _arms.gone) as stat
-  cross join lateral (
-    select
-      stat.attributes -> 'weapon' as facts,
-      stat.attributes -> 'weapon' -> 'range' as range,
-      coalesce((stat.attributes -> 'weapon' ->> 'mortar')::boolean, false) as mortar
-  ) as weapon
-  cross join lateral (
-    -- 3.3.4 b: a Sogeki Hei is ordnance
-    select
-      'unit' as arm,
-      stat.code as name,
-      1 as nearest,
-      (stat.attributes ->> 'range')::integer as range,
-      (stat.attributes ->> 'fp')::integer as fp,
-      stat.kind = 'sogeki_hei' as ordnance,
-      false as mortar
-    union all
-    select
-      'weapon',
-      weapon.facts ->> 'name',
-      case when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 0)::integer else 1 end,
-      case
-        when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 1)::integer
-        else (weapon.range #>> '{}')::integer
-      end,
-      (weapon.facts ->> 'fp')::integer,
-      weapon.mortar or coalesce((weapon.facts ->> 'ordnance')::boolean, false),
-      weapon.mortar
-    where jsonb_typeof(weapon.facts) = 'object'
-  ) as piece
-  cross join lateral (
-    select
-      stat.follows and not (piece.arm = 'weapon' and piece.ordnance) as follows,
-      -- 3.3.1.3: leaders never improve ordnance; 4.1.2, 4.2.2 and F107.1 are about the unit alone
-      case when piece.arm = 'weapon' and piece.ordnance then 0 else stat.led end as led,
-      case when piece.arm = 'unit' then stat.status else 0 end as status,
-      case when piece.arm = 'unit' and stat.wire then 1 else 0 end as wire
-  ) as change
-  left join lateral (
-    select
-      reason.rule,
-      reason.note
-    from (
-      values
-      (1, stat.melee, '19.1', 'nobody fires out of a melee hex'),
-      (2, piece.arm = 'weapon' and (stat.attributes ->> 'broken')::boolean, '3.2.3', 'a broken unit fires no weapon'),
-      (
-        3, piece.arm = 'weapon' and (stat.attributes ->> 'suppressed')::boolean, '4.2.2',
-        'a suppressed unit fires no weapon'
-      ),
-      (4, piece.arm = 'weapon' and (weapon.facts ->> 'broken')::boolean, '5.4', 'the weapon is broken'),
-      (
-        5, piece.arm = 'weapon' and ccp._is_water(stat.terrain),
-        case stat.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end,
-        'no weapon fires from water terrain'
-      ),
-      (6, piece.arm = 'weapon' and stat.wire, 'F107.3', 'no weapon fires from a wire hex')
-    ) as reason (n, holds, rule, note)
-    where reason.holds
-    order by reason.n
-    limit 1
-  ) as bar on true
-  where stat.kind <> 'aircraft'
-$$;
-
-comment on function ccp._arms(bigint, jsonb, bigint[]) is
-'Every unit and weapon that could fire when those who are gone have left their hex: from how near to how far, with what
-FP, or why it cannot.';
-
-create or replace function ccp._too_weak(fp integer, hindrance integer)
-returns table (rule text, note text)
-language sql immutable parallel safe rows 1
-as $$
-  select
-    case when hindrance > 0 then 'O27.3.2' else '16.3.2.2' end,
-    format(
-      '%s %s FP: only in a Fire Group, or by an action',
-      case when hindrance > 0 then format('a Hindrance of %s leaves none of its', hindrance) else 'no shot with' end,
-      fp
-    )
-  where fp <= hindrance
-$$;
-
-comment on function ccp._too_weak(integer, integer) is
-'Why so much FP makes no shot through a Hindrance, 0 where there is none; no row where it does (16.3.2.2).';
 
 create or replace function ccp._on_map(position_id bigint, unit text)
 returns void

@@ -1,4 +1,4 @@
--- needs: ccp/stats.sql
+-- needs: ccp/arms.sql
 -- Fire reach in ccp: 3.1.2, 5, 16, 19.1, F107, O27.1.3, O27.2.2, O27.2.5, O27.3, O27.3.2.
 --
 -- A hex is in the zone of an arm (a unit, or the weapon that it carries) within its range and
@@ -105,18 +105,18 @@ as $$
   told as materialized (
     select
       goal.viewer,
-      goal.qs[told.i] as q,
-      goal.rs[told.i] as r,
-      told.rule,
-      told.at,
-      told.effect,
-      told.point,
-      told.hindrance
-    from goal
-    cross join lateral ccp._told(
-      _zone.position_id, goal.vq, goal.vr, goal.viewer, goal.qs, goal.rs, null,
-      _zone.conditions, _zone.policy
-    ) as told
+      goal.qs[step.i] as q,
+      goal.rs[step.i] as r,
+      step.rule,
+      step.at,
+      step.effect,
+      step.point,
+      step.hindrance
+    from positions.state(_zone.position_id, _zone.conditions, _zone.policy) as state
+    cross join goal
+    cross join lateral ccp._line_steps(
+      row(state, goal.vq, goal.vr, goal.viewer, goal.qs, goal.rs, null)::ccp.sighting
+    ) as step
   ),
   -- its own sight or a Scout's, whichever is hindered less
   seen as materialized (
