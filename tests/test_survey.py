@@ -11,16 +11,17 @@ from sqlalchemy.engine import Connection, Engine
 from app.referee.boards import open_board
 from app.referee.survey import SurveyError, survey
 from db.database import make_engine
-from tests.conftest import Databases
 
 POSITION = "lipata-landing"
 
 
 @pytest.fixture(scope="module")
-def engine(databases: Databases, demo_url: sa.URL) -> Iterator[Engine]:
-    """The demo in a database of our own, since what a survey finds stays."""
-    engine = make_engine(databases.make(template=demo_url.database))
+def engine(demo_url: sa.URL) -> Iterator[Engine]:
+    """The demo; what a survey has found is forgotten again."""
+    engine = make_engine(demo_url)
     yield engine
+    with engine.begin() as connection:
+        connection.execute(sa.text("delete from viewshed"))
     engine.dispose()
 
 
