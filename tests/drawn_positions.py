@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 from sqlalchemy.engine import Connection
 
 from app.referee.questions import forms
-from db.counters import CONDITIONS, MARKERS, UNITS, Form, MarkerKind, Name, Unit
+from db.counter_forms import Name
+from db.counters import CONDITIONS, MARKERS, UNITS, Form, MarkerKind, Unit
 from db.labels import Axial
 from db.map_draft import FeatureDraft, MapDraft
 from db.position_draft import MarkerDraft, PositionDraft
