@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -219,3 +220,10 @@ def test_a_command_of_the_readme_works(reader: tuple[Path, dict[str, str]], line
     told = sightline(*shlex.split(line)[1:], environment=environment, cwd=str(folder))
     assert told.returncode == 0, told.stderr
     assert told.stdout or told.stderr
+
+
+def test_the_comparison_of_two_versions_of_sql_starts() -> None:
+    """What it draws positions from is imported by nothing else, so that nothing else would miss it."""
+    [told] = re.findall(r"\.venv/bin/python (-m tests\.\w+) HEAD", documented())
+    done = subprocess.run([sys.executable, *told.split(), "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
