@@ -329,5 +329,5 @@ class CssGround(Base):
     terrain: Mapped[str] = mapped_column(
         comment="The terrain whose effects it has: a cave hex is rocky (6.3)"
     )
-    sight: Mapped[int] = mapped_column(comment="What its ground does to a line, as bits of css._met")
+    sight: Mapped[int] = mapped_column(comment="What its ground does to a line, as bits of css._bit")
     walls: Mapped[int] = mapped_column(comment="What on its sides may stop a line, four bits a side")

@@ -98,64 +98,192 @@ $$;
 comment on function css._looking_down(bigint, integer, integer, integer[], integer[]) is
 'Of the steep slopes around a viewer (6.2.2): the targets it looks down to over one, and those that look down to it.';
 
-create or replace function css._veils(
+create or replace function css._walls_around(map_id bigint, q integer, r integer)
+returns table (slopes bit, cliffs bit, xs integer[], ys integer[])
+language sql stable rows 1
+as $$
+  select
+    coalesce(bit_or(side.one) filter (where side.kind <> 'cliff'), b'0'::bit(1089)),
+    coalesce(bit_or(side.one) filter (where side.kind = 'cliff'), b'0'::bit(1089)),
+    array_agg(side.x) filter (where side.kind = 'steep_slope'),
+    array_agg(side.y) filter (where side.kind = 'steep_slope')
+  from (
+    select
+      hexside.kind,
+      hexside.x,
+      hexside.y,
+      lattice.side_set(hexside.x - 2 * _walls_around.q, hexside.y - 2 * _walls_around.r) as one
+    from public.hexside
+    where hexside.map_id = _walls_around.map_id
+      and hexside.x between 2 * _walls_around.q - 16 and 2 * _walls_around.q + 16
+      and hexside.y between 2 * _walls_around.r - 16 and 2 * _walls_around.r + 16
+      and css._wall(hexside.kind) <> 0
+    offset 0
+  ) as side
+$$;
+
+comment on function css._walls_around(bigint, integer, integer) is
+'The walls around a viewer as sets, cliffs apart from the others, and where the steep slopes are.';
+
+drop type if exists css.outlook cascade;
+create type css.outlook as (
   map_id bigint,
+  readings jsonb,
   q integer,
   r integer,
   level integer,
-  readings jsonb,
-  barraged bit,
-  burning bit,
-  burnt bit,
-  here bit,
-  there bit,
-  hidden bit
+  reach integer,
+  lit_reach integer,
+  shut_in boolean,
+  corners boolean,
+  barraged bit (289),
+  burning bit (289),
+  burnt bit (289),
+  lit bit (289),
+  slopes bit (1089),
+  every_wall bit (1089),
+  looks_down bit (289),
+  looked_down_on bit (289),
+  hidden bit (289)
+);
+
+comment on type css.outlook is
+'Who looks around itself, and what lies around it, as sets of hexes and of hexsides.';
+comment on column css.outlook.lit_reach is 'How far a lit hex is seen (8.7.3)';
+comment on column css.outlook.shut_in is 'Whether adjacent hexes alone are seen, out of a barrage (css-11)';
+comment on column css.outlook.corners is 'Whether what is met in a corner point counts (css-62)';
+comment on column css.outlook.slopes is 'Walls that nobody looks over: all but cliffs';
+comment on column css.outlook.looks_down is 'Targets that it looks down to over a steep slope of its own hex (6.2.2)';
+comment on column css.outlook.looked_down_on is 'Targets that look down to it over one of theirs';
+comment on column css.outlook.hidden is 'Targets beyond a wall of the cave that it is in (6.3)';
+
+create or replace function css._outlook(
+  position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
 )
-returns table (targets bit, above integer, thins bit, untold bit, stops bit, blind bit, off bit, shut bit)
+returns css.outlook
+language plpgsql stable
+as $$
+declare
+  no_hex constant bit(289) := b'0'::bit(289);
+  no_side constant bit(1089) := b'0'::bit(1089);
+  viewer record;
+  mark css.marked_hexes;
+  walls record;
+  view css.outlook;
+begin
+  select * into viewer from css._viewer(_outlook.position_id, _outlook."from", _outlook.conditions, _outlook.policy);
+  if viewer.q is null then
+    raise exception 'no hex or unit % on the map of this position', _outlook."from" using errcode = 'no_data_found';
+  end if;
+  view.map_id := viewer.map_id;
+  view.readings := viewer.readings;
+  view.q := viewer.q;
+  view.r := viewer.r;
+  view.level := viewer.level;
+  view.reach := least(_outlook.radius, css._visibility(viewer.now, false));
+  view.lit_reach := least(_outlook.radius, css._visibility(viewer.now, true));
+  view.corners := viewer.readings ->> 'css-62' = 'b';
+  view.barraged := no_hex;
+  view.burning := no_hex;
+  view.burnt := no_hex;
+  view.lit := no_hex;
+  view.shut_in := false;
+  if viewer.marked then
+    select * into mark from css._marked(_outlook.position_id);
+    view.barraged := css._around(mark.barraged, viewer.q, viewer.r);
+    view.burning := css._around(mark.burning, viewer.q, viewer.r);
+    view.burnt := css._around(mark.burnt, viewer.q, viewer.r);
+    view.lit := css._around(mark.lit, viewer.q, viewer.r);
+    view.shut_in := get_bit(view.barraged, lattice.hex_bit(0, 0)) = 1
+      and css._shut_in(viewer.readings, css._spot(viewer.q, viewer.r) = any(mark.bombarded));
+  end if;
+  select * into walls from css._walls_around(viewer.map_id, viewer.q, viewer.r);
+  view.slopes := walls.slopes;
+  view.every_wall := walls.slopes | walls.cliffs;
+  view.looks_down := no_hex;
+  view.looked_down_on := no_hex;
+  if walls.xs is not null then
+    select down.here, down.there
+    into view.looks_down, view.looked_down_on
+    from css._looking_down(viewer.map_id, viewer.q, viewer.r, walls.xs, walls.ys) as down;
+  end if;
+  view.hidden := no_hex;
+  if viewer.in_cave then
+    -- 6.3: nobody is seen over a side of the cave's hex with a wall, but for a cliff
+    select coalesce(bit_or(lattice.hex_set(ray.dq, ray.dr)), no_hex) into view.hidden
+    from lattice.ray
+    where ray.leaving & walls.slopes <> no_side
+      or (view.corners and ray.grazed_leaving & walls.slopes <> no_side);
+  end if;
+  return view;
+end
+$$;
+
+comment on function css._outlook(bigint, text, integer, jsonb, jsonb) is
+'Who looks, by the name asked, and what lies around it; an error where the name is none on the map.';
+
+create or replace function css._ground_kinds(view css.outlook)
+returns table (level integer, sight integer, hexes bit)
+language sql stable rows 20
+as $$
+  select
+    spot.level,
+    spot.sight,
+    bit_or(spot.one)
+  from (
+    select
+      hex.level::integer as level,
+      hex.sight,
+      lattice.hex_set(hex.q - view.q, hex.r - view.r) as one
+    from generate_series(-8, 8) as strip (dq)
+    inner join public.css_ground as hex
+      on hex.map_id = view.map_id
+        and hex.q = view.q + strip.dq
+        and hex.r between view.r + greatest(-8, -8 - strip.dq) and view.r + least(8, 8 - strip.dq)
+    offset 0
+  ) as spot
+  group by spot.level, spot.sight
+$$;
+
+comment on function css._ground_kinds(css.outlook) is
+'The ground around a viewer, hexes alike taken together.';
+
+create or replace function css._marked_sets(view css.outlook)
+returns table (barrage boolean, fire boolean, ashes boolean, hexes bit)
+language sql stable rows 8
+as $$
+  select
+    state.barrage,
+    state.fire,
+    state.ashes,
+    case when state.barrage then view.barraged else ~view.barraged end
+    & case when state.fire then view.burning else ~view.burning end
+    & case when state.ashes then view.burnt else ~view.burnt end
+  from (
+    values
+    (false, false, false), (true, false, false), (false, true, false), (false, false, true),
+    (true, true, false), (true, false, true), (false, true, true), (true, true, true)
+  ) as state (barrage, fire, ashes)
+  offset 0
+$$;
+
+comment on function css._marked_sets(css.outlook) is
+'The hexes around a viewer by what is marked there, in all combinations.';
+
+create or replace function css._veils(view css.outlook)
+returns table (targets bit, across bit, thins bit, untold bit, stops bit, blind bit, off bit, shut bit)
 language sql stable rows 4
 as $$
   with spot as materialized (
-    select
-      spot.level,
-      spot.sight,
-      bit_or(spot.one) as hexes
-    from (
-      select
-        hex.level::integer as level,
-        hex.sight,
-        lattice.hex_set(hex.q - _veils.q, hex.r - _veils.r) as one
-      from generate_series(-8, 8) as strip (dq)
-      inner join public.css_ground as hex
-        on hex.map_id = _veils.map_id
-          and hex.q = _veils.q + strip.dq
-          and hex.r between _veils.r + greatest(-8, -8 - strip.dq) and _veils.r + least(8, 8 - strip.dq)
-      offset 0
-    ) as spot
-    group by spot.level, spot.sight
-  ),
-  -- what is marked, in all combinations
-  marked as (
-    select
-      state.barrage,
-      state.fire,
-      state.ashes,
-      case when state.barrage then _veils.barraged else ~_veils.barraged end
-      & case when state.fire then _veils.burning else ~_veils.burning end
-      & case when state.ashes then _veils.burnt else ~_veils.burnt end as hexes
-    from (
-      values
-      (false, false, false), (true, false, false), (false, true, false), (false, false, true),
-      (true, true, false), (true, false, true), (false, true, true), (true, true, true)
-    ) as state (barrage, fire, ashes)
-    offset 0
+    select * from css._ground_kinds(view)
   ),
   ground as (
     select
       spot.level,
       spot.hexes & marked.hexes as hexes,
       marked.barrage,
-      css._sight_now(spot.sight, marked.fire, marked.ashes, _veils.readings) as sight
-    from marked
+      css._sight_now(spot.sight, marked.fire, marked.ashes, view.readings) as sight
+    from css._marked_sets(view) as marked
     cross join spot
     where marked.hexes <> b'0'::bit(289)
       and spot.hexes & marked.hexes <> b'0'::bit(289)
@@ -165,95 +293,181 @@ as $$
   target as (
     select
       kind.level,
-      kind.hexes & case when looks.here then _veils.here else ~_veils.here end
-      & case when looks.there then _veils.there else ~_veils.there end
-      & ~_veils.hidden as hexes,
-      greatest(case when looks.here then _veils.level end, case when looks.there then kind.level end) as above
+      kind.hexes & case when looks.here then view.looks_down else ~view.looks_down end
+      & case when looks.there then view.looked_down_on else ~view.looked_down_on end
+      & ~view.hidden as hexes,
+      greatest(case when looks.here then view.level end, case when looks.there then kind.level end) as above
     from (select spot.level, bit_or(spot.hexes) as hexes from spot group by spot.level) as kind
     cross join (values (false, false), (false, true), (true, false), (true, true)) as looks (here, there)
     offset 0
   ),
-  -- what the ground is to their lines; css._met as if it lay beside the lower end, which 8 alone turns on
-  met as (
+  -- what the ground is to their lines; as if it lay beside the lower end, which a blind spot alone turns on
+  judged as (
     select
-      judged.targets,
-      judged.level,
-      judged.above,
-      bit_or(judged.hexes) as every,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 55 <> 0), b'0'::bit(289)) as stops,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 63 <> 0), b'0'::bit(289)) as stops_beside,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 128 <> 0), b'0'::bit(289)) as thins,
-      coalesce(bit_or(judged.hexes) filter (where judged.met & 256 <> 0), b'0'::bit(289)) as untold
+      now.targets,
+      now.target_level as level,
+      now.above,
+      now.hexes,
+      css._obstacle(now.level, now.high, now.low, true, now.sight, now.cover, now.barrage, now.literal) as obstacle
     from (
       select
-        now.targets,
-        now.target_level as level,
-        now.above,
-        now.hexes,
-        css._met(now.level, now.high, now.low, true, now.sight, now.cover, now.barrage, now.literal) as met
+        spot.*,
+        css._cover(spot.level, spot.sight, spot.above, view.readings) as cover,
+        view.readings ->> 'css-43' = 'a' as literal
       from (
         select
-          spot.*,
-          css._cover(spot.level, spot.sight, spot.above, _veils.readings) as cover,
-          _veils.readings ->> 'css-43' = 'a' as literal
-        from (
-          select
-            target.hexes as targets,
-            target.level as target_level,
-            target.above,
-            greatest(target.level, _veils.level) as high,
-            least(target.level, _veils.level) as low,
-            ground.level,
-            ground.hexes,
-            ground.barrage,
-            ground.sight
-          from target
-          cross join ground
-          where target.hexes <> b'0'::bit(289)
-          offset 0
-        ) as spot
+          target.hexes as targets,
+          target.level as target_level,
+          target.above,
+          greatest(target.level, view.level) as high,
+          least(target.level, view.level) as low,
+          ground.level,
+          ground.hexes,
+          ground.barrage,
+          ground.sight
+        from target
+        cross join ground
+        where target.hexes <> b'0'::bit(289)
         offset 0
-      ) as now
+      ) as spot
       offset 0
-    ) as judged
-    group by judged.targets, judged.level, judged.above
+    ) as now
+    offset 0
   )
   select
-    lie.*,
-    lie.stops | lie.untold | lie.off as shut
+    lie.targets,
+    -- a cliff may be seen over from above (css-44)
+    case when lie.above is not null and view.readings ->> 'css-44' <> 'b' then view.slopes else view.every_wall end,
+    lie.thins,
+    lie.untold,
+    lie.stops,
+    lie.blind,
+    lie.off,
+    lie.stops | lie.untold | lie.off
   from (
     select
-      met.targets,
-      met.above,
-      met.thins,
-      met.untold,
+      kind.targets,
+      kind.above,
+      kind.thins,
+      kind.untold,
       -- the lower end is the viewer, or the target
       case
-        when met.level > _veils.level then met.stops | (met.stops_beside & lattice.ring_set()) else met.stops
+        when kind.level > view.level then kind.stops | (kind.stops_beside & lattice.ring_set()) else kind.stops
       end as stops,
-      case when met.level < _veils.level then met.stops_beside else b'0'::bit(289) end as blind,
-      ~met.every as off
-    from met
+      case when kind.level < view.level then kind.stops_beside else b'0'::bit(289) end as blind,
+      ~kind.every as off
+    from (
+      select
+        judged.targets,
+        judged.level,
+        judged.above,
+        bit_or(judged.hexes) as every,
+        coalesce(
+          bit_or(judged.hexes) filter (where judged.obstacle & (css._bit('stops') - css._bit('blind_spot')) <> 0),
+          b'0'::bit(289)
+        ) as stops,
+        coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'stops')), b'0'::bit(289)) as stops_beside,
+        coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'brush')), b'0'::bit(289)) as thins,
+        coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'unprinted')), b'0'::bit(289)) as untold
+      from judged
+      group by judged.targets, judged.level, judged.above
+    ) as kind
     offset 0
   ) as lie
 $$;
 
-comment on function css._veils(
-  bigint, integer, integer, integer, jsonb, bit, bit, bit, bit, bit, bit
-) is
-'For each kind of target around a viewer, the hexes that do something to a line: shut is not seen through, nor two that thin it (7.1.1 c), nor blind beside the target (7.1.2 b).';
+comment on function css._veils(css.outlook) is
+'For each kind of target around a viewer, the hexes that do something to a line: shut is not seen through, nor two that thin it (7.1.1 c), nor blind beside the target (7.1.2 b); and the walls that it must not cross.';
 
-create or replace function css._weight(kind text, met1 integer, met2 integer)
+create or replace function css._weight(one integer, two integer)
 returns integer
 language sql immutable parallel safe
 return case
-  when css._stops(kind, met1, met2) or css._untold(met1, met2) then 2
-  when css._thins(met1, met2) or css._may_thin(met1, met2) then 1
+  when css._stops('spine', one, two) or css._unprinted(one, two) then 2
+  when css._counts_as_brush(one, two) or css._brush_at_worst(one, two) then 1
   else 0
 end;
 
-comment on function css._weight(text, integer, integer) is
-'How much a hex on the way hides: 2 is not seen through, nor are two of weight 1 (7.1.1 c).';
+comment on function css._weight(integer, integer) is
+'How much a spine on the way hides: 2 is not seen through, nor are two of weight 1 (7.1.1 c).';
+
+create or replace function css._veiled(place integer, stops bit, thins bit, untold bit, off bit)
+returns integer
+language sql immutable parallel safe
+return case
+  when get_bit(off, place) = 0
+    then css._bit('barrage') * get_bit(stops, place)
+      + css._bit('brush') * get_bit(thins, place)
+      + css._bit('unprinted') * get_bit(untold, place)
+end;
+
+comment on function css._veiled(integer, bit, bit, bit, bit) is
+'What a hex of a veil is to a line, as bits of css._bit: whatever stops it stands as a barrage; null is off the map.';
+
+create or replace function css._seen_lines(view css.outlook)
+returns table (dq integer, dr integer, away integer)
+language sql stable rows 100
+as $$
+  with veil as materialized (
+    select * from css._veils(view)
+  )
+  select
+    ray.dq::integer,
+    ray.dr::integer,
+    ray.away::integer
+  from lattice.ray
+  cross join lateral (
+    select *
+    from veil
+    where get_bit(veil.targets, ray.place) = 1
+    offset 0
+  ) as veil
+  where (
+    ray.away <= view.reach
+    or (ray.away <= view.lit_reach and get_bit(view.lit, ray.place) = 1)
+  )
+    and (ray.away = 1 or not view.shut_in)
+    and ray.hexes & veil.shut = b'0'::bit(289)
+    and ray.hexes & ray.beside_target & veil.blind = b'0'::bit(289)
+    and ray.across & veil.across = b'0'::bit(1089)
+    and (ray.along is null or ray.along & view.every_wall = b'0'::bit(1089))
+    -- css-62: what is met in a corner point counts as well, but for what is off the map
+    and (
+      not view.corners
+      or (
+        (ray.grazed is null or ray.grazed & veil.across = b'0'::bit(1089))
+        and (
+          ray.touched is null
+          or ray.touched & (veil.stops | veil.untold | (ray.beside_target & veil.blind)) = b'0'::bit(289)
+        )
+      )
+    )
+    -- 7.1.1 c; of a spine both hexes count (7.1.1 b), and the last spine is beside the target
+    and bit_count(
+      case when view.corners then ray.hexes | coalesce(ray.touched, b'0'::bit(289)) else ray.hexes end & veil.thins
+    ) + case
+      when ray.along is null then 0
+      else (
+        select sum(css._weight(spine.one, spine.two))
+        from (
+          select
+            css._veiled(side.one, side.stops, veil.thins, veil.untold, veil.off) as one,
+            css._veiled(side.two, side.stops, veil.thins, veil.untold, veil.off) as two
+          from (
+            select
+              spine.one,
+              spine.two,
+              case when spine.n = cardinality(ray.spine1) then veil.stops | veil.blind else veil.stops end as stops
+            from unnest(ray.spine1, ray.spine2) with ordinality as spine (one, two, n)
+          ) as side
+          offset 0
+        ) as spine
+      )
+    end < 2
+$$;
+
+comment on function css._seen_lines(css.outlook) is
+'The lines along which a viewer sees, each by its displacement.';
 
 create or replace function css.fan(
   position_id bigint,
@@ -271,158 +485,11 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  no_hex constant bit(289) := b'0'::bit(289);
-  no_side constant bit(1089) := b'0'::bit(1089);
-  view record;
-  mark record;
-  walls record;
-  every_wall bit(1089);
-  down record;
-  barraged bit(289) := no_hex;
-  burning bit(289) := no_hex;
-  burnt bit(289) := no_hex;
-  lit bit(289) := no_hex;
-  shut bit(289) := no_hex;
-  shut_in boolean := false;
-  corners boolean;
-  over_cliffs boolean;
-  -- how far is seen, and how far a light is seen
-  reach integer;
-  lit_reach integer;
+  view css.outlook := css._outlook(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
 begin
-  select * into view from css._viewer(fan.position_id, fan."from", fan.conditions, fan.policy);
-  if view.q is null then
-    raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
-  end if;
-  corners := view.readings ->> 'css-62' = 'b';
-  over_cliffs := view.readings ->> 'css-44' <> 'b';
-  reach := least(fan.radius, css._visibility(view.now, false));
-  lit_reach := least(fan.radius, css._visibility(view.now, true));
-  if view.marked then
-    select * into mark from css._marked(fan.position_id);
-    barraged := css._around(mark.barraged, view.q, view.r);
-    burning := css._around(mark.burning, view.q, view.r);
-    burnt := css._around(mark.burnt, view.q, view.r);
-    lit := css._around(mark.lit, view.q, view.r);
-    -- css-11: out of a barrage
-    shut_in := get_bit(barraged, lattice.hex_bit(0, 0)) = 1
-      and (
-        view.readings ->> 'css-11' = 'a'
-        or (
-          view.readings ->> 'css-11' = 'c'
-          and coalesce(css._spot(view.q, view.r) = any(mark.bombarded), false)
-        )
-      );
-  end if;
-
-  -- the walls around, and who looks down over a steep slope
-  select
-    coalesce(bit_or(side.one) filter (where side.kind <> 'cliff'), no_side) as slopes,
-    coalesce(bit_or(side.one) filter (where side.kind = 'cliff'), no_side) as cliffs,
-    array_agg(side.x) filter (where side.kind = 'steep_slope') as xs,
-    array_agg(side.y) filter (where side.kind = 'steep_slope') as ys
-  into walls
-  from (
-    select
-      hexside.kind,
-      hexside.x,
-      hexside.y,
-      lattice.side_set(hexside.x - 2 * view.q, hexside.y - 2 * view.r) as one
-    from public.hexside
-    where hexside.map_id = view.map_id
-      and hexside.x between 2 * view.q - 16 and 2 * view.q + 16
-      and hexside.y between 2 * view.r - 16 and 2 * view.r + 16
-      and css._wall(hexside.kind) <> 0
-    offset 0
-  ) as side;
-  every_wall := walls.slopes | walls.cliffs;
-  if walls.xs is null then
-    select no_hex as here, no_hex as there into down;
-  else
-    select * into down from css._looking_down(view.map_id, view.q, view.r, walls.xs, walls.ys);
-  end if;
-
-  if view.in_cave then
-    -- 6.3: nobody is seen over a side of the cave's hex with a wall, but for a cliff
-    select coalesce(bit_or(lattice.hex_set(ray.dq, ray.dr)), no_hex) into shut
-    from lattice.ray
-    where ray.leaving & walls.slopes <> no_side
-      or (corners and ray.grazed_leaving & walls.slopes <> no_side);
-  end if;
-
   return query
-  with veil as materialized (
-    select
-      found.*,
-      case when found.above is not null and over_cliffs then walls.slopes else every_wall end as across
-    from css._veils(
-      view.map_id, view.q, view.r, view.level, view.readings, barraged, burning, burnt, down.here, down.there, shut
-    ) as found
-  ),
-  line as materialized (
-    select
-      ray.dq,
-      ray.dr,
-      ray.away::integer as away
-    from lattice.ray
-    cross join lateral (
-      select *
-      from veil
-      where get_bit(veil.targets, ray.place) = 1
-      offset 0
-    ) as veil
-    where (
-      ray.away <= reach
-      or (ray.away <= lit_reach and get_bit(lit, ray.place) = 1)
-    )
-      and (ray.away = 1 or not shut_in)
-      and ray.hexes & veil.shut = no_hex
-      and ray.hexes & ray.beside_target & veil.blind = no_hex
-      and ray.across & veil.across = no_side
-      and (ray.along is null or ray.along & every_wall = no_side)
-      -- css-62: what is met in a corner point counts as well, but for what is off the map
-      and (
-        not corners
-        or (
-          (ray.grazed is null or ray.grazed & veil.across = no_side)
-          and (
-            ray.touched is null
-            or ray.touched & (veil.stops | veil.untold | (ray.beside_target & veil.blind)) = no_hex
-          )
-        )
-      )
-      -- 7.1.1 c; of a spine both hexes count (7.1.1 b), and the last spine is beside the target
-      and bit_count(
-        case when corners then ray.hexes | coalesce(ray.touched, no_hex) else ray.hexes end & veil.thins
-      ) + case
-        when ray.along is null then 0
-        else (
-          select sum(css._weight('spine', spine.met1, spine.met2))
-          from (
-            select
-              case
-                when get_bit(veil.off, side.one) = 0
-                  then get_bit(side.stops, side.one)
-                    + 128 * get_bit(veil.thins, side.one)
-                    + 256 * get_bit(veil.untold, side.one)
-              end as met1,
-              case
-                when get_bit(veil.off, side.two) = 0
-                  then get_bit(side.stops, side.two)
-                    + 128 * get_bit(veil.thins, side.two)
-                    + 256 * get_bit(veil.untold, side.two)
-              end as met2
-            from (
-              select
-                spine.one,
-                spine.two,
-                case when spine.n = cardinality(ray.spine1) then veil.stops | veil.blind else veil.stops end as stops
-              from unnest(ray.spine1, ray.spine2) with ordinality as spine (one, two, n)
-            ) as side
-            offset 0
-          ) as spine
-        )
-      end < 2
+  with line as materialized (
+    select * from css._seen_lines(view)
   )
   select
     hex.q,

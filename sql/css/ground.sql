@@ -15,23 +15,70 @@ return case when 'cave' = any(features) then 'rocky' else terrain end;
 comment on function css._ground(text, text[]) is
 'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
 
+-- What a hex is to a line of sight, or its ground in itself, is a number; these are the names of its bits. Every name
+-- is worked out when a plan is made and stands in it as a number.
+create or replace function css._bit(name text)
+returns integer
+language sql immutable parallel safe
+return case name
+  -- the six that stop a line: under a barrage (8.7.2)
+  when 'barrage' then 1
+  -- higher than both ends (7.1.2), as high as the higher one (7.1.2 a), a blind spot beside the lower (7.1.2 b)
+  when 'above_both' then 2
+  when 'level_with_higher' then 4
+  when 'blind_spot' then 8
+  -- higher than the lower end, where that alone is enough (css-43)
+  when 'above_lower' then 16
+  -- blocking terrain (7.1.1 a)
+  when 'blocking' then 32
+  when 'stops' then 63
+  -- it burns (8.8.1)
+  when 'burns' then 64
+  -- brush or rice paddy (7.1.1 c)
+  when 'brush' then 128
+  -- what it does to sight is not printed
+  when 'unprinted' then 256
+  -- css-12
+  when 'rice_paddy' then 512
+  -- it hides nothing from higher ground (7.1.2 e)
+  when 'hides_level' then 1024
+  -- seen over from above a steep slope (6.2.2)
+  when 'overlooked' then 2048
+  -- it rises above the lower end, which css-43 may take for enough
+  when 'rises' then 4096
+  -- css-54
+  when 'sugar_cane' then 8192
+  -- low cover, to who looks down (css-44)
+  when 'low_cover' then 16384
+end;
+
+comment on function css._bit(text) is
+'The number of something that a hex can be to a line of sight, by name; null is no such name.';
+
+create or replace function css._has(bits integer, name text)
+returns boolean
+language sql immutable parallel safe
+return bits & css._bit(name) <> 0;
+
+comment on function css._has(integer, text) is
+'Whether a hex is that to a line of sight; of `stops`, whether it is one of the six that stop the line.';
+
 create or replace function css._sight(printed text, terrain text)
 returns integer
 language sql immutable parallel safe
 return case
-  -- not printed
-  when printed is null then 256
+  when printed is null then css._bit('unprinted')
   -- 7.1.1 a and 7.1.1 c; on lower ground 7.1.2 e
-  when printed = 'blocks' then 32 + 1024
-  when printed = 'blocks_at_second' then 128 + 1024
+  when printed = 'blocks' then css._bit('blocking') + css._bit('hides_level')
+  when printed = 'blocks_at_second' then css._bit('brush') + css._bit('hides_level')
   else 0
 end
-+ case terrain when 'rice_paddy' then 512 when 'sugar_cane' then 8192 else 0 end
++ case terrain when 'rice_paddy' then css._bit('rice_paddy') when 'sugar_cane' then css._bit('sugar_cane') else 0 end
 -- 6.2.2: what is seen over from above a steep slope
-+ case when terrain in ('brush', 'rocky', 'sugar_cane') then 16384 else 0 end;
++ case when terrain in ('brush', 'rocky', 'sugar_cane') then css._bit('low_cover') else 0 end;
 
 comment on function css._sight(text, text) is
-'What the ground of a hex does to sight as printed, as bits of css._met.';
+'What the ground of a hex does to sight as printed, as bits of css._bit.';
 
 create or replace function css._wall(kind text)
 returns integer
@@ -93,7 +140,7 @@ comment on column css.ground.r is 'Axial row';
 comment on column css.ground.label is 'Printed number';
 comment on column css.ground.level is 'Elevation level';
 comment on column css.ground.terrain is 'The terrain whose effects it has: a cave hex is rocky (6.3)';
-comment on column css.ground.sight is 'What its ground does to a line of sight, as bits of css._met';
+comment on column css.ground.sight is 'What its ground does to a line of sight, as bits of css._bit';
 comment on column css.ground.walls is 'What on its sides may stop one, four bits a side: css._walls';
 
 -- Hashed, whatever the planner thinks of the tables: where it takes a large map for a tiny one (which it was when
