@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql
+-- needs: ccp/arms.sql, ccp/los.sql
 -- Fire reach in ccp: 3.1.2, 5, 16, 19.1, F107, O27.1.3, O27.2.2, O27.2.5, O27.3, O27.3.2.
 --
 -- A hex is in the zone of an arm (a unit, or the weapon that it carries) within its range and
@@ -26,11 +26,14 @@ returns table (
 language sql stable rows 200
 as $$
   with stat as materialized (
-    select * from ccp._stats(_zone.position_id, _zone.policy)
+    select stat.*
+    from positions.state(_zone.position_id, _zone.conditions, _zone.policy) as state
+    cross join lateral ccp._stats(state) as stat
   ),
   arm as materialized (
     select arm.*
-    from ccp._arms(_zone.position_id, _zone.policy) as arm
+    from positions.state(_zone.position_id, _zone.conditions, _zone.policy) as state
+    cross join lateral ccp._arms(state) as arm
     where arm.by = _zone.unit or arm.side = _zone.side
   ),
   ground as materialized (

@@ -33,7 +33,8 @@ begin
       stat.*,
       ccp._figures(stat.kind) as figures,
       stat.side = 'japan' and coalesce((stat.attributes ->> 'in_cave')::boolean, false) as inside
-    from ccp._stats(stack.position_id, stack.policy) as stat
+    from positions.state(stack.position_id, stack.conditions, stack.policy) as state
+    cross join lateral ccp._stats(state) as stat
     where stat.q = place.q
       and stat.r = place.r
       and stat.kind <> 'aircraft'
