@@ -1,8 +1,8 @@
 -- needs: ccp/stats.sql
 -- What a ccp unit and its weapon could fire, how far and with what FP: 3.1, 3.3.1.3, 4, 5, 16.3.2.2, 19.1, F107.
 
-create or replace function ccp._arms(position_id bigint, policy jsonb, gone bigint[] default '{}')
-returns table (
+drop type if exists ccp.arm cascade;
+create type ccp.arm as (
   unit bigint,
   by text,
   side text,
@@ -13,23 +13,62 @@ returns table (
   arm text,
   name text,
   nearest integer,
-  -- how far it fires; null: the counter does not tell
   farthest integer,
   fp integer,
   ordnance boolean,
   mortar boolean,
   printed integer,
   led integer,
-  -- the leader in its hex whose command is not told, the broken one, and what his counter says
   untold text,
   broken_leader text,
   broken_command integer,
-  status integer,
   wire boolean,
-  -- why it cannot fire at all; null: it can
+  veteran boolean,
+  suppressed boolean,
   barred_by text,
   barred text
-)
+);
+
+comment on type ccp.arm is
+'A unit or its weapon as it could fire: from how near to how far, with what FP, or why not.';
+comment on column ccp.arm.arm is 'unit or weapon';
+comment on column ccp.arm.farthest is 'How far it fires; null: the counter does not tell';
+comment on column ccp.arm.untold is
+'The leader in its hex whose command is not told; broken_leader: the broken one, broken_command: what his counter says';
+comment on column ccp.arm.barred is 'Why it cannot fire at all, by rule barred_by; null: it can';
+
+create or replace function ccp._fire_bar(stat ccp.stat, arm text)
+returns table (rule text, note text)
+language sql immutable parallel safe rows 1
+as $$
+  select
+    reason.rule,
+    reason.note
+  from (
+    values
+    (1, stat.melee, '19.1', 'nobody fires out of a melee hex'),
+    (2, arm = 'weapon' and (stat.attributes ->> 'broken')::boolean, '3.2.3', 'a broken unit fires no weapon'),
+    (3, arm = 'weapon' and (stat.attributes ->> 'suppressed')::boolean, '4.2.2', 'a suppressed unit fires no weapon'),
+    (
+      4, arm = 'weapon' and (stat.attributes -> 'weapon' ->> 'broken')::boolean, '5.4', 'the weapon is broken'
+    ),
+    (
+      5, arm = 'weapon' and ccp._is_water(stat.terrain),
+      case stat.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end,
+      'no weapon fires from water terrain'
+    ),
+    (6, arm = 'weapon' and stat.wire, 'F107.3', 'no weapon fires from a wire hex')
+  ) as reason (n, holds, rule, note)
+  where reason.holds
+  order by reason.n
+  limit 1
+$$;
+
+comment on function ccp._fire_bar(ccp.stat, text) is
+'Why a unit or its weapon cannot fire at all; no row where it can.';
+
+create or replace function ccp._arms(state positions.state, gone bigint[] default '{}')
+returns setof ccp.arm
 language sql stable rows 20
 as $$
   select
@@ -52,11 +91,12 @@ as $$
     case when change.follows then stat.untold end,
     case when change.follows then stat.broken_leader end,
     case when change.follows then stat.broken_command else 0 end,
-    change.status,
     change.wire = 1,
+    piece.arm = 'unit' and coalesce((stat.attributes ->> 'veteran')::boolean, false),
+    piece.arm = 'unit' and coalesce((stat.attributes ->> 'suppressed')::boolean, false),
     bar.rule,
     bar.note
-  from ccp._stats(_arms.position_id, _arms.policy, _arms.gone) as stat
+  from ccp._stats(state, _arms.gone) as stat
   cross join lateral (
     select
       stat.attributes -> 'weapon' as facts,
@@ -95,34 +135,11 @@ as $$
       case when piece.arm = 'unit' then stat.status else 0 end as status,
       case when piece.arm = 'unit' and stat.wire then 1 else 0 end as wire
   ) as change
-  left join lateral (
-    select
-      reason.rule,
-      reason.note
-    from (
-      values
-      (1, stat.melee, '19.1', 'nobody fires out of a melee hex'),
-      (2, piece.arm = 'weapon' and (stat.attributes ->> 'broken')::boolean, '3.2.3', 'a broken unit fires no weapon'),
-      (
-        3, piece.arm = 'weapon' and (stat.attributes ->> 'suppressed')::boolean, '4.2.2',
-        'a suppressed unit fires no weapon'
-      ),
-      (4, piece.arm = 'weapon' and (weapon.facts ->> 'broken')::boolean, '5.4', 'the weapon is broken'),
-      (
-        5, piece.arm = 'weapon' and ccp._is_water(stat.terrain),
-        case stat.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end,
-        'no weapon fires from water terrain'
-      ),
-      (6, piece.arm = 'weapon' and stat.wire, 'F107.3', 'no weapon fires from a wire hex')
-    ) as reason (n, holds, rule, note)
-    where reason.holds
-    order by reason.n
-    limit 1
-  ) as bar on true
+  left join lateral ccp._fire_bar(stat, piece.arm) as bar on true
   where stat.kind <> 'aircraft'
 $$;
 
-comment on function ccp._arms(bigint, jsonb, bigint[]) is
+comment on function ccp._arms(positions.state, bigint[]) is
 'Every unit and weapon that could fire when those who are gone have left their hex: from how near to how far, with what
 FP, or why it cannot.';
 

@@ -4,8 +4,8 @@
 -- A unit may spend, at every step, its movement as it is in the hex that it leaves, less what it has
 -- spent; a leader adds to it where he stands, and all the way where he goes along.
 
-create or replace function ccp._movers(position_id bigint, unit text, options jsonb, policy jsonb)
-returns table (
+drop type if exists ccp.mover cascade;
+create type ccp.mover as (
   id bigint,
   code text,
   side text,
@@ -17,9 +17,77 @@ returns table (
   follows boolean,
   command integer,
   broken_leader text,
-  -- movement of its own, in halves, before command; null: the counter does not tell
   halves integer
-)
+);
+
+comment on type ccp.mover is
+'One of those who move, with its own movement in halves, before command; null: the counter does not tell.';
+
+drop type if exists ccp.party cascade;
+create type ccp.party as (
+  state positions.state,
+  unit text,
+  options jsonb,
+  side text,
+  q integer,
+  r integer,
+  label text,
+  ids bigint array,
+  apart text,
+  untold text,
+  untold_command text,
+  squads integer,
+  leaders integer,
+  carried integer,
+  points integer,
+  night boolean,
+  in_cave boolean,
+  wire text,
+  mines text,
+  trench text,
+  op_fire text,
+  bridge text
+);
+
+comment on type ccp.party is
+'Those who move together as one (O29.2): where from, what bounds their movement, and how contested points are read.';
+comment on column ccp.party.apart is 'One that does not begin in the same hex';
+comment on column ccp.party.untold is 'Whose movement is not told; untold_command: which leader''s command';
+comment on column ccp.party.squads is 'Least movement of squads and teams; leaders: of those whom nobody leads';
+comment on column ccp.party.carried is 'Command of the leaders who go along, in halves';
+comment on column ccp.party.points is 'Points that the question gives, in halves';
+comment on column ccp.party.wire is 'The readings in force: wire ccp-5, mines ccp-11, trench ccp-17, op_fire ccp-19, bridge ccp-24';
+
+drop type if exists ccp.post cascade;
+create type ccp.post as (
+  q integer,
+  r integer,
+  led integer,
+  untold text,
+  broken text
+);
+
+comment on type ccp.post is
+'Where leaders stay who do not go along: what they add in halves, whose command is not told, who is broken.';
+
+drop type if exists ccp.order_step cascade;
+create type ccp.order_step as (
+  i integer,
+  m integer,
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer,
+  by text
+);
+
+comment on type ccp.order_step is
+'A rule that speaks on a Move or an Advance: at step i of the way (0 before it, 1000 after it), in order of m.';
+
+create or replace function ccp._movers(state positions.state, unit text, options jsonb)
+returns setof ccp.mover
 language plpgsql stable rows 4
 set plan_cache_mode = force_generic_plan
 as $$
@@ -41,69 +109,40 @@ begin
     (2 * (stat.attributes ->> 'movement')::numeric)::integer
     + 2 * stat.status
     + 2 * coalesce((stat.attributes -> 'weapon' ->> 'movement')::integer, 0)
-  from ccp._stats(_movers.position_id, _movers.policy) as stat
+  from ccp._stats(state) as stat
   where stat.code = _movers.unit
     or stat.code in (select jsonb_array_elements_text(_movers.options -> 'with'));
 end
 $$;
 
-comment on function ccp._movers(bigint, text, jsonb, jsonb) is
+comment on function ccp._movers(positions.state, text, jsonb) is
 'The unit that moves and those that go with it, each with its movement before command (O29, 4, 5.1).';
 
-create or replace function ccp._party(
-  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
-)
-returns table (
-  map_id bigint,
-  side text,
-  q integer,
-  r integer,
-  label text,
-  ids bigint[],
-  -- one that does not begin in the same hex
-  apart text,
-  -- whose movement is not told, and which leader's command
-  untold text,
-  untold_command text,
-  -- least movement of squads and teams, and of those whom nobody leads
-  squads integer,
-  leaders integer,
-  -- command of the leaders who go along, in halves
-  carried integer,
-  -- points that the question tells, in halves
-  told integer,
-  night boolean,
-  in_cave boolean,
-  -- the readings in force
-  wire text,
-  mines text,
-  trench text,
-  op_fire text,
-  bridge text
-)
-language plpgsql stable rows 1
+create or replace function ccp._party(state positions.state, unit text, options jsonb)
+returns ccp.party
+language plpgsql stable
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  first record;
+  first positions.counter;
   other record;
+  party ccp.party;
 begin
-  perform ccp._on_map(_party.position_id, _party.unit);
-  select * into first from positions.counter(_party.position_id, _party.unit);
+  first := ccp._on_map(state.position_id, _party.unit);
   for other in
     select named.code
     from jsonb_array_elements_text(_party.options -> 'with') as named (code)
   loop
-    perform ccp._on_map(_party.position_id, other.code);
-    if (select counter.side from positions.counter(_party.position_id, other.code) as counter) <> first.side then
+    if (ccp._on_map(state.position_id, other.code)).side <> first.side then
       raise exception '% is no friend of % and cannot move along', other.code, _party.unit
         using errcode = 'no_data_found';
     end if;
   end loop;
-  return query
   select
-    position.map_id,
+    state,
+    _party.unit,
+    _party.options,
     first.side,
     first.q,
     first.r,
@@ -116,40 +155,36 @@ begin
     min(mover.halves) filter (where not mover.follows),
     2 * coalesce(sum(mover.command), 0)::integer,
     (2 * (_party.options ->> 'points')::numeric)::integer,
-    coalesce((coalesce(_party.conditions, position.conditions) ->> 'night')::boolean, false),
+    coalesce((state.conditions ->> 'night')::boolean, false),
     bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false)),
-    game.readings ->> 'ccp-5',
-    game.readings ->> 'ccp-11',
-    game.readings ->> 'ccp-17',
-    game.readings ->> 'ccp-19',
-    game.readings ->> 'ccp-24'
-  from public.position
-  cross join lateral positions.state(position.id, null, _party.policy) as game
-  cross join ccp._movers(_party.position_id, _party.unit, _party.options, _party.policy) as mover
-  where position.id = _party.position_id
-  group by position.id, game.readings;
+    state.readings ->> 'ccp-5',
+    state.readings ->> 'ccp-11',
+    state.readings ->> 'ccp-17',
+    state.readings ->> 'ccp-19',
+    state.readings ->> 'ccp-24'
+  into party
+  from ccp._movers(state, _party.unit, _party.options) as mover;
+  return party;
 end
 $$;
 
-comment on function ccp._party(bigint, text, jsonb, jsonb, jsonb) is
-'Those who move together as one (O29.2): where from, what bounds their movement, and how contested points are read.';
+comment on function ccp._party(positions.state, text, jsonb) is
+'A unit and those that go with it as one; refuses who is not there, is off the map, flies, or is of the other side.';
 
-create or replace function ccp._allowance(
-  told integer, untold text, squads integer, leaders integer, carried integer, led integer
-)
+create or replace function ccp._allowance(party ccp.party, led integer)
 returns integer
 language sql immutable parallel safe
 return case
-  when told is not null then told
-  when untold is not null then null
-  else greatest(0, least(squads + carried + led, leaders))
+  when party.points is not null then party.points
+  when party.untold is not null then null
+  else greatest(0, least(party.squads + party.carried + led, party.leaders))
 end;
 
-comment on function ccp._allowance(integer, text, integer, integer, integer, integer) is
+comment on function ccp._allowance(ccp.party, integer) is
 'Halves that a party has in all where leaders who stay there add `led`: the slowest decides (O29.2, 3.3.1.2).';
 
-create or replace function ccp._posts(position_id bigint, side text, movers bigint[], policy jsonb)
-returns table (q integer, r integer, led integer, untold text, broken text)
+create or replace function ccp._posts(party ccp.party)
+returns setof ccp.post
 language plpgsql stable rows 4
 set plan_cache_mode = force_generic_plan
 as $$
@@ -162,32 +197,32 @@ begin
     2 * coalesce(sum(stat.command), 0)::integer,
     min(stat.code) filter (where stat.command is null),
     min(stat.code) filter (where (stat.attributes ->> 'broken')::boolean)
-  from ccp._stats(_posts.position_id, _posts.policy) as stat
-  where stat.side = _posts.side
+  from ccp._stats(party.state) as stat
+  where stat.side = party.side
     and stat.kind in ('leader', 'hero')
-    and not stat.id = any(_posts.movers)
+    and not stat.id = any(party.ids)
   group by stat.q, stat.r;
 end
 $$;
 
-comment on function ccp._posts(bigint, text, bigint[], jsonb) is
+comment on function ccp._posts(ccp.party) is
 'Where leaders stay who do not go along, and what they add there to squads and teams, in halves (3.3.1.2).';
 
-create or replace function ccp._allowance_told(position_id bigint, unit text, options jsonb, policy jsonb)
-returns table (n integer, rule text, at text, effect text, note text, point text, halves integer)
+create or replace function ccp._allowance_steps(party ccp.party)
+returns setof ccp.order_step
 language sql stable rows 6
 as $$
   select
-    row_number() over (order by mover.code <> _allowance_told.unit, mover.code, fact.n)::integer,
+    0,
+    row_number() over (order by mover.code <> party.unit, mover.code, fact.n)::integer,
     fact.rule,
     mover.label,
     fact.effect,
     fact.note,
     fact.point,
-    fact.halves
-  from ccp._movers(
-    _allowance_told.position_id, _allowance_told.unit, _allowance_told.options, _allowance_told.policy
-  ) as mover
+    fact.halves,
+    null
+  from ccp._movers(party.state, party.unit, party.options) as mover
   cross join lateral (
     select
       mover.attributes -> 'weapon' as weapon,
@@ -197,7 +232,7 @@ as $$
   left join lateral (
     select string_agg(leader.code, ', ' order by leader.code) as codes,
       sum(leader.command)::integer as command
-    from ccp._stats(_allowance_told.position_id, _allowance_told.policy) as leader
+    from ccp._stats(party.state) as leader
     where leader.side = mover.side
       and leader.q = mover.q
       and leader.r = mover.r
@@ -236,39 +271,37 @@ as $$
     )
   ) as fact (holds, n, rule, effect, note, point, halves)
   where fact.holds
-    and _allowance_told.options ->> 'points' is null
+    and party.points is null
   union all
   select
+    0,
     1,
     'O29',
-    counter.label,
-    trim_scale((_allowance_told.options ->> 'points')::numeric)::text,
+    party.label,
+    trim_scale((party.options ->> 'points')::numeric)::text,
     'the points that the question gives it',
     null,
-    (2 * (_allowance_told.options ->> 'points')::numeric)::integer
-  from positions.counter(_allowance_told.position_id, _allowance_told.unit) as counter
-  where _allowance_told.options ->> 'points' is not null
+    party.points,
+    null
+  where party.points is not null
 $$;
 
-comment on function ccp._allowance_told(bigint, text, jsonb, jsonb) is
+comment on function ccp._allowance_steps(ccp.party) is
 'What movement each mover has where it begins, and every rule that changed it.';
 
-create or replace function ccp._route(position_id bigint, unit text, path text[])
+create or replace function ccp._route(party ccp.party, path text[])
 returns table (i integer, fq integer, fr integer, start text, tq integer, tr integer, label text)
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  origin record;
   lost text;
 begin
-  select * into origin from positions.counter(_route.position_id, _route.unit);
   select min(step.label)
   into lost
   from unnest(_route.path) as step (label)
-  inner join public.position on position.id = _route.position_id
-  left join public.hex on hex.map_id = position.map_id and hex.label = step.label
+  left join public.hex on hex.map_id = (party.state).map_id and hex.label = step.label
   where hex.q is null;
   if lost is not null then
     raise exception 'there is no hex % on this map', lost using errcode = 'no_data_found';
@@ -276,9 +309,9 @@ begin
   return query
   select
     row_number() over (order by step.n)::integer,
-    lag(step.q, 1, origin.q) over (order by step.n),
-    lag(step.r, 1, origin.r) over (order by step.n),
-    lag(step.label, 1, origin.label) over (order by step.n),
+    lag(step.q, 1, party.q) over (order by step.n),
+    lag(step.r, 1, party.r) over (order by step.n),
+    lag(step.label, 1, party.label) over (order by step.n),
     step.q,
     step.r,
     step.label
@@ -289,54 +322,56 @@ begin
       hex.r,
       hex.label
     from unnest(_route.path) with ordinality as step (label, n)
-    inner join public.position on position.id = _route.position_id
-    inner join public.hex on hex.map_id = position.map_id and hex.label = step.label
+    inner join public.hex on hex.map_id = (party.state).map_id and hex.label = step.label
     -- its own hex may come first
-    where step.n > 1 or hex.label <> origin.label
+    where step.n > 1 or hex.label <> party.label
   ) as step;
 end
 $$;
 
-comment on function ccp._route(bigint, text, text[]) is
+comment on function ccp._route(ccp.party, text[]) is
 'A way as steps, each from a hex to the next; the unit''s own hex may be left out at its beginning.';
 
-create or replace function ccp._end_told(
-  position_id bigint, side text, movers bigint[], q integer, r integer, policy jsonb
-)
-returns table (n integer, rule text, effect text, note text)
+create or replace function ccp._ending_steps(party ccp.party, q integer, r integer, label text)
+returns setof ccp.order_step
 language sql stable rows 2
 as $$
   select
-    fact.n,
+    1000,
+    fact.m,
     fact.rule,
+    _ending_steps.label,
     fact.effect,
-    fact.note
+    fact.note,
+    null,
+    null::integer,
+    null
   from (
     select coalesce(sum(ccp._figures(stat.kind)), 0) as figures
-    from ccp._stats(_end_told.position_id, _end_told.policy) as stat
-    where (stat.q = _end_told.q and stat.r = _end_told.r)
-      or stat.id = any(_end_told.movers)
+    from ccp._stats(party.state) as stat
+    where (stat.q = _ending_steps.q and stat.r = _ending_steps.r)
+      or stat.id = any(party.ids)
   ) as crowd
   cross join lateral (
     values
     (
-      crowd.figures > 7, 1, '15.2.2', 'overstacked',
+      crowd.figures > 7, 3, '15.2.2', 'overstacked',
       format('%s soldier figures, %s too many: the Cover of the hex is that much less', crowd.figures, crowd.figures - 7)
     ),
     (
-      _end_told.side = 'japan' and exists (
+      party.side = 'japan' and exists (
         select
         from public.marker
-        where marker.position_id = _end_told.position_id
-          and marker.q = _end_told.q
-          and marker.r = _end_told.r
+        where marker.position_id = (party.state).position_id
+          and marker.q = _ending_steps.q
+          and marker.r = _ending_steps.r
           and marker.kind = 'cave'
-      ), 2, 'F102.1.1', 'may enter cave',
+      ), 4, 'F102.1.1', 'may enter cave',
       'as the order ends it may go inside, at no cost and under no fire'
     )
-  ) as fact (holds, n, rule, effect, note)
+  ) as fact (holds, m, rule, effect, note)
   where fact.holds
 $$;
 
-comment on function ccp._end_told(bigint, text, bigint[], integer, integer, jsonb) is
+comment on function ccp._ending_steps(ccp.party, integer, integer, text) is
 'What the hex does in which those who moved or advanced end: Overstacking, and a cave to go into (15.2.2, F102.1.1).';

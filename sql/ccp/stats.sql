@@ -1,8 +1,53 @@
--- needs: ccp/command.sql, ccp/fan.sql
--- What a ccp counter is worth where it stands: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
+-- needs: positions/state.sql, rulings/step.sql
+-- What a ccp counter is worth where it stands, its morale among it: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
 --
 -- Movement, fire and stacking all begin here: who commands in a unit's hex, what veteran and
 -- suppressed markers change, whether wire or a melee is there.
+
+drop type if exists ccp.stat cascade;
+create type ccp.stat as (
+  id bigint,
+  code text,
+  side text,
+  kind text,
+  q integer,
+  r integer,
+  label text,
+  terrain text,
+  level integer,
+  attributes jsonb,
+  follows boolean,
+  command integer,
+  led integer,
+  untold text,
+  broken_leader text,
+  broken_command integer,
+  status integer,
+  wire boolean,
+  melee boolean
+);
+
+comment on type ccp.stat is
+'A unit on the map with what changes its numbers where it stands.';
+comment on column ccp.stat.follows is 'Whether it is a squad or team, which leaders in its hex improve';
+comment on column ccp.stat.command is 'The command number that it has itself; null where it has none or none is told';
+comment on column ccp.stat.led is 'What leaders in its hex add to it';
+comment on column ccp.stat.untold is 'The leader in its hex whose command number is not told';
+comment on column ccp.stat.broken_leader is 'The broken leader in its hex; broken_command: what the counters of such leaders say';
+comment on column ccp.stat.status is 'Veteran and suppressed together';
+
+drop type if exists ccp.stat_step cascade;
+create type ccp.stat_step as (
+  n integer,
+  code text,
+  rule text,
+  effect text,
+  note text,
+  point text
+);
+
+comment on type ccp.stat_step is
+'A rule that speaks on a hex or on a unit in it, in order of n.';
 
 create or replace function ccp._is_water(terrain text)
 returns boolean
@@ -21,34 +66,8 @@ comment on function ccp._figures(text) is
 'Soldier figures on a counter (3, 15.2.1).';
 
 -- The plan takes longer to make than to run: it is made once a session.
-create or replace function ccp._stats(position_id bigint, policy jsonb, gone bigint[] default '{}')
-returns table (
-  id bigint,
-  code text,
-  side text,
-  kind text,
-  q integer,
-  r integer,
-  label text,
-  terrain text,
-  level integer,
-  attributes jsonb,
-  -- a squad or team, which leaders in its hex improve
-  follows boolean,
-  -- the command number that it has itself; null where it has none or none is told
-  command integer,
-  -- what leaders in its hex add to it
-  led integer,
-  -- the leader in its hex whose command number is not told
-  untold text,
-  -- the broken leader in its hex, and what the counters of such leaders say
-  broken_leader text,
-  broken_command integer,
-  -- veteran and suppressed together
-  status integer,
-  wire boolean,
-  melee boolean
-)
+create or replace function ccp._stats(state positions.state, gone bigint[] default '{}')
+returns setof ccp.stat
 language plpgsql stable rows 20
 set plan_cache_mode = force_generic_plan
 as $$
@@ -71,14 +90,12 @@ begin
       coalesce((unit.attributes ->> 'broken')::boolean, false) as broken,
       case
         when unit.kind not in ('leader', 'hero') then null
-        when (unit.attributes ->> 'broken')::boolean and game.readings ->> 'ccp-29' = 'a' then 0
+        when (unit.attributes ->> 'broken')::boolean and state.readings ->> 'ccp-29' = 'a' then 0
         else (unit.attributes ->> 'command')::integer
       end as command
-    from public.position
-    inner join public.unit on unit.position_id = position.id
+    from public.unit
     inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-    cross join lateral positions.state(position.id, null, _stats.policy) as game
-    where position.id = _stats.position_id
+    where unit.position_id = state.position_id
   ),
   lead as materialized (
     select
@@ -100,7 +117,7 @@ begin
       bool_or(marker.kind = 'wire') as wire,
       bool_or(marker.kind = 'melee') as melee
     from public.marker
-    where marker.position_id = _stats.position_id
+    where marker.position_id = state.position_id
       and marker.kind in ('wire', 'melee')
     group by marker.q, marker.r
   ),
@@ -145,16 +162,67 @@ begin
 end
 $$;
 
-comment on function ccp._stats(bigint, jsonb, bigint[]) is
+comment on function ccp._stats(positions.state, bigint[]) is
 'Every unit on the map with what changes its numbers where it stands: command, status, wire, and melee as it is
 when those who are gone have left their hex.';
 
+create or replace function ccp._morale(stat ccp.stat, cover integer)
+returns integer
+language sql immutable parallel safe
+return (stat.attributes ->> 'morale')::integer + stat.led + stat.status - stat.wire::integer + cover;
+
+comment on function ccp._morale(ccp.stat, integer) is
+'The morale of a unit with what command, status and wire change, and so much Cover; null where one of them is not told.';
+
+create or replace function ccp._morale_steps(stat ccp.stat, cover integer)
+returns setof ccp.stat_step
+language sql stable parallel safe rows 2
+as $$
+  select
+    fact.n,
+    stat.code,
+    fact.rule,
+    fact.effect,
+    fact.note,
+    fact.point
+  from (
+    values
+    (true, 9, '3.1.4', stat.attributes ->> 'morale', format('%s: the morale of its counter', stat.code), null),
+    (
+      stat.led <> 0, 10, '3.3.1.2', to_char(stat.led, 'FMSG9'),
+      format('%s: command of leaders in its hex', stat.code), null
+    ),
+    (
+      stat.broken_leader is not null, 11, 'O27.3.4', 'command',
+      format('what %s, a broken leader, still commands', stat.broken_leader), 'ccp-29'
+    ),
+    (
+      coalesce((stat.attributes ->> 'veteran')::boolean, false), 12, '4.1.2', '+1',
+      format('%s: a veteran', stat.code), null
+    ),
+    (
+      coalesce((stat.attributes ->> 'suppressed')::boolean, false), 13, '4.2.2', '-1',
+      format('%s: suppressed', stat.code), null
+    ),
+    (stat.wire, 14, 'F107.1', '-1', format('%s: in wire', stat.code), null),
+    (
+      cover is not null, 15, 'T81.3.1', to_char(cover, 'FMSG9'),
+      format('%s: Cover, which makes its morale %s', stat.code, ccp._morale(stat, cover)), null
+    )
+  ) as fact (holds, n, rule, effect, note, point)
+  where fact.holds
+    and stat.attributes ->> 'morale' is not null
+$$;
+
+comment on function ccp._morale_steps(ccp.stat, integer) is
+'What makes the morale of a unit: its counter, command, status, wire, Cover (3.1.4, 3.3.1.2, 4, F107.1, T81.3.1).';
+
 create or replace function ccp._on_map(position_id bigint, unit text)
-returns void
+returns positions.counter
 language plpgsql stable
 as $$
 declare
-  counter record;
+  counter positions.counter;
 begin
   select * into counter from positions.counter(_on_map.position_id, _on_map.unit);
   if counter.id is null then
@@ -165,8 +233,9 @@ begin
     raise exception '% is an aircraft, which is a marker and no unit (8)', _on_map.unit
       using errcode = 'no_data_found';
   end if;
+  return counter;
 end
 $$;
 
 comment on function ccp._on_map(bigint, text) is
-'Refuses a question about a unit that is not there, is off the map, or flies.';
+'The unit that was asked about; refuses one that is not there, is off the map, or flies.';
