@@ -35,8 +35,6 @@ POINTS: tuple[str, ...] = (
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
-STACK_POINTS: tuple[str, ...] = (*POINTS, "fpb-5")
-"""Contested points that standing together turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
 PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
 """Reasons that say no more of a move than that it is one."""
@@ -324,7 +322,7 @@ def _stack_verdict(ruling: Ruling) -> str:
     # a unit may have been asked about, and be inside a cave: the proof knows the place
     place = ruling.steps[-1].at or ruling.question["stack"]["hex"]
     legal = ruling.answer["legal"]
-    crowd = CROWDS[ruling.ruleset](ruling.answer)
+    crowd = _figures(ruling.answer) if ruling.ruleset == "ccp" else _units(ruling.answer)
     if legal is None:
         return not_known(f"all in {place} may be together", ruling, crowd)
     return clauses(
@@ -356,15 +354,6 @@ def _figures(answer: dict[str, Any]) -> str:
         *(f"{word} {number}" for word, number in numbers.items()),
         f"morale {in_words(answer['morale'])}" if answer["morale"] else None,
     )
-
-
-def _counters(answer: dict[str, Any]) -> str:
-    """fpb: how many, against the limit (fpb 5.3, 10.6)."""
-    return f"{counted(answer['units'], 'unit')}, {_over(answer)}"
-
-
-CROWDS = {"css": _units, "ccp": _figures, "fpb": _counters}
-"""How each game tells who stands together."""
 
 
 def _over(answer: dict[str, Any]) -> str:
@@ -415,13 +404,13 @@ KINDS = [
         name="stack",
         title="Who stands together",
         arguments=StackAt,
-        rulesets=(*MOVED, "fpb"),
+        rulesets=MOVED,
         rule=_stack,
         answers={
             "legal": "whether these units may stand together",
-            "limit": "css: units, ccp: soldier figures that a hex bears without penalty; fpb: units that may be there",
+            "limit": "css: units, ccp: soldier figures that a hex bears without penalty",
             "over": "how many are above it",
-            "units": "css, fpb: units in the place",
+            "units": "css: units in the place",
             "formations": "css: formations that they are of",
             "mixed": "css: whether they are of more than one formation or division; null where it is not told",
             "added": "css: DG that the hex is given",
@@ -434,7 +423,7 @@ KINDS = [
             "smoke": "ccp: the smoke on the hex",
         },
         verdict=_stack_verdict,
-        points=STACK_POINTS,
+        points=POINTS,
         example='stack: {hex: "22.80"}',
         names_units=("morale",),
     ),
