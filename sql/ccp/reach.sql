@@ -311,9 +311,10 @@ begin
       end loop;
     end loop;
   end loop;
-  -- T99: for all points, as the first and last hex
-  foreach goal in array offsets loop
-    goal := origin + goal;
+  -- T99: for all points, as the first and last hex; but along a path or bridge nobody goes into the water (T84)
+  for direction in 1 .. 6 loop
+    continue when strange and odd[6 * origin + direction - 6] >= 0;
+    goal := origin + offsets[direction];
     if ground[goal] = -2 and allowances[origin] between 1 and spent[goal] - 1 then
       spent[goal] := allowances[origin];
       came_from[goal] := origin;
