@@ -43,7 +43,7 @@ NAMES = ("code", "id", "name")
 """Fields that name an item of a list."""
 NESTS = ("cells", "steps")
 """Fields that hold parts, each with a name of its own."""
-SINGULAR = {"hexsides": "hexside", "paths": "path", "charts": "chart", "phases": "phase", "cites": "question"}
+SINGULAR = {"hexsides": "hexside", "paths": "path", "charts": "chart", "phases": "phase"}
 
 
 class Reasons(Strict):
@@ -369,10 +369,8 @@ def _spans(node: ast.AST, prefix: str) -> Iterator[tuple[int, int, Owner]]:
 def _data_cited(source: str, file: str, known: frozenset[str]) -> Iterator[Citation]:
     """The citations of a data file: fields that hold the number of a rule."""
     for place, node in _scalars(yaml.compose(source, Loader=yaml.CSafeLoader), ()):
-        # `cites` of ruleset.yaml has a rule for each kind of question
-        asked = len(place) > 1 and place[-2] == "cites"
-        if node.value in known and (asked or RULE_FIELD.fullmatch(place[-1])):
-            about = place if asked else (*place[:-1], *place[-1].split("_")[:-1])
+        if node.value in known and RULE_FIELD.fullmatch(place[-1]):
+            about = (*place[:-1], *place[-1].split("_")[:-1])
             words = [SINGULAR.get(about[0], about[0]), *about[1:]] if about else [file]
             name = " ".join(word for word in words if word not in NESTS)
             yield Citation(node.value, None, file, node.start_mark.line + 1, "data", name)

@@ -164,6 +164,8 @@ class Vocabulary(NamedTuple):
     """Printed in a hex beside its terrain."""
     flags: tuple[str, ...]
     """Those features that a file writes as `cave: true`."""
+    printed_positions: bool
+    """Whether positions with their fields of fire are printed on the map."""
     plain: str
     """The terrain of a hex about which a file says nothing."""
 
@@ -181,5 +183,6 @@ def vocabulary(ruleset: str) -> Vocabulary:
         paths=tuple(kinds.paths),
         features=facts.features,
         flags=facts.flags,
+        printed_positions=facts.printed_positions,
         plain="clear" if "clear" in kinds.terrain else "open_ground",
     )

@@ -10,11 +10,11 @@ import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from geoalchemy2 import Geometry, WKBElement
 from sqlalchemy.dialects.postgresql import ARRAY, BIT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base
+from db.geometry import Geometry
 
 HEX_SET = BIT(289)
 """Hexes within 8 of a start; `lattice.hex_bit` tells the place of each."""
@@ -32,7 +32,7 @@ def _of_map(**options: Any) -> Mapped[int]:
 
 def _geometry(kind: str, expression: str | None, comment: str) -> Any:
     computed = [sa.Computed(expression, persisted=True)] if expression else []
-    return mapped_column(Geometry(kind, srid=0, spatial_index=False), *computed, comment=comment)
+    return mapped_column(Geometry(kind), *computed, comment=comment, nullable=False)
 
 
 def _map_and_ruleset() -> sa.ForeignKeyConstraint:
@@ -99,8 +99,8 @@ class Hex(Base):
         ARRAY(sa.Text), server_default="{}", comment="cave, village, airstrip, coast, landing_beach, …"
     )
     name: Mapped[str | None] = mapped_column(comment="A place name")
-    geom: Mapped[WKBElement] = _geometry("POLYGON", "lattice.hex(q, r)", "The hex on the lattice")
-    center: Mapped[WKBElement] = _geometry("POINT", "lattice.center(q, r)", "Its centre on the lattice")
+    geom: Mapped[Any] = _geometry("POLYGON", "lattice.hex(q, r)", "The hex on the lattice")
+    center: Mapped[Any] = _geometry("POINT", "lattice.center(q, r)", "Its centre on the lattice")
 
 
 class Hexside(Base):
@@ -120,7 +120,7 @@ class Hexside(Base):
     y: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="r of both hexes, added")
     kind: Mapped[str] = mapped_column(primary_key=True, comment="Kind of feature")
     ruleset: Mapped[str] = mapped_column(comment="The map's game")
-    geom: Mapped[WKBElement] = _geometry("LINESTRING", "lattice.hexside(x, y)", "The side on the lattice")
+    geom: Mapped[Any] = _geometry("LINESTRING", "lattice.hexside(x, y)", "The side on the lattice")
 
 
 class Path(Base):
@@ -142,9 +142,7 @@ class Path(Base):
     name: Mapped[str | None] = mapped_column(comment="A name, e.g. of a road")
     qs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="q of its hexes, in order")
     rs: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="r of its hexes, in order")
-    geom: Mapped[WKBElement] = _geometry(
-        "LINESTRING", "lattice.chain(qs, rs)", "The line through the centres"
-    )
+    geom: Mapped[Any] = _geometry("LINESTRING", "lattice.chain(qs, rs)", "The line through the centres")
 
 
 class TerrainArea(Base):
@@ -166,7 +164,7 @@ class TerrainArea(Base):
     n: Mapped[int] = mapped_column(comment="Its number on the map, for citing it")
     ruleset: Mapped[str] = mapped_column(comment="The map's game")
     terrain: Mapped[str] = mapped_column(comment="Kind of terrain drawn")
-    geom: Mapped[WKBElement] = _geometry("POLYGON", None, "Outline, on the grid of 1/1024 lattice unit")
+    geom: Mapped[Any] = _geometry("POLYGON", None, "Outline, on the grid of 1/1024 lattice unit")
 
 
 class Crest(Base):
@@ -188,7 +186,7 @@ class Crest(Base):
     n: Mapped[int] = mapped_column(comment="Its number on the map, for citing it")
     ruleset: Mapped[str] = mapped_column(comment="The map's game")
     level: Mapped[int] = mapped_column(sa.SmallInteger, comment="Level of the higher ground")
-    geom: Mapped[WKBElement] = _geometry("LINESTRING", None, "Line, on the grid of 1/1024 lattice unit")
+    geom: Mapped[Any] = _geometry("LINESTRING", None, "Line, on the grid of 1/1024 lattice unit")
 
 
 class MapFeature(Base):

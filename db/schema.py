@@ -20,15 +20,17 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import alembic.command
-import alembic.config
-import alembic.script
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
-from db.rulesets.load import load_rulesets, rulesets_digest
+from db.rulesets import rulesets_digest
+
+if TYPE_CHECKING:
+    # whoever finds the schema current needs neither Alembic nor what loads the rulesets
+    import alembic.config
 
 SQL = Path(__file__).resolve().parent.parent / "sql"
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -124,9 +126,9 @@ def verbs_digest() -> str:
 
 @functools.cache
 def head_revision() -> str:
-    head = alembic.script.ScriptDirectory.from_config(_alembic()).get_current_head()
-    assert head is not None
-    return head
+    """The newest revision: the migrations are numbered in order."""
+    newest = max(path.name for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+    return newest.partition("_")[0]
 
 
 def has_schema(connection: Connection) -> bool:
@@ -160,9 +162,7 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     step("lattice")
     _apply(connection, [path for path in verbs() if path.parent.name == GROUND])
     step("tables")
-    config = _alembic()
-    config.attributes["connection"] = connection
-    alembic.command.upgrade(config, revision)
+    _migrate(connection, revision)
     if revision != "head":
         return
     step("functions and views")
@@ -170,7 +170,7 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     _apply(connection, verbs())
     _drop_what_the_ground_lost(connection, inherited)
     step("rulesets")
-    load_rulesets(connection)
+    _load_rulesets(connection)
     connection.execute(
         sa.text(
             "insert into schema_state (single, verbs, rulesets) values (true, :verbs, :rulesets)"
@@ -180,7 +180,23 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     )
 
 
+def _load_rulesets(connection: Connection) -> None:
+    from db.rulesets.load import load_rulesets
+
+    load_rulesets(connection)
+
+
+def _migrate(connection: Connection, revision: str) -> None:
+    import alembic.command
+
+    config = _alembic()
+    config.attributes["connection"] = connection
+    alembic.command.upgrade(config, revision)
+
+
 def _alembic() -> alembic.config.Config:
+    import alembic.config
+
     config = alembic.config.Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
@@ -190,6 +206,8 @@ def _alembic() -> alembic.config.Config:
 def _refuse_newer_schema(connection: Connection) -> None:
     if connection.scalar(sa.text("select to_regclass('public.alembic_version')")) is None:
         return
+    import alembic.script
+
     script = alembic.script.ScriptDirectory.from_config(_alembic())
     known = {revision.revision for revision in script.walk_revisions()}
     found = connection.scalar(sa.text("select max(version_num) from alembic_version"))

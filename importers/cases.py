@@ -15,13 +15,13 @@ from sqlalchemy.engine import Connection
 
 from db.counters import MARKERS, UNITS, MarkerKind, Unit, unit_columns
 from db.labels import HEX, UNIT, Axial, unprefixed
-from db.map_draft import MapDraft
+from db.map_draft import MapDraft, vocabulary
 from db.maps import Map
 from db.position_draft import MarkerDraft, PositionDraft
 from db.positions import Marker, Position
 from db.positions import Unit as UnitRow
 from db.rulesets import CODES
-from importers.documents import Node, Problems, read_document
+from importers.documents import Node, Problems, read_document, read_values
 from importers.forms import fill
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import open_map, store_map
@@ -52,7 +52,16 @@ def read_case(text: str | bytes, name: str, kinds: Mapping[str, Kinds], connecti
     The connection is asked for a saved map, where the case stands on one by its name.
     """
     problems = Problems()
-    root = read_document(text, name, problems)
+    return _case(read_document(text, name, problems), problems, kinds, connection)
+
+
+def case_of(document: Any, name: str, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
+    """The case that a document of values tells, such as a kept ruling's."""
+    problems = Problems()
+    return _case(read_values(document, name, problems), problems, kinds, connection)
+
+
+def _case(root: Node, problems: Problems, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
     keys = root.mapping(problems, CASE_KEYS, required=("case", "ruleset", "map", "ask"))
     if "case" not in keys and "ruleset" not in keys:
         problems.raise_if_any()
@@ -170,7 +179,8 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
 
 
 def _has_cave(board: MapDraft, place: Axial) -> bool:
-    return board.ruleset != "css" or "cave" in board.hexes[place].features
+    """Whether somebody may be in a cave there; not every game prints them on its maps."""
+    return "cave" not in vocabulary(board.ruleset).features or "cave" in board.hexes[place].features
 
 
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
@@ -209,7 +219,7 @@ def _marker_value(
     node: Node, keys: dict[str, Node], kind: str, says: MarkerKind, problems: Problems
 ) -> int | None:
     if "value" not in keys:
-        if says.value is not None:
+        if says.value is not None and not says.untold:
             problems.add(node, f"a {kind} marker needs its value, {says.value[0]} to {says.value[1]}")
         return None
     if says.value is None:

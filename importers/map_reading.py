@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection
 from decimal import Decimal
 from fractions import Fraction
 
-import shapely
-import shapely.validation
 from pydantic import ValidationError
 
 from db.labels import LARGEST_RECTANGLE, Axial, LabelError, Scheme, side_hexes
@@ -379,6 +377,8 @@ class _MapReader:
         return points
 
     def _simple(self, node: Node, rings: tuple[Line, ...]) -> bool:
+        import shapely.validation
+
         polygon = shapely.Polygon(rings[0], rings[1:])
         if polygon.is_valid:
             return True
@@ -431,8 +431,8 @@ class _MapReader:
         return point
 
     def _positions(self, node: Node) -> None:
-        if self.draft.ruleset != "ddp":
-            self.problems.add(node, f"positions are printed on maps of ddp only, not {self.draft.ruleset}")
+        if not self.words.printed_positions:
+            self.problems.add(node, f"no positions are printed on maps of {self.draft.ruleset}")
             return
         known = ("hexes", "color", "artillery", "mountaintop", "intense", "steady")
         for code, value in node.mapping(self.problems).items():

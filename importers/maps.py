@@ -18,7 +18,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import shapely
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -41,14 +40,6 @@ from db.map_draft import (
 from importers.documents import Problems, read_document
 from importers.georeference import georeference
 from importers.map_formats import read_root, read_tables, read_written, write_tables
-from importers.map_gis import (
-    is_collection,
-    read_collection,
-    read_geojson,
-    read_geopackage,
-    write_geojson,
-    write_geopackage,
-)
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.map_writing import write_json, write_yaml
 
@@ -154,6 +145,9 @@ def read_map_file(path: Path) -> MapDraft:
     form = _format(path)
     if not path.exists():
         raise MapError(f"There is no file {path}.")
+    # GDAL and its kin take longer to load than most questions to answer, so they wait for a file
+    from importers.map_gis import read_geojson, read_geopackage
+
     readers: dict[str, Callable[[Path, Problems], MapDraft | None]] = {
         "yaml": read_written,
         "json": _read_json,
@@ -182,6 +176,8 @@ def export_map(connection: Connection, name: str, path: Path | str, format: str 
     draft = load_draft(connection, name)
     if form == "csv" and path.suffix != ".zip":
         return _write_folder(path, write_tables(draft))
+    from importers.map_gis import write_geojson, write_geopackage
+
     writers: dict[str, Callable[[Path], object]] = {
         "yaml": lambda file: file.write_text(write_yaml(draft), encoding="utf-8"),
         "json": lambda file: file.write_text(write_json(draft), encoding="utf-8"),
@@ -351,7 +347,7 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     if map_id is None:
         raise no_map(connection, name)
     count = connection.scalar(
-        sa.text("select count(*) from position where map_id = :map and name is not null"), {"map": map_id}
+        sa.text("select count(*) from position where map_id = :map and not bare"), {"map": map_id}
     )
     if count and not with_positions:
         raise MapError(
@@ -379,6 +375,8 @@ def _format(path: Path, format: str | None = None) -> str:
 
 
 def _read_json(path: Path, problems: Problems) -> MapDraft | None:
+    from importers.map_gis import is_collection, read_collection
+
     root = read_document(path.read_bytes(), str(path), problems)
     return read_collection(root, problems) if is_collection(root) else read_root(root, problems)
 
@@ -545,6 +543,8 @@ def _rows(connection: Connection, map_id: int, query: str) -> Iterable[Any]:
 def _drawn(connection: Connection, map_id: int, table: str, column: str) -> Iterable[tuple[Any, Any]]:
     query = f"select {column}, st_asbinary(geom) from {table} where map_id = :map order by n"
     for value, geometry in _rows(connection, map_id, query):
+        import shapely  # of maps without artwork nothing is drawn
+
         yield value, shapely.from_wkb(bytes(geometry))
 
 

@@ -171,6 +171,8 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
     if prefix is not None and prefix.removesuffix(":") not in names.what:
         problems.add(node, f"{text!r}: expected {_listed(names.what)}")
         return None
+    # what can be only one of them is told without a prefix: nobody who is asked expects any
+    either = "unit" in names.what and "hex" in names.what
     is_unit = "unit" in names.what and prefix != HEX and roster.is_unit(word)
     label = _label(word, roster) if "hex" in names.what and prefix != UNIT else None
     if is_unit and label is not None:
@@ -179,9 +181,9 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
     if is_unit:
         if "hex" in names.what and roster.standing(word) is None:
             problems.add(node, f"the unit {word!r} is not on the map")
-        return text if prefix and _label(word, roster) is not None else word
+        return f"{UNIT}{word}" if either and _label(word, roster) is not None else word
     if label is not None:
-        return f"{HEX}{label}" if prefix and roster.is_unit(label) else label
+        return f"{HEX}{label}" if either and roster.is_unit(label) else label
     if "map_feature" in names.what and word in roster.board.features:
         return word
     if "side" in names.what and word in read_ruleset(roster.ruleset).facts.sides:

@@ -227,6 +227,54 @@ def test_a_prefix_that_does_not_fit_is_refused(
         open_board(connection, namesakes[0]).ask(connection, {"range": {"from": "unit:Bakr", "to": "E4"}})
 
 
+@pytest.fixture
+def movers(connection: Connection, tmp_path: Path) -> str:
+    """A position in which a squad that stands in D4 is called B3, as a hex is, and one off the map C5."""
+    file = tmp_path / "movers.yaml"
+    squad = "side: allied, kind: squad, movement: 6, fp: 5, range: 5, morale: 8"
+    file.write_text(
+        "name: movers\nruleset: ccp\nmap: {extent: [A1, F6]}\n"
+        f"units:\n  - {{id: B3, at: D4, {squad}}}\n  - {{id: Baker, at: D4, {squad}}}\n  - {{id: C5, {squad}}}\n"
+    )
+    return import_position(connection, file).name
+
+
+WAY = ["D3", "C3", "B3"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"command": {"unit": "B3"}}, {"command": {"unit": "unit:B3"}}),
+        ({"fire_zone": {"unit": "B3"}}, {"fire_zone": {"unit": "unit:B3"}}),
+        ({"move": {"unit": "Baker", "path": WAY}}, {"move": {"unit": "unit:Baker", "path": ["D3", "C3", "hex:B3"]}}),
+        ({"move": {"unit": "Baker", "with": ["B3"], "path": ["D3"]}},
+         {"move": {"unit": "Baker", "with": ["unit:B3"], "path": ["hex:D3"]}}),
+        ({"move": {"unit": "B3", "path": WAY, "hidden_wire": ["B3"]}},
+         {"move": {"unit": "unit:B3", "path": WAY, "hidden_wire": ["hex:B3"]}}),
+        ({"reach": {"unit": "B3", "to": "B3"}}, {"reach": {"unit": "unit:B3", "to": "hex:B3"}}),
+    ],
+)  # fmt: skip
+def test_what_can_only_be_a_unit_or_a_hex_may_say_so_too(
+    connection: Connection, movers: str, question: dict[str, Any], said: dict[str, Any]
+) -> None:
+    """A word that is both is no riddle where only one of them can stand; a prefix changes nothing there."""
+    board = open_board(connection, movers)
+    plain, prefixed = board.ask(connection, question), board.ask(connection, said)
+    assert prefixed.as_dict() == plain.as_dict()
+    assert plain.ruling.question == question
+
+
+def test_a_way_is_drawn_through_the_hex_and_not_to_the_unit_of_its_name(
+    connection: Connection, movers: str
+) -> None:
+    board = open_board(connection, movers)
+    move = board.ask(connection, {"move": {"unit": "B3", "path": WAY}}).draws()
+    assert (move["ends"], move["path"]) == (["D4"], ["D4", "D3", "C3", "B3"])
+    reach = board.ask(connection, {"reach": {"unit": "B3", "to": "B3"}}).draws()
+    assert reach["ends"] == ["D4", "B3"]
+
+
 def test_an_import_warns_of_units_called_like_a_hex(namesakes: tuple[str, tuple[str, ...]]) -> None:
     [notice] = namesakes[1]
     assert notice == (
@@ -253,6 +301,16 @@ def test_what_a_map_shows_of_an_answer(
     assert expected.items() <= draws.items()
 
 
+def test_a_move_that_fails_is_stopped_where_it_fails(connection: Connection) -> None:
+    """Its answer lists no obstacle as a line's does: the proof says where."""
+    answer = open_board(connection, POSITION).ask(
+        connection, {"move": {"unit": "C/1/31", "path": ["13.16", "13.14"]}}
+    )
+    assert answer.ruling.answer["legal"] is False
+    assert "blocked_by" not in answer.ruling.answer
+    assert answer.draws()["blocked"] == ["13.14"]
+
+
 def test_a_line_runs_between_the_centres_of_the_display_plane(connection: Connection, rows: Any) -> None:
     draws = open_board(connection, POSITION).ask(connection, SEEN).draws()
     centres = rows(
@@ -277,6 +335,21 @@ def test_costs_are_told_in_their_hexes(connection: Connection) -> None:
     way = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16"]}}).draws()
     assert (way["kind"], way["path"]) == ("path", ["13.17", "13.16", "14.16"])
     assert way["hexes"]["13.16"] > 0
+
+
+def test_script_and_drawings_show_the_same(connection: Connection) -> None:
+    """Where a move fails is told once, and marked alike in the script's picture and in a drawing."""
+    board = open_board(connection, POSITION)
+    answer = board.ask(connection, {"move": {"unit": "C/1/31", "path": ["13.16", "14.16", "14.12"]}})
+    draws, ground = answer.draws(), board.position(connection).board
+    marks = {
+        ground.scheme.label(place): mark for place, mark in answer.picture.marks(ground, connection).items()
+    }
+    assert draws["blocked"] == ["14.12"]
+    assert {label for label, mark in marks.items() if mark == "blocks"} == set(draws["blocked"])
+    assert {label for label, mark in marks.items() if mark == "end"} == set(draws["ends"])
+    assert {label for label, mark in marks.items() if mark == "answer"} == {"13.16", "14.16"}
+    assert draws["path"] == ["13.17", "13.16", "14.16", "14.12"]
 
 
 # What if
@@ -502,7 +575,7 @@ def test_the_page_has_drawing_form_and_ruling(client: FlaskClient) -> None:
     page = client.get("/positions/lipata-landing?tool=los&from=A/1/31&to=14.12")
     assert page.status_code == 200
     assert 'role="img"' in page.text
-    assert "Not visible; range 4" in page.text
+    assert "A/1/31 does not see 14.12" in page.text
     assert 'href="/rules/css/8.7.2"' in page.text
     assert 'name="from" value="A/1/31"' in page.text
 

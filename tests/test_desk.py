@@ -95,7 +95,7 @@ def kept(client: FlaskClient, text: str, **fields: Any) -> str:
 
 def test_a_pasted_case_is_ruled_on_with_map_verdict_and_every_rule(client: FlaskClient) -> None:
     page = ruled(client, PADDY)
-    assert "Not visible; range 5; blocked by 22.76" in page
+    assert "22.80 does not see 22.75: blocked by 22.76; range 5" in page
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
     assert 'href="/rules/css/7.1.1"' in page
     assert "seen through" in page
@@ -132,7 +132,7 @@ def test_a_case_begins_from_a_saved_position(demo: FlaskClient) -> None:
     )
     assert box is not None
     page = ruled(demo, unescape(box[1]))
-    assert "Range 5" in page
+    assert "is 5 hexes" in page
     assert "on the map pagasa-coast" in page
     assert demo.get("/cases?position=nowhere").status_code == 404
 
@@ -239,7 +239,7 @@ def test_another_reading_rules_anew_until_one_goes_back(client: FlaskClient) -> 
     assert 'form="desk" name="policy" value="css-12:a"' in page
     assert "another reading would change the answer" in page
     other = ruled(client, PADDY, policy="css-12:a")
-    assert "Visible; range 5" in other
+    assert "22.80 sees 22.75; range 5" in other
     assert '<input type="hidden" name="policy" value="css-12:a">' in other
     last = ruled(client, PADDY, policy=["css-12:a", "css-12:b"])
     assert "blocked by 22.76" in last, "the last word counts"
@@ -248,8 +248,8 @@ def test_another_reading_rules_anew_until_one_goes_back(client: FlaskClient) -> 
 
 def test_a_reading_chosen_at_the_desk_overrides_the_questions_own(client: FlaskClient) -> None:
     own = PADDY + "    policy: {css-12: b}\n"
-    assert "Visible; range 5" in ruled(client, own, policy="css-12:a")
-    assert "Visible; range 5" in ruled(client, own + "policy: {css-12: b}\n", policy="css-12:a")
+    assert "22.80 sees 22.75; range 5" in ruled(client, own, policy="css-12:a")
+    assert "22.80 sees 22.75; range 5" in ruled(client, own + "policy: {css-12: b}\n", policy="css-12:a")
 
 
 def test_a_reading_of_another_game_does_not_matter_and_an_unknown_one_is_refused(client: FlaskClient) -> None:
@@ -286,7 +286,7 @@ def test_the_page_of_a_ruling_carries_all_that_was_kept(client: FlaskClient) -> 
     assert "time day, weather hot" in page
     assert "Brush beyond a paddy" in page
     assert "from 22.80 to 22.75" in page, "in the order of the question's arguments"
-    assert "Not visible; range 5; blocked by 22.76" in page
+    assert "22.80 does not see 22.75: blocked by 22.76; range 5" in page
     assert "<svg" in page
     for step in told["steps"]:
         assert str(escape(step["note"])) in page
@@ -314,8 +314,8 @@ def test_asked_again_the_answer_is_the_same(client: FlaskClient) -> None:
 def test_asked_again_in_another_reading_the_answer_is_another_and_can_be_kept(client: FlaskClient) -> None:
     id = kept(client, PADDY)
     page = client.get(f"/rulings/{id}/again?policy=css-12:a").text
-    assert "which says: not visible; range 5; blocked by 22.76." in page
-    assert "Visible; range 5" in page
+    assert "which says: 22.80 does not see 22.75: blocked by 22.76; range 5." in page
+    assert "22.80 sees 22.75; range 5" in page
     answer = client.post(f"/rulings/{id}/again", data={"policy": "css-12:a"})
     assert answer.status_code == 303
     other = client.get(answer.headers["Location"]).text
@@ -332,7 +332,7 @@ def test_asked_again_under_other_rules_the_difference_is_told(
         row |= {"id": "e" * 20, "ruleset_version": "before", "answer": row["answer"] | {"visible": True}}
         connection.execute(sa.insert(SavedRuling).values(**row))
     page = client.get(f"/rulings/{'e' * 20}/again").text
-    assert "which says: visible; range 5; blocked by 22.76." in page
+    assert "which says: 22.80 sees 22.75; range 5." in page
     assert "have changed since" in page
     assert "(today’s is" in client.get(f"/rulings/{'e' * 20}").text
 
@@ -477,11 +477,11 @@ def test_the_command_line_shows_a_ruling_and_asks_it_again(archive: URL) -> None
     sightline = CommandLine(archive)
     listed = sightline("rulings", "list", "--kind", "los", "--per-page", "1")
     assert listed.lines[0].split("\t")[3:] == [
-        "third day", "los from 22.80, to 22.75", "not visible; range 5; blocked by 22.76",
+        "third day", "los from 22.80, to 22.75", "22.80 does not see 22.75: blocked by 22.76; range 5",
     ]  # fmt: skip
     shown = sightline("rulings", "show", f"{3:020x}", "--again")
     assert shown.status == 0
-    assert shown.out.count("not visible; range 5; blocked by 22.76") == 2
+    assert shown.out.count("22.80 does not see 22.75: blocked by 22.76; range 5") == 2
     assert sightline("rulings", "show", f"{3:020x}", "--json").json["title"] == "third day"
     missing = sightline("rulings", "show", "nothing")
     assert (missing.status, "sightline rulings list" in missing.err) == (2, True)
@@ -494,7 +494,7 @@ def test_the_command_line_shows_a_ruling_and_asks_it_again(archive: URL) -> None
 
 def test_home_shows_three_live_examples_that_open_on_the_map(demo: FlaskClient) -> None:
     page = demo.get("/").text
-    assert "Not visible; range 4; blocked by 14.14, 13.13" in page
+    assert "A/1/31 does not see 14.12: blocked by 14.14 and 13.13; range 4" in page
     assert page.count('class="board" role="img"') == 2
     assert "8.7.2" in page
     links = re.findall(r'href="(/positions/[^"]*)"', page)
@@ -571,7 +571,7 @@ def test_a_broken_case_shows_its_line_and_is_mended_in_the_box(desk: Page) -> No
     keep_picture(desk, "desk-mistakes")
     box.fill(PADDY)
     box.press("Control+Enter")
-    expect(desk.locator(".verdict")).to_have_text("Not visible; range 5; blocked by 22.76")
+    expect(desk.locator(".verdict")).to_have_text("22.80 does not see 22.75: blocked by 22.76; range 5")
     assert serious_findings(desk) == []
 
 
@@ -581,12 +581,12 @@ def test_a_chosen_file_goes_into_the_box_and_a_switch_rules_anew(desk: Page, tmp
     desk.get_by_label("or a file").set_input_files(file)
     expect(desk.get_by_label("The case, in YAML or JSON")).to_have_value(PADDY)
     desk.get_by_role("button", name="Rule on it").click()
-    expect(desk.locator(".verdict")).to_contain_text("Not visible")
+    expect(desk.locator(".verdict")).to_contain_text("does not see")
     desk.get_by_role("button", name="Never blocks").click()
-    expect(desk.locator(".verdict")).to_contain_text("Visible; range 5")
+    expect(desk.locator(".verdict")).to_contain_text("22.80 sees 22.75")
     keep_picture(desk, "desk-ruled")
     desk.get_by_role("button", name="Back to the case’s own readings").click()
-    expect(desk.locator(".verdict")).to_contain_text("Not visible")
+    expect(desk.locator(".verdict")).to_contain_text("does not see")
 
 
 def test_a_ruling_is_kept_printed_and_asked_again(desk: Page) -> None:
@@ -620,9 +620,9 @@ def test_the_desk_works_without_a_script(browser: Browser, desk_site: str) -> No
     page = context.new_page()
     page.goto("/cases?example=paddy")
     page.get_by_role("button", name="Rule on it").click()
-    expect(page.locator(".verdict")).to_contain_text("Not visible")
+    expect(page.locator(".verdict")).to_contain_text("does not see")
     page.get_by_role("button", name="Never blocks").click()
-    expect(page.locator(".verdict")).to_contain_text("Visible")
+    expect(page.locator(".verdict")).to_contain_text("22.80 sees 22.75")
     page.get_by_role("button", name="Rule and keep").click()
     expect(page.locator(".record")).to_contain_text("css-12 as a")
     page.goto("/cases?example=mistakes")

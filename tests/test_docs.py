@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -16,6 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.terminal.cli import gather
 from app.web.site import create_app
+from db import __version__
 from db.schema import schemas
 from db.settings import PREFIX, Settings
 from tests.conftest import Databases
@@ -120,9 +123,35 @@ def test_the_readme_shows_the_two_commands() -> None:
     assert "./sightline test " in README
 
 
+def test_the_newest_version_of_the_changelog_is_the_projects() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert versions[0] == project["version"] == __version__
+    numbers = [tuple(map(int, version.split("."))) for version in versions]
+    assert numbers == sorted(set(numbers), reverse=True)
+
+
+def glossary() -> list[tuple[str, list[str]]]:
+    """The house words, each with where it lives."""
+    page = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")
+    table = page.partition("## House words")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    return [(row[0].strip(), re.findall("`([^`]+)`", row[-1])) for row in rows]
+
+
+def test_a_house_word_lives_where_the_glossary_says() -> None:
+    words = glossary()
+    assert len(words) > 30
+    assert [word for word, _ in words] == sorted(word for word, _ in words)
+    lost = [(word, place) for word, places in words for place in places if not (ROOT / place).exists()]
+    assert lost == []
+    assert [word for word, places in words if not places] == []
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     lost = []
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if not target.startswith(("http:", "https:", "mailto:")) and not (page.parent / target).exists():
                 lost.append(f"{page.relative_to(ROOT)}: {target}")
@@ -191,3 +220,10 @@ def test_a_command_of_the_readme_works(reader: tuple[Path, dict[str, str]], line
     told = sightline(*shlex.split(line)[1:], environment=environment, cwd=str(folder))
     assert told.returncode == 0, told.stderr
     assert told.stdout or told.stderr
+
+
+def test_the_comparison_of_two_versions_of_sql_starts() -> None:
+    """What it draws positions from is imported by nothing else, so that nothing else would miss it."""
+    [told] = re.findall(r"\.venv/bin/python (-m tests\.\w+) HEAD", documented())
+    done = subprocess.run([sys.executable, *told.split(), "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -78,7 +78,6 @@ def test_a_cited_datum_is_one_that_the_ruleset_has(code: str) -> None:
         *(f"hexside {name}" for name in data.terrain.hexsides),
         *(f"path {name}" for name in data.terrain.paths),
         *(f"chart {name}" for name in data.charts),
-        *(f"question {name}" for name in data.facts.cites),
     }
     cited = {
         " ".join(str(each.name).split()[:2])
@@ -256,7 +255,6 @@ phases:
     steps: [{code: check, start_rule: "10.2"}]
 charts:
   weather_table: {rule: "4.0", cells: {rain: {fire: {value: -1, rule: "8.3.7"}}}}
-cites: {range: "8.1"}
 """
 
 
@@ -329,7 +327,6 @@ def test_a_datum_is_cited_by_its_fields_for_rules(small: RuleIndex) -> None:
         ("10.2", None, 6, "data", "phase rally check start"),
         ("4.0", None, 8, "data", "chart weather_table"),
         ("8.3.7", None, 8, "data", "chart weather_table rain fire"),
-        ("8.1", None, 9, "data", "question range"),
     }
 
 
@@ -366,20 +363,20 @@ def run(databases: Databases) -> CommandLine:
 def test_a_rule_is_told_with_the_places_that_decide_it(run: CommandLine, client: FlaskClient) -> None:
     told = run("rules", "show", "css", "22.3.1", "--json").json["decided_in"]
     places = [CitedPlace.model_validate(place) for place in told]
-    assert any(place.name == "positions.range" and place.kind == "function" for place in places)
+    assert any(place.name == "css.range" and place.kind == "function" for place in places)
     assert any(place.name == "chart naval_zone_values" and place.kind == "data" for place in places)
     assert client.get("/api/v1/rules/css/22.3.1").get_json()["decided_in"] == told
     text = run("rules", "show", "css", "22.3.1").out
     section = text[text.index("Where it is decided") :]
-    assert "positions.range  sql/positions/geometry.sql:" in section
+    assert "css.range  sql/css/range.sql:" in section
     assert "data: chart naval_zone_values  db/rulesets/css/charts.yaml" in section
 
 
 def test_the_page_of_a_rule_tells_where_it_is_decided(client: FlaskClient) -> None:
     page = client.get("/rules/css/22.3.1").text
     section = page[page.index("Where it is decided") :].partition("</section>")[0]
-    assert "<code>positions.range</code>" in section
-    assert "sql/positions/geometry.sql, lines " in section
+    assert "<code>css.range</code>" in section
+    assert "sql/css/range.sql, line" in section
     assert "chart naval zone values" in section
     assert "Where it is decided" not in client.get("/rules/css/3.4").text
 

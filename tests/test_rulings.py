@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -11,13 +12,14 @@ import sqlalchemy as sa
 import yaml
 from sqlalchemy.engine import Connection
 
+from app.referee import saved, version
 from app.referee.cases import rule_text
 from app.referee.questions import forms, implemented_points, kinds_of
 from app.referee.rulings import Need, Ruling, agrees
 from app.referee.saved import Wanted, save, saved_ruling, saved_rulings
-from app.referee.version import ruleset_version
 from db import SightlineError
 from db.base import Base
+from db.rulesets import read_ruleset
 from importers.cases import read_case, read_position, store_position
 from importers.documents import Problems
 from importers.maps import store_map
@@ -473,7 +475,7 @@ def test_a_kept_ruling_carries_version_digest_and_a_document_to_ask_again(connec
     ids = kept(connection, text)
     row = saved_ruling(connection, ids[1])
     assert row is not None
-    assert row["ruleset_version"] == ruleset_version("css")
+    assert re.fullmatch("[0-9a-f]{16}", row["ruleset_version"])
     assert len(row["position_digest"]) == 64
     assert row["document"]["ask"] == [
         {"range": {"from": "22.80", "to": "24.80"}, "conditions": {"time": "night"}}
@@ -481,6 +483,32 @@ def test_a_kept_ruling_carries_version_digest_and_a_document_to_ask_again(connec
     assert [kept(connection, json.dumps(saved_ruling(connection, id)["document"])) for id in ids] == [
         [id] for id in ids
     ]
+
+
+def test_a_version_changes_with_the_functions_and_with_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = version.ruling_modules()
+    today = version.version_of("css", modules)
+    assert today == version.ruleset_version("css")
+    assert version.version_of("ccp", modules) != today
+    with monkeypatch.context() as other:
+        other.setattr(version, "verbs_digest", lambda: "other functions")
+        assert version.version_of("css", modules) != today
+    with monkeypatch.context() as other:
+        data = read_ruleset("css")._replace(version="other data")
+        other.setattr(version, "read_ruleset", lambda code: data)
+        assert version.version_of("css", modules) != today
+
+
+def test_a_ruling_of_another_version_has_an_id_of_its_own(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [first] = kept(connection, SPINE)
+    monkeypatch.setattr(saved, "version_in", lambda connection, ruleset: "f" * 16)
+    [second] = kept(connection, SPINE)
+    assert first != second
+    versions = [saved_ruling(connection, id)["ruleset_version"] for id in (first, second)]
+    assert versions[1] == "f" * 16
+    assert versions[0] != versions[1]
 
 
 def test_a_kept_ruling_is_found_by_ruleset_kind_rule_and_text(connection: Connection) -> None:

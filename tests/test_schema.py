@@ -21,6 +21,8 @@ from sqlalchemy.engine import URL, Connection, Engine
 import db.schema
 from db.backup import libpq, tool
 from db.database import make_engine
+from db.geometry import Geometry
+from db.maps import Hex, Map
 from db.rulesets import CODES
 from db.schema import UpgradeError, has_schema, head_revision, is_current, schemas, upgrade, verbs
 from db.tables import Base
@@ -127,10 +129,35 @@ def compare_geometry(
     context: object, inspected: object, column: object, found: object, wanted: object
 ) -> bool | None:
     """Geometries differ by kind and CRS; whether an index is made along is asked elsewhere."""
-    if isinstance(found, geoalchemy2.Geometry) and isinstance(wanted, geoalchemy2.Geometry):
+    if isinstance(found, geoalchemy2.Geometry) and isinstance(wanted, Geometry):
         # a reflected geometry without a CRS has -1, a declared one 0
-        return (found.geometry_type, max(found.srid, 0)) != (wanted.geometry_type, wanted.srid)
+        declared = wanted.geometry
+        return (found.geometry_type, max(found.srid, 0)) != (declared.geometry_type, declared.srid)
     return None
+
+
+def test_the_newest_revision_is_the_last_migration() -> None:
+    assert head_revision() == SCRIPTS.get_current_head()
+
+
+def test_a_geometry_goes_to_the_database_and_comes_back(connection: Connection) -> None:
+    """GeoAlchemy2 is met here, both ways, though the models do not import it."""
+    connection.execute(
+        sa.text(
+            "insert into map (ruleset, name, title, scheme)"
+            " select 'css', 'one-hex', 'One hex', scheme from (values ('{}'::jsonb)) as s (scheme)"
+        )
+    )
+    row = connection.execute(sa.select(Map.id).where(Map.name == "one-hex")).one()
+    connection.execute(
+        sa.insert(Hex).values(map_id=row.id, ruleset="css", q=1, r=1, label="01.01", terrain="clear", level=1)
+    )
+    [center] = connection.scalars(sa.select(Hex.center).where(Hex.map_id == row.id))
+    assert isinstance(center, geoalchemy2.WKBElement)
+    found = connection.scalar(
+        sa.select(sa.func.st_astext(Hex.center)).where(Hex.map_id == row.id, Hex.center == center)
+    )
+    assert found == "POINT(3 3)"
 
 
 def test_every_table_and_column_has_a_comment_in_the_database(connection: Connection) -> None:

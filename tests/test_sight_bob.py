@@ -185,10 +185,14 @@ def test_hill_312_lies_as_high_as_its_crests_say(connection: Connection) -> None
             join hex as viewer on viewer.map_id = position.map_id
             join hex on hex.map_id = viewer.map_id and hex.q = viewer.q + 2
             join hex as beyond on beyond.map_id = viewer.map_id and beyond.q = viewer.q + 4,
-              lateral bob._strips(position.id, position.map_id, viewer.q, viewer.r, beyond.q, beyond.r) as strip
+              positions.state(:position) as state,
+              lateral bob._end(position.id, 'hex:' || viewer.label) as start,
+              lateral bob._end(position.id, 'hex:' || beyond.label) as target,
+              lateral bob._thread(start, target) as thread,
+              lateral bob._strips(state, thread) as strip
             where position.id = :position and viewer.q % 2 = 0
               and hex.r = viewer.r and beyond.r = viewer.r
-              and strip.q = hex.q and strip.r = hex.r and strip.t1 <= 5e59 and strip.t2 >= 5e59
+              and strip.q = hex.q and strip.r = hex.r and strip.enter <= 5e59 and strip.leave >= 5e59
             """
         )
         rows = connection.execute(query, {"position": position_id}).all()

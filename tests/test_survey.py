@@ -11,16 +11,17 @@ from sqlalchemy.engine import Connection, Engine
 from app.referee.boards import open_board
 from app.referee.survey import SurveyError, survey
 from db.database import make_engine
-from tests.conftest import Databases
 
 POSITION = "lipata-landing"
 
 
 @pytest.fixture(scope="module")
-def engine(databases: Databases, demo_url: sa.URL) -> Iterator[Engine]:
-    """The demo in a database of our own, since what a survey finds stays."""
-    engine = make_engine(databases.make(template=demo_url.database))
+def engine(demo_url: sa.URL) -> Iterator[Engine]:
+    """The demo; what a survey has found is forgotten again."""
+    engine = make_engine(demo_url)
     yield engine
+    with engine.begin() as connection:
+        connection.execute(sa.text("delete from viewshed"))
     engine.dispose()
 
 
@@ -85,6 +86,39 @@ def test_every_hex_of_a_map_is_kept(connection: Connection) -> None:
     found = survey(connection, board)
     hexes = connection.scalar(sa.text("select count(*) from hex where map_id = :map"), {"map": board.map_id})
     assert (found.viewers, found.found) == (hexes, hexes)
+
+
+def test_a_hex_called_like_a_unit_off_the_map_is_surveyed_too(connection: Connection) -> None:
+    board = open_board(connection, "orange-dawn")
+    label = connection.scalar(
+        sa.text("select min(label) from hex where map_id = :map"), {"map": board.map_id}
+    )
+    unit = {"position": board.position_id, "map": board.map_id, "code": label}
+    connection.execute(
+        sa.text("insert into unit (position_id, map_id, code, side) values (:position, :map, :code, 'us')"),
+        unit,
+    )
+    try:
+        survey(connection, board)
+        there = {viewer for viewer, _, _ in kept(connection)}
+    finally:
+        connection.execute(sa.text("delete from unit where position_id = :position and code = :code"), unit)
+    assert f"hex:{label}" in there
+
+
+@pytest.mark.parametrize("surveyed", [False, True])
+def test_why_a_nearer_look_sees_no_more_is_kept(connection: Connection, surveyed: bool) -> None:
+    """Whether or not the whole fan is kept already: else who asks for a range never has its reasons kept."""
+    board = open_board(connection, POSITION)
+    if surveyed:
+        survey(connection, board, units_only=True)
+    near = {"fan": {"from": "A/1/31", "range": 3}}
+    first = board.ask(connection, near).ruling
+    assert ("A/1/31", 3, True) in kept(connection)
+    again = board.ask(connection, near).ruling
+    assert (again.answer, again.steps) == (first.answer, first.steps)
+    live = board.ask(connection, near | {"conditions": board.conditions}).ruling
+    assert (live.answer, live.steps) == (first.answer, first.steps)
 
 
 def test_a_game_without_sight_is_not_surveyed(connection: Connection) -> None:

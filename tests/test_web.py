@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import flask
@@ -51,7 +52,7 @@ def broken_routes(web: flask.Flask) -> None:
     web.add_url_rule(
         "/refused", "refused", lambda: raises(SightlineError("No hex 99.99.", "Use 1.1 to 9.9."))
     )
-    web.add_url_rule("/slow", "slow", lambda: str(database().scalar(sa.text("select pg_sleep(0)"))))
+    web.add_url_rule("/slow", "slow", lambda: str(database().scalar(sa.text("select pg_sleep(0.05)"))))
 
 
 @pytest.fixture(scope="module")
@@ -194,8 +195,17 @@ def test_a_json_log_line_tells_the_request_and_its_id(logged: tuple[FlaskClient,
     (line,) = (json.loads(line) for line in lines)
     assert line["request_id"] == answer.headers["X-Request-ID"]
     assert (line["method"], line["path"], line["status"], line["level"]) == ("GET", "/healthz", 200, "info")
-    assert line["milliseconds"] >= 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", line["time"])
+
+
+@pytest.mark.parametrize("logged", ["json"], indirect=True)
+def test_a_log_line_tells_how_long_the_answer_took(logged: tuple[FlaskClient, list[str]]) -> None:
+    client, lines = logged
+    start = time.perf_counter()
+    client.get("/slow")
+    taken = 1000 * (time.perf_counter() - start)
+    (line,) = (json.loads(line) for line in lines)
+    assert 50 <= line["milliseconds"] <= taken
 
 
 @pytest.mark.parametrize("logged", ["json"], indirect=True)

@@ -289,7 +289,18 @@ def triggers(
     connection: Connection, position: int, mover: str, way: list[Cell], **options: Any
 ) -> list[sa.Row[Any]]:
     query = sa.text(
-        "select * from css._triggers(:position, :mover, cast(:qs as integer[]), cast(:rs as integer[]), :options)"
+        """
+        with way as materialized (
+          select mover, array(select leg from css._legs(mover, :qs, :rs) as leg) as legs
+          from css._mover(:position, :mover, :options, null, null) as mover
+        )
+        select leg.n, step.*
+        from way
+        cross join lateral unnest(way.legs) as leg
+        cross join lateral css._op_fire_steps(
+          way.mover, leg, array(select gunner from css._gunners(way.mover, way.legs) as gunner)
+        ) as step
+        """
     ).bindparams(sa.bindparam("options", type_=JSONB))
     values = {"qs": [q for q, _ in way], "rs": [r for _, r in way], "options": options}
     return list(connection.execute(query, {"position": position, "mover": mover} | values))
@@ -506,7 +517,7 @@ def test_a_trace_is_as_long_as_the_oracle_says(connection: Connection, table: Ta
     ("call", "message"),
     [
         ("css.fire_zone(:position, 'nobody')", "there is no unit nobody"),
-        ("css._triggers(:position, 'nobody', array[1], array[1])", "there is no unit nobody"),
+        ("css._mover(:position, 'nobody', null, null, null)", "no unit nobody"),
         ("css.trace_path(:position, 'nobody', '30.30', 'leader')", "one of them is not on the map"),
         ("css.trace_path(:position, '30.30', '30.31', 'leader')", "whose trace"),
         ("css.trace_path(:position, '30.30', '30.31', 'luck', 'us')", "nothing is traced for luck"),

@@ -128,7 +128,8 @@ def paint_of(said: Mapping[str, Any]) -> Paint:
 
 def _symbol(unit: Unit, ruleset: str, paint: Paint, turn: int) -> Iterator[str]:
     symbol = SYMBOLS[_kind(unit) or "infantry"]
-    if ruleset == "ddp" and getattr(unit, "side", None) == "japan" and not getattr(unit, "revealed", True):
+    # what a Japanese counter says is not known before it is revealed, where the game has it so
+    if getattr(unit, "side", None) == "japan" and not getattr(unit, "revealed", True):
         symbol = Symbol(letters="?")
     x, y, width, height = FRAME
     ink = paint.ink

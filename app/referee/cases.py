@@ -13,8 +13,7 @@ from sqlalchemy.engine import Connection
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Ruling, contested_points, rule_case
 from db import SightlineError
-from db.values import to_json
-from importers.cases import CaseDraft, read_case
+from importers.cases import CaseDraft, case_of, read_case
 from importers.documents import MAX_BYTES, Problems
 
 STDIN = "-"
@@ -67,22 +66,34 @@ def rule_text(
     `policy` chooses readings of contested points, whatever the case says of them itself;
     what it says of other games does not matter.
     """
-    case = read_case(text, name, forms(), connection)
+    return _ruled(connection, read_case(text, name, forms(), connection), policy or {})
+
+
+def rule_document(
+    connection: Connection, document: Mapping[str, Any], name: str, policy: Mapping[str, str] | None = None
+) -> tuple[CaseDraft, list[Ruling]]:
+    """Rule on a case that is at hand as values, as `rule_text` does on a text."""
+    return _ruled(connection, case_of(document, name, forms(), connection), policy or {})
+
+
+def _ruled(
+    connection: Connection, case: CaseDraft, policy: Mapping[str, str]
+) -> tuple[CaseDraft, list[Ruling]]:
     known = contested_points(case.position.ruleset)
-    if policy := {point: letter for point, letter in (policy or {}).items() if point in known}:
-        case = read_case(to_json(_reread(case.document, policy)), name, forms(), connection)
+    _read_so(case, {point: letter for point, letter in policy.items() if point in known})
     return case, rule_case(connection, case, kinds_of(case.position.ruleset))
 
 
-def _reread(document: Mapping[str, Any], policy: Mapping[str, str]) -> dict[str, Any]:
-    """A case in which some contested points are read so, by every question."""
-    asks = [
-        ask | {"policy": {point: letter for point, letter in own.items() if point not in policy}}
-        if (own := ask.get("policy"))
-        else ask
-        for ask in document["ask"]
-    ]
-    return {**document, "policy": {**(document.get("policy") or {}), **policy}, "ask": asks}
+def _read_so(case: CaseDraft, policy: Mapping[str, str]) -> None:
+    """Have some contested points read so, by every question of a case."""
+    if not policy:
+        return
+    case.position.policy = {**case.position.policy, **policy}
+    for question, asked in zip(case.questions, case.document["ask"], strict=True):
+        question.policy = {point: letter for point, letter in question.policy.items() if point not in policy}
+        if asked.get("policy"):
+            asked["policy"] = question.policy
+    case.document["policy"] = {**(case.document.get("policy") or {}), **policy}
 
 
 def rule_file(connection: Connection, name: str) -> RuledCase:

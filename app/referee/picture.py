@@ -144,11 +144,12 @@ def step_costs(ruling: Ruling) -> dict[str, int | Decimal]:
 
 
 def _named(kind: QuestionKind, asked: Tree, *, many: bool, what: str | None = None) -> Iterator[str]:
-    """The places that a question names, in the order of its arguments."""
+    """The places that a question names, in the order of its arguments; a hex that can be nothing else says so."""
     for argument in arguments(kind):
         if argument.picked and argument.many == many and (what is None or what in argument.names):
             value = asked.get(argument.word)
-            yield from (value or ()) if many else () if value is None else (value,)
+            names = (value or ()) if many else () if value is None else (value,)
+            yield from names if "unit" in argument.names else (f"{HEX}{name}" for name in names)
 
 
 def _labels(names: Iterable[str], roster: Roster) -> Iterator[str]:

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Connection
 
+from app.referee import words
 from db import SightlineError
 from db.charts import chart_needed, template_command
 from db.database import fetched
@@ -61,8 +62,16 @@ class Need:
     what: str
     rule: str
 
+    @property
+    def cited(self) -> str:
+        """What is needed, with the rule that speaks of it."""
+        return f"{self.what} (rule {self.rule})"
+
+    def __str__(self) -> str:
+        return f"needs {self.cited}"
+
     def as_dict(self) -> dict[str, str]:
-        return {"chart": self.what, "rule": self.rule, "note": f"needs {self.what} (rule {self.rule})"}
+        return {"chart": self.what, "rule": self.rule, "note": str(self)}
 
 
 @dataclasses.dataclass
@@ -133,6 +142,8 @@ class QuestionKind:
     rule: Callable[[Asked, Any], Finding]
     answers: dict[str, str]
     """The keys of its answer, each with what it means."""
+    verdict: Callable[[Ruling], str]
+    """Its answer as a sentence; what a ruling of an earlier version lacks is a LookupError."""
     points: tuple[str, ...] = ()
     """Contested points it takes into account."""
     example: str = ""
@@ -159,6 +170,8 @@ class Ruling:
     asked_as: str | None = None
     expected: dict[str, Any] | None = None
     id: str | None = None
+    question_kind: QuestionKind | None = dataclasses.field(default=None, repr=False)
+    """None of a kept ruling whose kind this version does not know."""
 
     @property
     def ok(self) -> bool | None:
@@ -194,6 +207,7 @@ class Ruling:
         told |= {
             "question": self.question,
             "ruleset": self.ruleset,
+            "verdict": words.verdict(self),
             "answer": self.full_answer,
             "steps": [step.as_dict() for step in self.steps],
             "contested": self.contested,
@@ -284,6 +298,7 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         contested=contested,
         needs=finding.needs,
         policy={entry["point"]: entry["reading"] for entry in contested},
+        question_kind=kind,
     )
 
 

@@ -13,13 +13,14 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONPATH, insert
 from sqlalchemy.engine import Connection
 
-from app.referee.cases import rule_text
+from app.referee.cases import rule_document
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.version import version_in
+from app.referee.words import verdict
 from db.rulings import SavedRuling
-from db.values import canonical, exact, to_json
-from importers.cases import CaseDraft, read_case
+from db.values import canonical, exact
+from importers.cases import CaseDraft, case_of
 from importers.questions import Question
 
 
@@ -45,6 +46,7 @@ def as_ruled(row: sa.RowMapping) -> Ruling:
         policy=row["policy"],
         case=row["case_id"],
         id=row["id"],
+        question_kind=kind,
     )
 
 
@@ -71,6 +73,7 @@ def kept_summary(row: sa.RowMapping) -> dict[str, Any]:
         "case": ruling.case,
         "title": row["title"],
         "question": ruling.question,
+        "verdict": verdict(ruling),
         "answer": ruling.full_answer,
         "rules": list(dict.fromkeys(step.rule for step in ruling.steps)),
         "created_at": row["created_at"].isoformat(),
@@ -79,19 +82,19 @@ def kept_summary(row: sa.RowMapping) -> dict[str, Any]:
 
 def read_again(connection: Connection, row: sa.RowMapping) -> CaseDraft:
     """The case of a kept ruling, with its one question."""
-    return read_case(to_json(row["document"]), _name(row), forms(), connection)
+    return case_of(row["document"], _name(row), forms(), connection)
 
 
 def rule_again(
     connection: Connection, row: sa.RowMapping, policy: Mapping[str, str] | None = None
 ) -> tuple[CaseDraft, Ruling]:
     """Ask what a kept ruling answered once more, of the same document, by the rules of today."""
-    case, [ruling] = rule_text(connection, to_json(row["document"]), _name(row), policy)
+    case, [ruling] = rule_document(connection, row["document"], _name(row), policy)
     return case, ruling
 
 
 def _name(row: sa.RowMapping) -> str:
-    return f"ruling {row['id']}.json"
+    return f"ruling {row['id']}"
 
 
 def same_answer(row: sa.RowMapping, ruling: Ruling) -> bool:

@@ -1,26 +1,43 @@
 """The command line `sightline`.
 
-Each module of `app.terminal.commands` holds the commands of one subject, and is found by itself.
-Exit status: 0 it is so, 1 it is not (an expectation fails, a check fails), 2 it could not
-be done (bad input, no server).
+Each module of `app.terminal.commands` holds the commands of one subject, and is found by itself;
+it is imported when one of them is asked for. Exit status: 0 it is so, 1 it is not (an
+expectation fails, a check fails), 2 it could not be done (bad input, no server).
 """
 
 from __future__ import annotations
 
-import importlib
+import functools
+import gc
 import os
-import pkgutil
 import sys
 
 import click
-from sqlalchemy.exc import OperationalError
 
-from app.terminal import commands
-from app.terminal.output import complain, err
+from app.terminal import catalogue
 from db import SightlineError, __version__
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(click.Group):
+    """The commands of the catalogue, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(catalogue.entries())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = catalogue.entries().get(cmd_name)
+        if entry is None:
+            return None
+        return next(command for command in _loaded(entry.module) if command.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = catalogue.entries().values()
+        limit = formatter.width - 6 - max(len(entry.name) for entry in found)
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.short_help(limit)) for entry in found])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="sightline")
 def cli() -> None:
     """The referee's database for hex-and-counter wargames.
@@ -35,11 +52,21 @@ def cli() -> None:
     """
 
 
+@functools.cache
+def _loaded(module: str) -> list[click.Command]:
+    """A module's commands. What is loaded for them stays: nobody need look for garbage in it, now or later."""
+    gc.disable()
+    try:
+        return catalogue.load(module)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def gather() -> click.Group:
     """The command group with every module's commands in it."""
-    for found in pkgutil.iter_modules(commands.__path__):
-        module = importlib.import_module(f"{commands.__name__}.{found.name}")
-        for command in module.COMMANDS:
+    for module in catalogue.modules():
+        for command in catalogue.load(module):
             cli.add_command(command)
     return cli
 
@@ -47,28 +74,43 @@ def gather() -> click.Group:
 def main() -> None:
     """Run the command line; a mistake is told in words, not in a traceback."""
     try:
-        status = gather()(prog_name="sightline", standalone_mode=False)
+        status = cli(prog_name="sightline", standalone_mode=False)
         sys.stdout.flush()
         # click hands back the status of click.exceptions.Exit, else what the command returned
         sys.exit(status if isinstance(status, int) else 0)
     except SightlineError as error:
-        complain(error.message, error.remedy)
-        sys.exit(2)
-    except OperationalError as error:
-        complain(
-            f"The database does not answer: {' '.join(str(error.orig).split())}", "See `sightline db status`."
-        )
-        sys.exit(2)
+        _complain(error.message, error.remedy)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        err.print("stopped; nothing was changed by the interrupted step")
+        print("stopped; nothing was changed by the interrupted step", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         # whoever read our output has seen enough; nothing may be written at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        reason = _lost_database(error)
+        if reason is None:
+            raise
+        _complain(f"The database does not answer: {reason}", "See `sightline db status`.")
+
+
+def _complain(message: str, remedy: str) -> None:
+    """Tell what is wrong, and end."""
+    from app.terminal.output import complain
+
+    complain(message, remedy)
+    sys.exit(2)
+
+
+def _lost_database(error: Exception) -> str | None:
+    """Why the server does not answer, where it is that; before anybody asked it, nothing knows its errors."""
+    known = sys.modules.get("sqlalchemy.exc")
+    if known is None or not isinstance(error, known.OperationalError):
+        return None
+    return " ".join(str(error.orig).split())
 
 
 if __name__ == "__main__":

@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import rich.box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from db.values import to_json
@@ -43,6 +40,9 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title:
         for row in rows:
             print("\t".join("" if cell is None else str(cell) for cell in row))
         return
+    import rich.box
+    from rich.table import Table
+
     table = Table(*columns, title=title, box=rich.box.SIMPLE_HEAD, title_justify="left")
     for row in rows:
         # as text, in which brackets are not markup
@@ -56,6 +56,8 @@ def progress(what: str) -> Iterator[Tick]:
     if not err.is_terminal:
         yield lambda done, total: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)

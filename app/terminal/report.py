@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.text import Text
 from sqlalchemy.engine import Connection
 
+from app.referee import words
 from app.referee.picture import picture, window
-from app.referee.rulings import Need, Ruling, Step, contested_points
-from app.referee.words import asked, verdict
+from app.referee.rulings import Ruling
 from db.labels import Axial, side_hexes
 from db.map_draft import vocabulary
 from db.position_draft import PositionDraft
@@ -105,9 +105,9 @@ def _legend(
     terrain = sorted({board.hexes[place].terrain for place in shown})
     yield ", ".join(f"{short[word]} {word.replace('_', ' ')}" for word in terrain)
     used = {mark for place, mark in marks.items() if place in shown}
-    words = {"end": "asked", "line": "on the line", "blocks": "stops it", "answer": "found"}
+    meaning = {"end": "asked", "line": "on the line", "blocks": "stops it", "answer": "found"}
     if used:
-        yield ", ".join(f"{MARKS[mark]} {words[mark]}" for mark in MARKS if mark in used)
+        yield ", ".join(f"{MARKS[mark]} {meaning[mark]}" for mark in MARKS if mark in used)
     sides: dict[tuple[int, int], list[str]] = collections.defaultdict(list)
     for x, y, kind in sorted(board.hexsides):
         if any(place in shown for place in side_hexes(x, y)):
@@ -140,34 +140,22 @@ def _listed(what: str, items: list[str]) -> Iterable[str]:
         yield f"{what}: {', '.join(items[:LISTED])}{more}"
 
 
-def needed(ruling: Ruling, need: Need) -> str:
-    """What is needed, and the chart that it stands in where an owner can fill one."""
-    chart = ruling.fills(need)
-    where = f"; it stands in the chart {chart['table']}: {chart['fill']}" if chart else ""
-    return f"{need.what} (rule {need.rule}){where}"
-
-
 def report_ruling(ruling: Ruling, console: Console) -> None:
     """The verdict first, then every rule that made it, what is contested, needed and expected."""
     style = "bold yellow" if None in ruling.answer.values() else "bold"
-    console.print(Text.assemble((asked(ruling), "cyan"), ": ", (verdict(ruling), style)))
+    console.print(Text.assemble((words.verdict(ruling), style), (f"  {words.asked(ruling)}", "dim")))
+    for name, members in words.lists(ruling).items():
+        console.print(Text.assemble(f"  {name}: ", (members, "dim")))
     for step in ruling.steps:
-        console.print(
-            Text.assemble(
-                "  ", (_cited(step), "bold"), _at(step), f" {step.effect}", (f": {step.note}", "dim")
-            )
-        )
-    points = contested_points(ruling.ruleset)
-    for entry in ruling.contested:
-        point = points[entry["point"]]
-        effect = (
-            "another reading would change the answer" if entry["decides"] else "the answer stands either way"
-        )
-        reading = point.readings[entry["reading"]].title
-        told = f" {point.title}; read as {entry['reading']} ({reading}): {effect}"
-        console.print(Text.assemble("  ", (f"contested {entry['point']}", "yellow"), told))
+        said = words.step_in_words(step)
+        line = Text(f"  {said}")
+        line.stylize("bold", 2, 2 + len(said.cites))
+        line.stylize("dim", len(line) - len(said.note))
+        console.print(line)
+    for touched in ruling.contested:
+        _warn(str(words.point_in_words(ruling.ruleset, touched)), console)
     for need in ruling.needs:
-        console.print(Text.assemble("  ", ("needs", "yellow"), f" {needed(ruling, need)}"))
+        _warn(str(words.need_in_words(ruling, need)), console)
     if ruling.ok is True:
         console.print(Text.assemble("  ", ("as expected", "green")))
     for difference in ruling.differences():
@@ -176,12 +164,10 @@ def report_ruling(ruling: Ruling, console: Console) -> None:
         console.print(f"  kept as {ruling.id}", style="dim", markup=False)
 
 
-def _cited(step: Step) -> str:
-    return f"{step.rule} {step.clause}" if step.clause else step.rule
-
-
-def _at(step: Step) -> str:
-    return f" at {step.at}" if step.at else ""
+def _warn(line: str, console: Console) -> None:
+    """A line whose first word says what it is about."""
+    word, _, rest = line.partition(" ")
+    console.print(Text.assemble("  ", (word, "yellow"), f" {rest}"))
 
 
 def report_case(case: CaseDraft, rulings: list[Ruling], connection: Connection, console: Console) -> None:

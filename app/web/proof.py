@@ -13,16 +13,14 @@ from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
 from app.drawing import svg
+from app.referee import words
 from app.referee.picture import picture
 from app.referee.questions import kinds
-from app.referee.rulings import Ruling, contested_points
-from app.referee.words import answer_in_words, arguments_in_words, in_words, is_long
+from app.referee.rulings import Ruling, Step, contested_points
 from db import SightlineError, reference
 from db.position_draft import PositionDraft
 from db.rulesets import CODES
 
-LISTED = 12
-"""Members of an answer that stand in the verdict itself; longer lists are counted there and told below it."""
 STEPS = 24
 """Steps that are shown at once; the rest are a click away."""
 LOOKS = {
@@ -34,47 +32,38 @@ LOOKS = {
 
 
 def proof(
-    ruling: Mapping[str, Any],
+    ruling: Ruling,
     connection: Connection,
     *,
     switch: Callable[[str, str], str] | None = None,
     anchor: str = "proof",
     steps: int | None = STEPS,
 ) -> dict[str, Any]:
-    """What the macro shows of a ruling, given as `Ruling.as_dict()` or as the API gives a kept one.
+    """What the macro shows of a ruling.
 
     `switch(point, reading)` is an address that rules anew with that reading. `anchor` begins
     the ids on the page, so that several proofs can stand on one. So many `steps` are shown at
     once; with None nothing is folded away.
     """
-    [(kind, arguments)] = ruling["question"].items()
-    answer = {key: value for key, value in ruling["answer"].items() if key != "needs"}
-    needs = ruling.get("needs") or ruling["answer"].get("needs") or []
-    ruleset = ruling["ruleset"]
-    cited = [step["rule"] for step in ruling["steps"]] + [need["rule"] for need in needs]
-    rules = reference.digests(connection, ruleset, cited)
+    cited = [step.rule for step in ruling.steps] + [need.rule for need in ruling.needs]
     return {
         "anchor": anchor,
         "whole": steps is None,
-        "ruleset": ruleset,
-        "kind": kind,
-        "title": titles().get(kind, kind.replace("_", " ")),
-        "asked": arguments_in_words(arguments),
-        "verdict": _sentence(answer_in_words(answer, LISTED)),
-        "mood": mood(answer),
-        "lists": {
-            _sentence(key.replace("_", " ")): in_words(value)
-            for key, value in answer.items()
-            if is_long(value, LISTED)
-        },
-        "steps": [_step(step) for step in ruling["steps"]],
-        "shown": len(ruling["steps"]) if steps is None else steps,
-        "rules": rules,
-        "contested": [_point(ruleset, touched, switch) for touched in ruling["contested"]],
-        "needs": needs,
-        "expected": answer_in_words(ruling.get("expected") or {}, LISTED),
-        "ok": ruling.get("ok"),
-        "differences": ruling.get("differences", []),
+        "ruleset": ruling.ruleset,
+        "kind": ruling.kind,
+        "title": titles().get(ruling.kind, ruling.kind.replace("_", " ")),
+        "asked": words.arguments_in_words(ruling.question[ruling.kind]),
+        "verdict": words.verdict(ruling),
+        "mood": mood(ruling.answer),
+        "lists": words.lists(ruling),
+        "steps": [_step(step) for step in ruling.steps],
+        "shown": len(ruling.steps) if steps is None else steps,
+        "rules": reference.digests(connection, ruling.ruleset, cited),
+        "contested": [_point(ruling.ruleset, touched, switch) for touched in ruling.contested],
+        "needs": [words.need_in_words(ruling, need) for need in ruling.needs],
+        "expected": words.answer_in_words(ruling.expected or {}, words.LISTED),
+        "ok": ruling.ok,
+        "differences": ruling.differences(),
     }
 
 
@@ -107,7 +96,7 @@ def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> 
         shown.marks(position.board, connection),
         line=(place(shown.line[0]), place(shown.line[1])) if shown.line else None,
         path=[place(label) for label in shown.path],
-        costs={at: in_words(cost) for at, cost in shown.costs(position.board).items()},
+        costs={at: words.in_words(cost) for at, cost in shown.costs(position.board).items()},
     )
 
 
@@ -119,26 +108,22 @@ def mood(answer: Mapping[str, Any]) -> str:
     return "plain" if told is None else "yes" if told else "no"
 
 
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def titles() -> dict[str, str]:
     """What the kinds of question are called."""
     return {kind.name: kind.title for kind in kinds()}
 
 
-def _step(step: Mapping[str, Any]) -> dict[str, Any]:
-    effect = step["effect"]
-    look = next((look for look, effects in LOOKS.items() if effect in effects), "")
-    return {**step, "effect": str(effect), "look": look if isinstance(effect, str) else "number"}
+def _step(step: Step) -> dict[str, Any]:
+    look = next((look for look, effects in LOOKS.items() if step.effect in effects), "")
+    said = words.step_in_words(step)
+    return {**said._asdict(), "rule": step.rule, "look": look if isinstance(step.effect, str) else "number"}
 
 
 def _point(
     ruleset: str, touched: Mapping[str, Any], switch: Callable[[str, str], str] | None
 ) -> dict[str, Any]:
     """A contested point that the ruling touches; one that a later version no longer has is told by its id."""
-    point = contested_points(ruleset).get(touched["point"])
+    point = words.contested_point(ruleset, touched["point"])
     readings = [
         {
             "letter": letter,
@@ -150,10 +135,5 @@ def _point(
         }
         for letter, reading in (point.readings.items() if point else ())
     ]
-    return {
-        "id": touched["point"],
-        "title": point.title if point else "",
-        "reading": touched["reading"],
-        "decides": touched["decides"],
-        "readings": readings,
-    }
+    said = words.point_in_words(ruleset, touched)
+    return {**said._asdict(), "decides": touched["decides"], "readings": readings}

@@ -66,6 +66,8 @@ class RulesetFile(Strict):
     """Kinds of terrain that are printed on top of another and never fill a hex alone."""
     flags: tuple[Word, ...] = ()
     """Those features that a map file writes as `cave: true`."""
+    printed_positions: bool = False
+    """Whether positions with their fields of fire are printed on the map."""
 
     @model_validator(mode="after")
     def words_agree(self) -> RulesetFile:
@@ -485,6 +487,11 @@ def read_ruleset(code: str) -> Ruleset:
         read_form(folder / "sequence.yaml", SequenceFile),
         files_digest(data_files(folder)),
     )
+
+
+def rulesets_digest() -> str:
+    """Digest of every data file of every ruleset."""
+    return files_digest(data_files(FOLDER))
 
 
 def data_files(folder: Path) -> list[Path]:

@@ -21,8 +21,6 @@ from db.rulesets import (
     Ruleset,
     RulesetDataError,
     Strict,
-    data_files,
-    files_digest,
     read_form,
     read_ruleset,
 )
@@ -40,11 +38,6 @@ class SynonymsFile(Strict):
     """`synonyms.yaml`: groups of everyday words for one thing, common to all games."""
 
     groups: tuple[tuple[str, ...], ...]
-
-
-def rulesets_digest() -> str:
-    """Digest of every data file of every ruleset."""
-    return files_digest(data_files(FOLDER))
 
 
 def load_rulesets(connection: Connection) -> None:

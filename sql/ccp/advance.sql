@@ -1,192 +1,28 @@
--- needs: ccp/costs.sql
--- Where a ccp Advance goes, and what both orders share: the way, Exit Points, hidden fortifications (14.2, A43, O22).
+-- needs: ccp/exit.sql, ccp/hidden.sql, ccp/party.sql
+-- Where a ccp Advance goes, told rule by rule: O22, 14.2, 19.1, A43, F102.3, F104.
 
-create or replace function ccp._exit(map_id bigint, q integer, r integer, side text)
-returns table (effect text, note text)
-language sql stable rows 1
-as $$
-  select
-    case
-      when count(place.id) = 0 then 'forbids'
-      when bool_or(place.attributes ->> 'side' = _exit.side) then 'allows'
-      when bool_or(place.attributes ->> 'side' is null) then 'unknown'
-      else 'forbids'
-    end,
-    case
-      when count(place.id) = 0 then 'there is no Exit Point here'
-      when bool_or(place.attributes ->> 'side' = _exit.side)
-        then format('by Exit Point %s%s', min(place.code), ', worth ' || min(place.attributes ->> 'value'))
-      when bool_or(place.attributes ->> 'side' is null)
-        then format('the side that may leave by Exit Point %s', min(place.code))
-      else format('Exit Point %s is on its own map edge', min(place.code))
-    end
-  from public.map_feature_hex as at
-  inner join public.map_feature as place on place.id = at.feature and place.kind = 'exit'
-  where at.map_id = _exit.map_id
-    and at.q = _exit.q
-    and at.r = _exit.r
-    and at.role = 'at'
-$$;
+drop type if exists ccp.advance_leg cascade;
+create type ccp.advance_leg as (
+  i integer,
+  label text,
+  q integer,
+  r integer,
+  tunnel boolean,
+  blaze boolean,
+  enemy text,
+  mines boolean,
+  leaves boolean,
+  exit_effect text,
+  exit_note text,
+  fails boolean,
+  open boolean
+);
 
-comment on function ccp._exit(bigint, integer, integer, text) is
-'Whether a side may leave the map from a hex, and by which Exit Point (14.2.1).';
+comment on type ccp.advance_leg is
+'A step of an Advance: where it goes and what it meets there, whether it fails or cannot be told; q is null where no
+Advance goes.';
 
-create or replace function ccp._route(position_id bigint, unit text, path text[])
-returns table (i integer, fq integer, fr integer, start text, tq integer, tr integer, label text)
-language plpgsql stable rows 10
-set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-declare
-  origin record;
-  lost text;
-begin
-  select * into origin from positions.counter(_route.position_id, _route.unit);
-  select min(step.label)
-  into lost
-  from unnest(_route.path) as step (label)
-  inner join public.position on position.id = _route.position_id
-  left join public.hex on hex.map_id = position.map_id and hex.label = step.label
-  where hex.q is null;
-  if lost is not null then
-    raise exception 'there is no hex % on this map', lost using errcode = 'no_data_found';
-  end if;
-  return query
-  select
-    row_number() over (order by step.n)::integer,
-    lag(step.q, 1, origin.q) over (order by step.n),
-    lag(step.r, 1, origin.r) over (order by step.n),
-    lag(step.label, 1, origin.label) over (order by step.n),
-    step.q,
-    step.r,
-    step.label
-  from (
-    select
-      step.n,
-      hex.q,
-      hex.r,
-      hex.label
-    from unnest(_route.path) with ordinality as step (label, n)
-    inner join public.position on position.id = _route.position_id
-    inner join public.hex on hex.map_id = position.map_id and hex.label = step.label
-    -- its own hex may come first
-    where step.n > 1 or hex.label <> origin.label
-  ) as step;
-end
-$$;
-
-comment on function ccp._route(bigint, text, text[]) is
-'A way as steps, each from a hex to the next; the unit''s own hex may be left out at its beginning.';
-
-create or replace function ccp._hidden(position_id bigint, options jsonb)
-returns table (kind text, rule text, q integer, r integer, label text, placed boolean)
-language plpgsql stable rows 2
-as $$
-#variable_conflict use_column
-declare
-  twice text;
-begin
-  select wire.label
-  into twice
-  from jsonb_array_elements_text(_hidden.options -> 'hidden_wire') as wire (label)
-  inner join jsonb_array_elements_text(_hidden.options -> 'hidden_mines') as mines (label) on mines.label = wire.label
-  limit 1;
-  if twice is not null then
-    raise exception 'either wire or mines are revealed in %: a hex has one fortification (15.1.3)', twice
-      using errcode = 'no_data_found';
-  end if;
-  return query
-  select distinct
-    asked.kind,
-    asked.rule,
-    hex.q,
-    hex.r,
-    hex.label,
-    not ccp._is_water(hex.terrain)
-    and not exists (
-      select
-      from public.marker
-      where marker.position_id = _hidden.position_id
-        and marker.q = hex.q
-        and marker.r = hex.r
-        and marker.kind in (select fort.kind from ccp._fortifications() as fort)
-    )
-  from (values ('wire', 'hidden_wire', 'A43.7'), ('mines', 'hidden_mines', 'A43.2')) as asked (kind, word, rule)
-  cross join lateral jsonb_array_elements_text(_hidden.options -> asked.word) as named (label)
-  inner join public.position on position.id = _hidden.position_id
-  inner join public.hex on hex.map_id = position.map_id and hex.label = named.label;
-end
-$$;
-
-comment on function ccp._hidden(bigint, jsonb) is
-'Wire and mines that are revealed as the hex is entered, and whether they may be placed there (A43.2, A43.3, A43.7).';
-
-create or replace function ccp._hidden_in_vain(position_id bigint, options jsonb, qs integer[], rs integer[])
-returns table (rule text, at text, note text)
-language sql stable rows 2
-as $$
-  select
-    hidden.rule,
-    hidden.label,
-    case
-      when entered.q is null then format('it does not enter %s', hidden.label)
-      else format('no %s is placed in water or beside another fortification', hidden.kind)
-    end
-  from ccp._hidden(_hidden_in_vain.position_id, _hidden_in_vain.options) as hidden
-  left join (
-    select distinct
-      hex.q,
-      hex.r
-    from unnest(_hidden_in_vain.qs, _hidden_in_vain.rs) as hex (q, r)
-  ) as entered on entered.q = hidden.q and entered.r = hidden.r
-  where entered.q is null or not hidden.placed
-$$;
-
-comment on function ccp._hidden_in_vain(bigint, jsonb, integer[], integer[]) is
-'Wire and mines that are not placed, as the hex is not entered or may not have them (A43.2, A43.3, A43.7).';
-
-create or replace function ccp._end_told(
-  position_id bigint, side text, movers bigint[], q integer, r integer, policy jsonb
-)
-returns table (n integer, rule text, effect text, note text)
-language sql stable rows 2
-as $$
-  select
-    fact.n,
-    fact.rule,
-    fact.effect,
-    fact.note
-  from (
-    select coalesce(sum(ccp._figures(stat.kind)), 0) as figures
-    from ccp._stats(_end_told.position_id, _end_told.policy) as stat
-    where (stat.q = _end_told.q and stat.r = _end_told.r)
-      or stat.id = any(_end_told.movers)
-  ) as crowd
-  cross join lateral (
-    values
-    (
-      crowd.figures > 7, 1, '15.2.2', 'overstacked',
-      format('%s soldier figures, %s too many: the Cover of the hex is that much less', crowd.figures, crowd.figures - 7)
-    ),
-    (
-      _end_told.side = 'japan' and exists (
-        select
-        from public.marker
-        where marker.position_id = _end_told.position_id
-          and marker.q = _end_told.q
-          and marker.r = _end_told.r
-          and marker.kind = 'cave'
-      ), 2, 'F102.1.1', 'may enter cave',
-      'as the order ends it may go inside, at no cost and under no fire'
-    )
-  ) as fact (holds, n, rule, effect, note)
-  where fact.holds
-$$;
-
-comment on function ccp._end_told(bigint, text, bigint[], integer, integer, jsonb) is
-'What the hex does in which those who moved or advanced end: Overstacking, and a cave to go into (15.2.2, F102.1.1).';
-
-create or replace function ccp._advance_goals(position_id bigint, map_id bigint, q integer, r integer, side text)
+create or replace function ccp._advance_goals(party ccp.party)
 returns table (q integer, r integer, label text, tunnel boolean, blaze boolean, enemy text, mines boolean)
 language sql stable rows 8
 as $$
@@ -198,7 +34,7 @@ as $$
       bool_or(marker.kind = 'blaze') as blaze,
       bool_or(marker.kind = 'mines') as mines
     from public.marker
-    where marker.position_id = _advance_goals.position_id
+    where marker.position_id = (party.state).position_id
     group by marker.q, marker.r
   )
   select
@@ -210,54 +46,44 @@ as $$
     held.enemy,
     coalesce(marked.mines, false)
   from public.hex
-  cross join lateral (
-    select lattice.distance(_advance_goals.q, _advance_goals.r, hex.q, hex.r) as away
-  ) as place
+  cross join lateral (select lattice.distance(party.q, party.r, hex.q, hex.r) as away) as place
   left join marked on marked.q = hex.q and marked.r = hex.r
   left join lateral (
     select min(unit.code) as enemy
     from public.unit
-    where unit.position_id = _advance_goals.position_id
+    where unit.position_id = (party.state).position_id
       and unit.q = hex.q
       and unit.r = hex.r
-      and unit.side <> _advance_goals.side
+      and unit.side <> party.side
       and unit.kind <> 'aircraft'
   ) as held on true
-  where hex.map_id = _advance_goals.map_id
+  where hex.map_id = (party.state).map_id
     and (
       place.away = 1
       -- F102.3; it may have gone inside as the order began (F102.1.1)
       or (
         place.away > 1
         and marked.cave
-        and _advance_goals.side = 'japan'
+        and party.side = 'japan'
         and exists (
           select
           from marked as own
-          where own.q = _advance_goals.q
-            and own.r = _advance_goals.r
+          where own.q = party.q
+            and own.r = party.r
             and own.cave
         )
       )
     )
 $$;
 
-comment on function ccp._advance_goals(bigint, bigint, integer, integer, text) is
-'The hexes beside a hex, and for the Japanese in a cave hex every other cave: where an Advance could go (O22, F102.3).';
+comment on function ccp._advance_goals(ccp.party) is
+'The hexes beside a party, and for the Japanese in a cave hex every other cave: where an Advance could go (O22, F102.3).';
 
-create or replace function ccp._advance(
-  position_id bigint, unit text, path text[], options jsonb, conditions jsonb, policy jsonb
-)
-returns setof rulings.move_step
-language sql stable rows 8
+create or replace function ccp._advance_legs(party ccp.party, path text[])
+returns setof ccp.advance_leg
+language sql stable rows 1
 as $$
-  with party as materialized (
-    select * from ccp._party(_advance.position_id, _advance.unit, _advance.options, _advance.conditions, _advance.policy)
-  ),
-  hidden as materialized (
-    select * from ccp._hidden(_advance.position_id, _advance.options)
-  ),
-  step as materialized (
+  with step as materialized (
     select
       route.i,
       route.label,
@@ -270,14 +96,11 @@ as $$
       false as leaves,
       null::text as exit_effect,
       null::text as exit_note
-    from party
-    cross join ccp._route(_advance.position_id, _advance.unit, _advance.path) as route
-    left join lateral ccp._advance_goals(
-      _advance.position_id, party.map_id, party.q, party.r, party.side
-    ) as goal on goal.q = route.tq and goal.r = route.tr
+    from ccp._route(party, path) as route
+    left join lateral ccp._advance_goals(party) as goal on goal.q = route.tq and goal.r = route.tr
     union all
     select
-      1 + (select count(*) from ccp._route(_advance.position_id, _advance.unit, _advance.path))::integer,
+      1 + (select count(*) from ccp._route(party, path))::integer,
       party.label,
       null,
       null,
@@ -288,183 +111,216 @@ as $$
       true,
       out.effect,
       out.note
-    from party
-    cross join lateral ccp._exit(party.map_id, party.q, party.r, party.side) as out
-    where (_advance.options ->> 'exit')::boolean
-  ),
-  judged as materialized (
-    select
-      step.*,
-      party.apart,
-      party.label as start,
-      step.i > 1
-      or (step.q is null and not step.leaves)
-      or step.blaze
-      or coalesce(step.exit_effect = 'forbids', false)
-      or party.apart is not null as fails,
-      coalesce(step.exit_effect = 'unknown', false) as open
-    from step
-    cross join party
-  ),
-  told as (
-    select
-      judged.i,
-      fact.m,
-      fact.rule,
-      coalesce(fact.at, judged.label) as at,
-      fact.effect,
-      fact.note,
-      fact.point
-    from judged
-    cross join party
-    left join hidden on hidden.kind = 'wire' and hidden.placed and hidden.q = judged.q and hidden.r = judged.r
-    cross join lateral (
-      values
-      (
-        judged.i = 1 and party.in_cave and not judged.tunnel and not judged.fails, 0, 'F102.1.1', party.label,
-        'leaves cave', 'it comes out of the cave as the order begins, at no cost and under no fire', null
-      ),
-      (
-        judged.i = 1 and not judged.fails, 1, 'O22.1', null, 'advances',
-        'one hex, whatever it costs and whoever is there; no Op Fire', null
-      ),
-      (
-        judged.i = 1 and judged.tunnel and not judged.fails, 2, 'F102.3', null, 'tunnel',
-        'from inside its cave straight to another', null
-      ),
-      (
-        judged.i = 1 and not judged.fails and exists (
-          select
-          from public.marker
-          where marker.position_id = _advance.position_id
-            and marker.kind = 'mines'
-            and marker.q = party.q
-            and marker.r = party.r
-        ), 3, 'F104.1', party.label, 'roll',
-        'mines attack those who leave; hit or not, they are placed in the next hex', null
-      ),
-      (judged.i > 1, 4, 'O22.1', null, 'forbids', 'an Advance goes one hex and stops', null),
-      (
-        judged.i = 1 and judged.q is null and not judged.leaves, 4, 'O22.1', null, 'forbids',
-        format('not adjacent to %s, and no way from cave to cave', judged.start), null
-      ),
-      (judged.blaze, 4, 'O22.3', null, 'forbids', 'a blaze is impassable', null),
-      (
-        judged.apart is not null and judged.i = 1, 4, 'O22.1', party.label, 'forbids',
-        format('%s is not in this hex', judged.apart), null
-      ),
-      (judged.exit_effect is not null, 4, '14.2.1', null, judged.exit_effect, judged.exit_note, null),
-      (
-        hidden.q is not null and not judged.fails, 5, 'A43.7', null, 'places wire', 'wire is placed here', null
-      ),
-      (
-        judged.enemy is not null and not judged.fails, 6, '19.1', null, 'melee',
-        format('units of both sides are now in the hex, %s among them', judged.enemy), null
-      )
-    ) as fact (holds, m, rule, at, effect, note, point)
-    where fact.holds
-      and judged.i <= coalesce((select min(judged.i) from judged where judged.fails or judged.open), judged.i)
-    union all
-    -- one roll for all, but each has its own when a Hidden action finds them by the other reading (ccp-11)
-    select
-      judged.i,
-      5,
-      case when hidden.q is not null then 'A43.2' else 'F104.1' end,
-      judged.label,
-      'roll',
-      'mines attack those who enter',
-      case when hidden.q is not null and cardinality(party.ids) > 1 then 'ccp-11' end
-    from judged
-    cross join party
-    left join hidden on hidden.kind = 'mines' and hidden.placed and hidden.q = judged.q and hidden.r = judged.r
-    cross join lateral generate_series(
-      1, case when hidden.q is not null and party.mines = 'b' then cardinality(party.ids) else 1 end
-    )
-    where judged.i = 1
-      and (judged.mines or hidden.q is not null)
-      and not judged.fails
-    union all
-    select
-      1000,
-      0,
-      vain.rule,
-      vain.at,
-      'not placed',
-      vain.note,
-      null
-    from (
-      select
-        array_agg(judged.q) as qs,
-        array_agg(judged.r) as rs
-      from judged
-      where not judged.fails
-    ) as entered
-    cross join lateral ccp._hidden_in_vain(
-      _advance.position_id, _advance.options, entered.qs, entered.rs
-    ) as vain
-    union all
-    select
-      1000,
-      ending.n,
-      ending.rule,
-      judged.label,
-      ending.effect,
-      ending.note,
-      null
-    from judged
-    cross join party
-    cross join lateral ccp._end_told(
-      _advance.position_id, party.side, party.ids, judged.q, judged.r, _advance.policy
-    ) as ending
-    where judged.q is not null
-      and not exists (select from judged where judged.fails or judged.open)
-  ),
-  finish as (
-    select
-      min(judged.i) filter (where judged.fails) as fails,
-      min(judged.i) filter (where judged.open) as opens,
-      count(*) as steps
-    from judged
+    from ccp._exit(party, party.q, party.r) as out
+    where (party.options ->> 'exit')::boolean
   )
   select
-    line.rule,
+    step.*,
+    step.i > 1
+    or (step.q is null and not step.leaves)
+    or step.blaze
+    or coalesce(step.exit_effect = 'forbids', false)
+    or party.apart is not null,
+    coalesce(step.exit_effect = 'unknown', false)
+  from step
+$$;
+
+comment on function ccp._advance_legs(ccp.party, text[]) is
+'The steps of an Advance; there is to be one, to a hex or off the map (O22.1, 14.2).';
+
+create or replace function ccp._advance_leg_steps(party ccp.party, leg ccp.advance_leg)
+returns setof ccp.order_step
+language sql stable rows 2
+as $$
+  select
+    leg.i,
+    fact.m,
+    fact.rule,
+    coalesce(fact.at, leg.label),
+    fact.effect,
+    fact.note,
+    null,
+    null::integer,
+    null
+  from (
+    values
+    (
+      leg.i = 1 and party.in_cave and not leg.tunnel and not leg.fails, 0, 'F102.1.1', party.label,
+      'leaves cave', 'it comes out of the cave as the order begins, at no cost and under no fire'
+    ),
+    (
+      leg.i = 1 and not leg.fails, 1, 'O22.1', null, 'advances',
+      'one hex, whatever it costs and whoever is there; no Op Fire'
+    ),
+    (
+      leg.i = 1 and leg.tunnel and not leg.fails, 2, 'F102.3', null, 'tunnel',
+      'from inside its cave straight to another'
+    ),
+    (
+      leg.i = 1 and not leg.fails and exists (
+        select
+        from public.marker
+        where marker.position_id = (party.state).position_id
+          and marker.kind = 'mines'
+          and marker.q = party.q
+          and marker.r = party.r
+      ), 3, 'F104.1', party.label, 'roll',
+      'mines attack those who leave; hit or not, they are placed in the next hex'
+    ),
+    (leg.i > 1, 4, 'O22.1', null, 'forbids', 'an Advance goes one hex and stops'),
+    (
+      leg.i = 1 and leg.q is null and not leg.leaves, 4, 'O22.1', null, 'forbids',
+      format('not adjacent to %s, and no way from cave to cave', party.label)
+    ),
+    (leg.blaze, 4, 'O22.3', null, 'forbids', 'a blaze is impassable'),
+    (
+      party.apart is not null and leg.i = 1, 4, 'O22.1', party.label, 'forbids',
+      format('%s is not in this hex', party.apart)
+    ),
+    (leg.exit_effect is not null, 4, '14.2.1', null, leg.exit_effect, leg.exit_note),
+    (
+      leg.enemy is not null and not leg.fails, 6, '19.1', null, 'melee',
+      format('units of both sides are now in the hex, %s among them', leg.enemy)
+    )
+  ) as fact (holds, m, rule, at, effect, note)
+  where fact.holds
+$$;
+
+comment on function ccp._advance_leg_steps(ccp.party, ccp.advance_leg) is
+'What a step of an Advance does, and what forbids it (O22, 14.2.1, 19.1, F102, F104.1).';
+
+create or replace function ccp._advance_hidden_steps(party ccp.party, leg ccp.advance_leg)
+returns setof ccp.order_step
+language sql stable rows 1
+as $$
+  select
+    leg.i,
+    5,
+    'A43.7',
+    leg.label,
+    'places wire',
+    'wire is placed here',
+    null,
+    null::integer,
+    null
+  from ccp._hidden(party) as hidden
+  where hidden.kind = 'wire' and hidden.placed and hidden.q = leg.q and hidden.r = leg.r
+    and not leg.fails
+  union all
+  -- one roll for all, but each has its own when a Hidden action finds them by the other reading (ccp-11)
+  select
+    leg.i,
+    5,
+    case when hidden.q is not null then 'A43.2' else 'F104.1' end,
+    leg.label,
+    'roll',
+    'mines attack those who enter',
+    case when hidden.q is not null and cardinality(party.ids) > 1 then 'ccp-11' end,
+    null,
+    null
+  from (values (true)) as entry (entered)
+  left join ccp._hidden(party) as hidden
+    on hidden.kind = 'mines' and hidden.placed and hidden.q = leg.q and hidden.r = leg.r
+  cross join lateral generate_series(
+    1, case when hidden.q is not null and party.mines = 'b' then cardinality(party.ids) else 1 end
+  )
+  where leg.i = 1
+    and (leg.mines or hidden.q is not null)
+    and not leg.fails
+$$;
+
+comment on function ccp._advance_hidden_steps(ccp.party, ccp.advance_leg) is
+'Wire that is revealed, and mines that attack, in the hex of an Advance (A43.2, A43.7, F104.1, ccp-11).';
+
+create or replace function ccp._advance_verdict(party ccp.party, legs ccp.advance_leg[])
+returns setof ccp.order_step
+language sql stable rows 1
+as $$
+  select
+    1001,
+    0,
+    case when finish.steps = 0 then 'O20.3' else 'O22.1' end,
+    coalesce(halt.label, party.label),
+    case
+      when finish.steps = 0 or finish.fails is not null then 'illegal'
+      when finish.opens is not null then 'unknown'
+      else 'legal'
+    end,
+    case
+      when finish.steps = 0 then 'an Advance enters one hex'
+      when finish.fails is not null then 'it cannot advance there'
+      when finish.opens is not null then 'what is not told would decide it'
+      when halt.leaves then 'it leaves the map'
+      else 'it advances'
+    end,
+    null,
+    0,
+    null
+  from (
+    select
+      min(leg.i) filter (where leg.fails) as fails,
+      min(leg.i) filter (where leg.open) as opens,
+      count(*) as steps
+    from unnest(legs) as leg
+  ) as finish
+  left join unnest(legs) as halt on halt.i = coalesce(finish.fails, finish.opens, finish.steps)
+$$;
+
+comment on function ccp._advance_verdict(ccp.party, ccp.advance_leg[]) is
+'Whether an Advance may go where it is said to (O20.3, O22.1).';
+
+create or replace function ccp._advance(party ccp.party, path text[])
+returns setof rulings.move_step
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  legs ccp.advance_leg[] := array(select leg from ccp._advance_legs(party, path) as leg order by leg.i);
+  stop integer := (select min(leg.i) from unnest(legs) as leg where leg.fails or leg.open);
+  entered record;
+begin
+  select
+    array_agg(leg.q) as qs,
+    array_agg(leg.r) as rs
+  into entered
+  from unnest(legs) as leg
+  where not leg.fails;
+  return query
+  select
+    step.rule,
     null::text,
-    line.at,
-    line.effect,
-    line.note,
-    line.point,
-    case when line.i = 1001 then 0 end,
+    step.at,
+    step.effect,
+    step.note,
+    step.point,
+    step.halves,
     null::integer,
     null::text
   from (
-    select
-      told.*
-    from told
+    select step.*
+    from unnest(legs) as leg
+    cross join lateral ccp._advance_leg_steps(party, leg) as step
+    where leg.i <= coalesce(stop, leg.i)
     union all
-    select
-      1001,
-      0,
-      case when finish.steps = 0 then 'O20.3' else 'O22.1' end,
-      coalesce(halt.label, party.label),
-      case
-        when finish.steps = 0 or finish.fails is not null then 'illegal'
-        when finish.opens is not null then 'unknown'
-        else 'legal'
-      end,
-      case
-        when finish.steps = 0 then 'an Advance enters one hex'
-        when finish.fails is not null then 'it cannot advance there'
-        when finish.opens is not null then 'what is not told would decide it'
-        when halt.leaves then 'it leaves the map'
-        else 'it advances'
-      end,
-      null
-    from finish
-    cross join party
-    left join judged as halt on halt.i = coalesce(finish.fails, finish.opens, finish.steps)
-  ) as line
-  order by line.i, line.m, line.rule
+    select step.*
+    from unnest(legs) as leg
+    cross join lateral ccp._advance_hidden_steps(party, leg) as step
+    where leg.i <= coalesce(stop, leg.i)
+    union all
+    select * from ccp._hidden_steps(party, entered.qs, entered.rs)
+    union all
+    select step.*
+    from unnest(legs) as leg
+    cross join lateral ccp._ending_steps(party, leg.q, leg.r, leg.label) as step
+    where leg.q is not null
+      and stop is null
+    union all
+    select * from ccp._advance_verdict(party, legs)
+  ) as step
+  order by step.i, step.m, step.rule, step.at, step.note;
+end
 $$;
 
-comment on function ccp._advance(bigint, text, text[], jsonb, jsonb, jsonb) is
+comment on function ccp._advance(ccp.party, text[]) is
 'An Advance order: every rule that speaks, the verdict last (O22).';

@@ -1,178 +1,63 @@
--- needs: ccp/stats.sql
--- What a ccp step costs and what those who move have: 3.3.1.2, 4, 5.1, 18.2, O29, T81.2 to T99, F106.2.
+-- needs: ccp/party.sql
+-- What a ccp step costs and meets: 18.2, O29, T81.2 to T99, F106.2.
 --
 -- A step's cost has parts: what is entered (terrain, or the path, bridge or trench along which it is
 -- entered), night, and levels uphill. `ccp._entries` tells them for one way or for all steps of a
 -- region, so that ccp.move and ccp.reach cannot disagree.
 
-create or replace function ccp._movers(position_id bigint, unit text, options jsonb, policy jsonb)
-returns table (
-  id bigint,
-  code text,
-  side text,
-  kind text,
+drop type if exists ccp.ground cascade;
+create type ccp.ground as (
+  i integer,
   q integer,
   r integer,
   label text,
-  attributes jsonb,
-  follows boolean,
-  command integer,
-  broken_leader text,
-  -- movement of its own, in halves, before command; null: the counter does not tell
-  halves integer
-)
-language plpgsql stable rows 4
-set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-begin
-  return query
-  select
-    stat.id,
-    stat.code,
-    stat.side,
-    stat.kind,
-    stat.q,
-    stat.r,
-    stat.label,
-    stat.attributes,
-    stat.follows,
-    stat.command,
-    stat.broken_leader,
-    (2 * (stat.attributes ->> 'movement')::numeric)::integer
-    + 2 * stat.status
-    + 2 * coalesce((stat.attributes -> 'weapon' ->> 'movement')::integer, 0)
-  from ccp._stats(_movers.position_id, _movers.policy) as stat
-  where stat.code = _movers.unit
-    or stat.code in (select jsonb_array_elements_text(_movers.options -> 'with'));
-end
-$$;
+  terrain text,
+  level integer,
+  rule text,
+  halves integer,
+  dark integer,
+  word text,
+  enemy text,
+  bridge integer,
+  trench boolean,
+  strongpoint boolean,
+  wire boolean,
+  mines boolean
+);
 
-comment on function ccp._movers(bigint, text, jsonb, jsonb) is
-'The unit that moves and those that go with it, each with its movement before command (O29, 4, 5.1).';
+comment on type ccp.ground is
+'What a hex costs to enter by its terrain alone, and what a mover meets in it.';
+comment on column ccp.ground.halves is 'What entering costs where nothing but the terrain counts; null: not told';
+comment on column ccp.ground.dark is 'Added at night';
+comment on column ccp.ground.word is 'prohibited, or all points; of a bridge hex, from its side';
+comment on column ccp.ground.bridge is 'What the bridge in it costs along the bridge; null: there is none';
 
-create or replace function ccp._party(
-  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
-)
-returns table (
-  map_id bigint,
-  side text,
-  q integer,
-  r integer,
-  label text,
-  ids bigint[],
-  -- one that does not begin in the same hex
-  apart text,
-  -- whose movement is not told, and which leader's command
-  untold text,
-  untold_command text,
-  -- least movement of squads and teams, and of those whom nobody leads
-  squads integer,
-  leaders integer,
-  -- command of the leaders who go along, in halves
-  carried integer,
-  -- points that the question tells, in halves
-  told integer,
-  night boolean,
-  in_cave boolean,
-  -- the readings in force
-  wire text,
-  mines text,
-  trench text,
-  op_fire text,
-  bridge text
-)
-language plpgsql stable rows 1
-set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-declare
-  first record;
-  other record;
-begin
-  perform ccp._on_map(_party.position_id, _party.unit);
-  select * into first from positions.counter(_party.position_id, _party.unit);
-  for other in
-    select named.code
-    from jsonb_array_elements_text(_party.options -> 'with') as named (code)
-  loop
-    perform ccp._on_map(_party.position_id, other.code);
-    if (select counter.side from positions.counter(_party.position_id, other.code) as counter) <> first.side then
-      raise exception '% is no friend of % and cannot move along', other.code, _party.unit
-        using errcode = 'no_data_found';
-    end if;
-  end loop;
-  return query
-  select
-    position.map_id,
-    first.side,
-    first.q,
-    first.r,
-    first.label,
-    array_agg(mover.id order by mover.id),
-    min(mover.code) filter (where mover.q <> first.q or mover.r <> first.r),
-    min(mover.code) filter (where mover.halves is null),
-    min(mover.code) filter (where mover.kind in ('leader', 'hero') and mover.command is null),
-    min(mover.halves) filter (where mover.follows),
-    min(mover.halves) filter (where not mover.follows),
-    2 * coalesce(sum(mover.command), 0)::integer,
-    (2 * (_party.options ->> 'points')::numeric)::integer,
-    coalesce((coalesce(_party.conditions, position.conditions) ->> 'night')::boolean, false),
-    bool_or(mover.side = 'japan' and coalesce((mover.attributes ->> 'in_cave')::boolean, false)),
-    game.readings ->> 'ccp-5',
-    game.readings ->> 'ccp-11',
-    game.readings ->> 'ccp-17',
-    game.readings ->> 'ccp-19',
-    game.readings ->> 'ccp-24'
-  from public.position
-  cross join lateral positions.state(position.id, null, _party.policy) as game
-  cross join ccp._movers(_party.position_id, _party.unit, _party.options, _party.policy) as mover
-  where position.id = _party.position_id
-  group by position.id, game.readings;
-end
-$$;
+drop type if exists ccp.entry cascade;
+create type ccp.entry as (
+  i integer,
+  way text,
+  terrain text,
+  rule text,
+  halves integer,
+  unseen integer,
+  dark integer,
+  uphill integer,
+  word text,
+  enemy text,
+  bridge boolean,
+  out_of_wire boolean,
+  into_wire boolean,
+  out_of_mines boolean,
+  into_mines boolean,
+  point text
+);
 
-comment on function ccp._party(bigint, text, jsonb, jsonb, jsonb) is
-'Those who move together as one (O29.2): where from, what bounds their movement, and how contested points are read.';
-
-create or replace function ccp._allowance(
-  told integer, untold text, squads integer, leaders integer, carried integer, led integer
-)
-returns integer
-language sql immutable parallel safe
-return case
-  when told is not null then told
-  when untold is not null then null
-  else greatest(0, least(squads + carried + led, leaders))
-end;
-
-comment on function ccp._allowance(integer, text, integer, integer, integer, integer) is
-'Halves that a party has in all where leaders who stay there add `led`: the slowest decides (O29.2, 3.3.1.2).';
-
-create or replace function ccp._posts(position_id bigint, side text, movers bigint[], policy jsonb)
-returns table (q integer, r integer, led integer, untold text, broken text)
-language plpgsql stable rows 4
-set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-begin
-  return query
-  select
-    stat.q,
-    stat.r,
-    2 * coalesce(sum(stat.command), 0)::integer,
-    min(stat.code) filter (where stat.command is null),
-    min(stat.code) filter (where (stat.attributes ->> 'broken')::boolean)
-  from ccp._stats(_posts.position_id, _posts.policy) as stat
-  where stat.side = _posts.side
-    and stat.kind in ('leader', 'hero')
-    and not stat.id = any(_posts.movers)
-  group by stat.q, stat.r;
-end
-$$;
-
-comment on function ccp._posts(bigint, text, bigint[], jsonb) is
-'Where leaders stay who do not go along, and what they add there to squads and teams, in halves (3.3.1.2).';
+comment on type ccp.entry is
+'What entering a hex from the one beside it costs and meets, part by part.';
+comment on column ccp.entry.way is 'Along what it is entered: trench, a kind of path, bridge, or terrain';
+comment on column ccp.entry.halves is 'The cost of what is entered; null: not told; unseen: where no enemy sees the hex';
+comment on column ccp.entry.word is 'prohibited, or all points';
+comment on column ccp.entry.bridge is 'Whether a bridge is there, along it or not';
 
 create or replace function ccp._other_terrain(map_id bigint, q integer, r integer, features text[])
 returns table (code text, halves integer, word text, rule text)
@@ -216,31 +101,8 @@ comment on function ccp._other_terrain(bigint, integer, integer, text[]) is
 'What lies in a bridge hex beside the bridge, as its features or else its artwork tell; no row where that is open.';
 
 -- These are asked for a way or for a whole region; their plans are made once a session.
-create or replace function ccp._ground(
-  position_id bigint, map_id bigint, side text, night boolean, qs integer[], rs integer[]
-)
-returns table (
-  i integer,
-  q integer,
-  r integer,
-  label text,
-  terrain text,
-  level integer,
-  rule text,
-  -- what entering costs where nothing but the terrain counts; null: not told
-  halves integer,
-  -- added at night
-  dark integer,
-  -- prohibited, or all points; of a bridge hex, from its side
-  word text,
-  enemy text,
-  -- what the bridge in it costs along the bridge; null: there is none
-  bridge integer,
-  trench boolean,
-  strongpoint boolean,
-  wire boolean,
-  mines boolean
-)
+create or replace function ccp._ground(party ccp.party, qs integer[], rs integer[])
+returns setof ccp.ground
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
@@ -257,7 +119,7 @@ begin
       bool_or(marker.kind = 'mines') as mines,
       bool_or(marker.kind = 'blaze') as blaze
     from public.marker
-    where marker.position_id = _ground.position_id
+    where marker.position_id = (party.state).position_id
     group by marker.q, marker.r
   ),
   held as materialized (
@@ -266,8 +128,8 @@ begin
       unit.r,
       min(unit.code) as enemy
     from public.unit
-    where unit.position_id = _ground.position_id
-      and unit.side <> _ground.side
+    where unit.position_id = (party.state).position_id
+      and unit.side <> party.side
       and unit.kind <> 'aircraft'
     group by unit.q, unit.r
   ),
@@ -289,8 +151,8 @@ begin
       hex.r,
       found.*
     from public.hex
-    cross join lateral ccp._other_terrain(_ground.map_id, hex.q, hex.r, hex.features) as found
-    where hex.map_id = _ground.map_id
+    cross join lateral ccp._other_terrain((party.state).map_id, hex.q, hex.r, hex.features) as found
+    where hex.map_id = (party.state).map_id
       and hex.terrain = 'bridge'
       and (hex.q, hex.r) in (select * from unnest(_ground.qs, _ground.rs))
   )
@@ -304,7 +166,7 @@ begin
     case when hex.terrain = 'bridge' then coalesce(other.rule, cost.rule) else cost.rule end,
     case when hex.terrain = 'bridge' then other.halves else cost.halves end,
     -- 18.2: a Type costs one more
-    case when _ground.night then 2 else 0 end,
+    case when party.night then 2 else 0 end,
     case when marked.blaze then 'prohibited' else coalesce(other.word, cost.word) end,
     held.enemy,
     case when hex.terrain = 'bridge' then cost.halves end,
@@ -313,7 +175,7 @@ begin
     coalesce(marked.wire, false),
     coalesce(marked.mines, false)
   from unnest(_ground.qs, _ground.rs) with ordinality as place (q, r, i)
-  left join public.hex on hex.map_id = _ground.map_id and hex.q = place.q and hex.r = place.r
+  left join public.hex on hex.map_id = (party.state).map_id and hex.q = place.q and hex.r = place.r
   left join cost on cost.code = hex.terrain
   left join marked on marked.q = place.q and marked.r = place.r
   left join held on held.q = place.q and held.r = place.r
@@ -321,7 +183,7 @@ begin
 end
 $$;
 
-comment on function ccp._ground(bigint, bigint, text, boolean, integer[], integer[]) is
+comment on function ccp._ground(ccp.party, integer[], integer[]) is
 'What hexes cost to enter by their terrain alone, and what a mover meets in them; one off the map has no label.';
 
 create or replace function ccp._crossings(map_id bigint, q integer, r integer, radius integer)
@@ -375,40 +237,9 @@ comment on function ccp._crossings(bigint, integer, integer, integer) is
 'The hexsides near a hex that a path crosses, each with the cheapest path over it and its cost, seen and unseen.';
 
 create or replace function ccp._entries(
-  position_id bigint,
-  map_id bigint,
-  side text,
-  night boolean,
-  trench_reading text,
-  bridge_reading text,
-  fqs integer[],
-  frs integer[],
-  tqs integer[],
-  trs integer[]
+  party ccp.party, fqs integer[], frs integer[], tqs integer[], trs integer[]
 )
-returns table (
-  i integer,
-  -- along what it is entered: trench, a kind of path, bridge, or terrain
-  way text,
-  terrain text,
-  rule text,
-  -- null: not told
-  halves integer,
-  -- where no enemy sees the hex
-  unseen integer,
-  dark integer,
-  uphill integer,
-  -- prohibited, or all points
-  word text,
-  enemy text,
-  -- whether a bridge is there, along it or not
-  bridge boolean,
-  out_of_wire boolean,
-  into_wire boolean,
-  out_of_mines boolean,
-  into_mines boolean,
-  point text
-)
+returns setof ccp.entry
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
@@ -421,19 +252,15 @@ begin
       select max(lattice.distance(_entries.fqs[1], _entries.frs[1], goal.q, goal.r)) as radius
       from unnest(_entries.tqs, _entries.trs) as goal (q, r)
     ) as far
-    cross join lateral ccp._crossings(_entries.map_id, _entries.fqs[1], _entries.frs[1], far.radius) as crossing
+    cross join lateral ccp._crossings(
+      (party.state).map_id, _entries.fqs[1], _entries.frs[1], far.radius
+    ) as crossing
   ),
   start as materialized (
-    select *
-    from ccp._ground(
-      _entries.position_id, _entries.map_id, _entries.side, _entries.night, _entries.fqs, _entries.frs
-    )
+    select * from ccp._ground(party, _entries.fqs, _entries.frs)
   ),
   goal as materialized (
-    select *
-    from ccp._ground(
-      _entries.position_id, _entries.map_id, _entries.side, _entries.night, _entries.tqs, _entries.trs
-    )
+    select * from ccp._ground(party, _entries.tqs, _entries.trs)
   )
   select
     goal.i,
@@ -444,8 +271,8 @@ begin
     cost.unseen,
     case along.way
       when 'terrain' then goal.dark
-      when 'trench' then case when _entries.trench_reading = 'c' then goal.dark else 0 end
-      when 'bridge' then case when _entries.bridge_reading = 'a' then goal.dark else 0 end
+      when 'trench' then case when party.trench = 'c' then goal.dark else 0 end
+      when 'bridge' then case when party.bridge = 'a' then goal.dark else 0 end
       -- 18.2: a path is a Feature, which night does not touch
       else 0
     end,
@@ -460,8 +287,8 @@ begin
     start.mines,
     goal.mines,
     case
-      when along.way = 'trench' and (_entries.night or crossing.unseen < crossing.halves) then 'ccp-17'
-      when along.way = 'bridge' and _entries.night then 'ccp-24'
+      when along.way = 'trench' and (party.night or crossing.unseen < crossing.halves) then 'ccp-17'
+      when along.way = 'bridge' and party.night then 'ccp-24'
     end
   from goal
   inner join start on start.i = goal.i
@@ -493,14 +320,12 @@ begin
       end as halves,
       case
         when along.way = 'trench'
-          then case when _entries.trench_reading = 'b' then least(2, crossing.unseen) end
+          then case when party.trench = 'b' then least(2, crossing.unseen) end
         when along.way not in ('bridge', 'terrain') then crossing.unseen
       end as unseen
   ) as cost;
 end
 $$;
 
-comment on function ccp._entries(
-  bigint, bigint, text, boolean, text, text, integer[], integer[], integer[], integer[]
-) is
+comment on function ccp._entries(ccp.party, integer[], integer[], integer[], integer[]) is
 'What entering a hex from the one beside it costs and meets, part by part, for many such steps at once.';

@@ -1,9 +1,7 @@
--- needs: ccp/stats.sql, ccp/los.sql
+-- needs: ccp/arms.sql, ccp/los.sql, ccp/party.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
 
-create or replace function ccp._watched(
-  position_id bigint, side text, qs integer[], rs integer[], conditions jsonb, policy jsonb
-)
+create or replace function ccp._watched(party ccp.party, qs integer[], rs integer[])
 returns table (q integer, r integer, watcher text, points text[])
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
@@ -28,8 +26,8 @@ begin
       select
         stat.*,
         coalesce((stat.attributes ->> 'in_cave')::boolean, false) as in_cave
-      from ccp._stats(_watched.position_id, _watched.policy) as stat
-      where stat.side <> _watched.side
+      from ccp._stats(party.state) as stat
+      where stat.side <> party.side
         and stat.kind <> 'aircraft'
     ) as stat
     cross join lateral (
@@ -43,14 +41,11 @@ begin
     dark_rs := '{}';
     for line in
       select
-        told.i,
-        bool_or(told.effect = 'visible') as visible,
-        array_agg(distinct told.point) filter (where told.point is not null) as points
-      from ccp._told(
-        _watched.position_id, eye.q, eye.r, eye.id, open_qs, open_rs, null,
-        _watched.conditions, _watched.policy
-      ) as told
-      group by told.i
+        step.i,
+        bool_or(step.effect = 'visible') as visible,
+        array_agg(distinct step.point) filter (where step.point is not null) as points
+      from ccp._line_steps(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as step
+      group by step.i
     loop
       q := open_qs[line.i];
       r := open_rs[line.i];
@@ -68,48 +63,42 @@ begin
 end
 $$;
 
-comment on function ccp._watched(bigint, text, integer[], integer[], jsonb, jsonb) is
-'Which hexes an enemy of a side sees: a row a line that was tried, by whom if it is open, and the points it touches.';
+comment on function ccp._watched(ccp.party, integer[], integer[]) is
+'Which hexes an enemy of a party sees: a row a line that was tried, by whom if it is open, and the points it touches.';
 
-create or replace function ccp._op_fire(
-  position_id bigint, side text, movers bigint[], qs integer[], rs integer[], conditions jsonb, policy jsonb
+create or replace function ccp._op_fire_lines(state positions.state, arms ccp.arm[], qs integer[], rs integer[])
+returns table (
+  q integer,
+  r integer,
+  by text,
+  with_what text,
+  away integer,
+  strength integer,
+  untold boolean,
+  visible boolean,
+  hindrance integer,
+  points text[]
 )
-returns table (q integer, r integer, by text, rule text, effect text, note text, points text[])
 language sql stable rows 10
 as $$
-  with arm as materialized (
-    select arm.*
-    from ccp._arms(_op_fire.position_id, _op_fire.policy, _op_fire.movers) as arm
-    where arm.side <> _op_fire.side
-      and not arm.ordnance
-      and arm.barred is null
-  ),
-  goal as materialized (
-    select
-      hex.q,
-      hex.r,
-      hex.level::integer as level
-    from public.position
-    cross join unnest(_op_fire.qs, _op_fire.rs) as wanted (q, r)
-    inner join public.hex on hex.map_id = position.map_id and hex.q = wanted.q and hex.r = wanted.r
-    where position.id = _op_fire.position_id
-  ),
-  wanted as materialized (
+  with wanted as materialized (
     select
       arm.unit,
       arm.by,
       arm.q as fq,
       arm.r as fr,
-      goal.q,
-      goal.r,
-      lattice.distance(arm.q, arm.r, goal.q, goal.r) as away,
+      hex.q,
+      hex.r,
+      lattice.distance(arm.q, arm.r, hex.q, hex.r) as away,
       -- O27.3.1.2: a unit and its weapon fire together as X + Y; T89.2: height counts
-      max(arm.fp) + count(*) - 1 + max(sign(arm.level - goal.level)) as strength,
+      (max(arm.fp) + count(*) - 1 + max(sign(arm.level - hex.level)))::integer as strength,
       bool_or(arm.fp is null) as untold,
       string_agg(arm.name, ' and ' order by arm.arm) as with_what
-    from arm
-    inner join goal on lattice.distance(arm.q, arm.r, goal.q, goal.r) between arm.nearest and arm.farthest
-    group by arm.unit, arm.by, arm.q, arm.r, goal.q, goal.r
+    from unnest(_op_fire_lines.qs, _op_fire_lines.rs) as goal (q, r)
+    inner join public.hex on hex.map_id = state.map_id and hex.q = goal.q and hex.r = goal.r
+    inner join unnest(arms) as arm
+      on lattice.distance(arm.q, arm.r, hex.q, hex.r) between arm.nearest and arm.farthest
+    group by arm.unit, arm.by, arm.q, arm.r, hex.q, hex.r
   ),
   eye as materialized (
     select
@@ -124,43 +113,68 @@ as $$
   line as materialized (
     select
       eye.unit,
-      eye.qs[told.i] as q,
-      eye.rs[told.i] as r,
-      max(told.hindrance) filter (where told.effect = 'visible') as hindrance,
-      bool_or(told.effect = 'visible') as visible,
-      array_agg(distinct told.point) filter (where told.point is not null) as points
+      eye.qs[step.i] as q,
+      eye.rs[step.i] as r,
+      max(step.hindrance) filter (where step.effect = 'visible') as hindrance,
+      bool_or(step.effect = 'visible') as visible,
+      array_agg(distinct step.point) filter (where step.point is not null) as points
     from eye
-    cross join lateral ccp._told(
-      _op_fire.position_id, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null, _op_fire.conditions, _op_fire.policy
-    ) as told
-    group by eye.unit, eye.qs[told.i], eye.rs[told.i]
+    cross join lateral ccp._line_steps(
+      row(state, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null)::ccp.sighting
+    ) as step
+    group by eye.unit, eye.qs[step.i], eye.rs[step.i]
   )
   select
     wanted.q,
     wanted.r,
     wanted.by,
-    case
-      when not line.visible then 'O27.1.1'
-      when weak.rule is not null then weak.rule
-      else 'A41.1'
-    end,
+    wanted.with_what,
+    wanted.away,
+    wanted.strength,
+    wanted.untold,
+    line.visible,
+    line.hindrance,
+    line.points
+  from wanted
+  inner join line on line.unit = wanted.unit and line.q = wanted.q and line.r = wanted.r
+$$;
+
+comment on function ccp._op_fire_lines(positions.state, ccp.arm[], integer[], integer[]) is
+'Which of these arms reach which of these hexes: with what FP together, and whether in sight (O27.3.1.2, T89.2).';
+
+create or replace function ccp._op_fire(party ccp.party, qs integer[], rs integer[])
+returns table (q integer, r integer, by text, rule text, effect text, note text, points text[])
+language sql stable rows 10
+as $$
+  with arm as materialized (
+    select arm.*
+    from ccp._arms(party.state, party.ids) as arm
+    where arm.side <> party.side
+      and not arm.ordnance
+      and arm.barred is null
+  )
+  select
+    line.q,
+    line.r,
+    line.by,
+    coalesce(case when not line.visible then 'O27.1.1' end, weak.rule, 'A41.1'),
     case
       when not line.visible then 'hidden'
       when weak.rule is not null then 'hindered'
       else 'opportunity fire'
     end,
     case
-      when not line.visible then format('out of sight of %s', wanted.by)
-      when weak.rule is not null then format('%s: %s', wanted.with_what, weak.note)
+      when not line.visible then format('out of sight of %s', line.by)
+      when weak.rule is not null then format('%s: %s', line.with_what, weak.note)
       else format(
-        '%s at range %s%s', wanted.with_what, wanted.away,
+        '%s at range %s%s', line.with_what, line.away,
         case when line.hindrance > 0 then format(', hindered by %s', line.hindrance) end
       )
     end,
     line.points
-  from wanted
-  inner join line on line.unit = wanted.unit and line.q = wanted.q and line.r = wanted.r
-  left join lateral ccp._too_weak(wanted.strength::integer, line.hindrance) as weak on not wanted.untold
+  from (select array_agg(enemy::ccp.arm) as arms from arm as enemy) as every
+  cross join lateral ccp._op_fire_lines(party.state, every.arms, _op_fire.qs, _op_fire.rs) as line
+  left join lateral ccp._too_weak(line.strength, line.hindrance) as weak on not line.untold
   -- out of sight is told only where it could be read otherwise
   where line.visible or line.points is not null
   union all
@@ -174,7 +188,7 @@ as $$
     format('what %s, a broken leader, still commands', arm.broken_leader),
     array['ccp-29']
   from arm
-  inner join goal
+  inner join unnest(_op_fire.qs, _op_fire.rs) as goal (q, r)
     on lattice.distance(arm.q, arm.r, goal.q, goal.r) between arm.nearest and arm.farthest + arm.broken_command
   where arm.broken_command > 0
   union all
@@ -195,26 +209,18 @@ as $$
   where fact.holds
 $$;
 
-comment on function ccp._op_fire(bigint, text, bigint[], integer[], integer[], jsonb, jsonb) is
-'Who of the other side could fire at a unit that enters these hexes, with what and why not (A41, O27.3.2).';
+comment on function ccp._op_fire(ccp.party, integer[], integer[]) is
+'Who of the other side could fire at a party that enters these hexes, with what and why not (A41, O27.3.2).';
 
-create or replace function ccp._fire_told(
-  position_id bigint,
-  side text,
-  movers bigint[],
-  steps integer[],
-  qs integer[],
-  rs integer[],
-  leave boolean[],
-  conditions jsonb,
-  policy jsonb
+create or replace function ccp._op_fire_steps(
+  party ccp.party, steps integer[], qs integer[], rs integer[], leave boolean[]
 )
-returns table (i integer, rule text, effect text, note text, point text, by text)
+returns setof ccp.order_step
 language sql stable rows 10
 as $$
   with step as materialized (
     select *
-    from unnest(_fire_told.steps, _fire_told.qs, _fire_told.rs, _fire_told.leave) as step (i, q, r, leaves)
+    from unnest(_op_fire_steps.steps, _op_fire_steps.qs, _op_fire_steps.rs, leave) as step (i, q, r, leaves)
   ),
   fired as materialized (
     select fired.*
@@ -222,26 +228,20 @@ as $$
       select
         array_agg(hex.q) as qs,
         array_agg(hex.r) as rs
-      from (
-        select distinct
-          step.q,
-          step.r
-        from step
-      ) as hex
+      from (select distinct step.q, step.r from step) as hex
     ) as goal
-    cross join lateral ccp._op_fire(
-      _fire_told.position_id, _fire_told.side, _fire_told.movers, goal.qs, goal.rs,
-      _fire_told.conditions, _fire_told.policy
-    ) as fired
+    cross join lateral ccp._op_fire(party, goal.qs, goal.rs) as fired
     where goal.qs is not null
   )
   select
-    step.i,
+    coalesce(step.i, 1000),
+    case when step.i is null then 1 else 12 end,
     case
       when touched.n > 1 then 'O27.1.1'
       when step.leaves and fired.effect = 'opportunity fire' then 'A41.2'
       else fired.rule
     end,
+    hex.label,
     -- who fires is told once, whatever its sight hangs on
     case when touched.n > 1 then 'contested' else fired.effect end,
     case
@@ -249,31 +249,14 @@ as $$
       else fired.note
     end,
     touched.point,
+    null::integer,
     fired.by
   from fired
   left join step on step.q = fired.q and step.r = fired.r
+  left join public.hex on hex.map_id = (party.state).map_id and hex.q = step.q and hex.r = step.r
   left join lateral unnest(case when step.leaves then array['ccp-19'] else '{}' end || fired.points)
     with ordinality as touched (point, n) on true
 $$;
 
-comment on function ccp._fire_told(
-  bigint, text, bigint[], integer[], integer[], integer[], boolean[], jsonb, jsonb
-) is
+comment on function ccp._op_fire_steps(ccp.party, integer[], integer[], integer[], boolean[]) is
 'Op Fire at each step, on entering a hex or on leaving the map from it; without a step what is not told (A41, ccp-19).';
-
-create or replace function ccp._melee_left(position_id bigint, side text, movers bigint[], q integer, r integer)
-returns table (enemies text)
-language sql stable rows 1
-as $$
-  select string_agg(unit.code, ', ' order by unit.code) filter (where unit.side <> _melee_left.side)
-  from public.unit
-  where unit.position_id = _melee_left.position_id
-    and unit.q = _melee_left.q
-    and unit.r = _melee_left.r
-    and unit.kind <> 'aircraft'
-    and not unit.id = any(_melee_left.movers)
-  having bool_and(unit.side <> _melee_left.side)
-$$;
-
-comment on function ccp._melee_left(bigint, text, bigint[], integer, integer) is
-'Whom a melee holds no longer when the last of a side have left the hex (19.1); no row where it goes on or was none.';

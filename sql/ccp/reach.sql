@@ -11,28 +11,75 @@
 -- found by adding to its number. Steps whose cost is not that of terrain and slope (along paths,
 -- trenches, bridges) are few; ccp._entries prices them, and they override the rest.
 
-create or replace function ccp._region(
-  position_id bigint, map_id bigint, side text, night boolean, q integer, r integer, radius integer
-)
-returns table (
-  labels text[],
-  qs integer[],
-  rs integer[],
-  levels integer[],
-  -- halves to enter by terrain; 0: only along a path or bridge, -1: not at all, -2: for all points
-  ground integer[],
-  -- whether wire ends a move there
-  ends boolean[],
-  in_wire boolean,
-  bridges integer[]
-)
-language plpgsql stable rows 1
+drop type if exists ccp.region cascade;
+create type ccp.region as (
+  radius integer,
+  width integer,
+  origin integer,
+  labels text array,
+  qs integer array,
+  rs integer array,
+  levels integer array,
+  ground integer array,
+  ends boolean array,
+  allowances integer array,
+  bridge_qs integer array,
+  bridge_rs integer array
+);
+
+comment on type ccp.region is
+'The ground around a party as a square grid of cells, column by column; the party is in cell `origin`.';
+comment on column ccp.region.ground is
+'Halves to enter by terrain; 0: only along a path or bridge, -1: not at all, -2: for all points';
+comment on column ccp.region.ends is 'Whether a move ends there';
+comment on column ccp.region.allowances is 'What the party has in all in that cell, in halves';
+
+drop type if exists ccp.odd_steps cascade;
+create type ccp.odd_steps as (
+  slots integer array,
+  cells integer array,
+  goals integer array,
+  costs integer array,
+  unseens integer array,
+  roads boolean
+);
+
+comment on type ccp.odd_steps is
+'Steps of a region along paths, trenches and bridges: from cell to cell, the cost and that where no enemy sees the hex,
+and whether sight bears on any.';
+comment on column ccp.odd_steps.slots is 'Number of the step among the six of each cell';
+
+drop type if exists ccp.reached_hex cascade;
+create type ccp.reached_hex as (
+  q integer,
+  r integer,
+  label text,
+  halves integer,
+  n integer,
+  previous integer,
+  watcher text,
+  points text array
+);
+
+comment on type ccp.reached_hex is
+'A hex that a Move can end in: the least cost, the hex before it on the way; or, without a cost, a line of sight on which
+the cost of a road hex hangs: who sees it, and the points that the line touches.';
+
+create or replace function ccp._region(party ccp.party, posts ccp.post[], radius integer)
+returns ccp.region
+language plpgsql stable
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  region ccp.region;
+  in_wire boolean;
+  stays ccp.post;
 begin
-  return query
   select
+    _region.radius,
+    2 * _region.radius + 3,
+    (_region.radius + 1) * (2 * _region.radius + 3) + _region.radius + 2,
     array_agg(ground.label order by ground.i),
     array_agg(ground.q order by ground.i),
     array_agg(ground.r order by ground.i),
@@ -40,87 +87,94 @@ begin
     array_agg(
       case
         when ground.label is null or ground.enemy is not null or ground.word = 'prohibited' then -1
-        when lattice.distance(_region.q, _region.r, ground.q, ground.r) > _region.radius then -1
+        when lattice.distance(party.q, party.r, ground.q, ground.r) > _region.radius then -1
         when ground.word = 'all' then -2
         else coalesce(ground.halves + ground.dark, 0)
       end order by ground.i
     ),
     array_agg(ground.wire order by ground.i),
-    bool_or(ground.wire and ground.q = _region.q and ground.r = _region.r),
-    array_agg(ground.i) filter (where ground.bridge is not null)
+    array_fill(ccp._allowance(party, 0), array[count(*)::integer]),
+    array_agg(ground.q order by ground.i) filter (where ground.bridge is not null),
+    array_agg(ground.r order by ground.i) filter (where ground.bridge is not null)
+  into region
   from (
     select
       array_agg(across.q order by across.q, down.r) as qs,
       array_agg(down.r order by across.q, down.r) as rs
     -- with a rim of closed cells, so that no neighbour is outside the grid
-    from generate_series(_region.q - _region.radius - 1, _region.q + _region.radius + 1) as across (q)
-    cross join generate_series(_region.r - _region.radius - 1, _region.r + _region.radius + 1) as down (r)
+    from generate_series(party.q - _region.radius - 1, party.q + _region.radius + 1) as across (q)
+    cross join generate_series(party.r - _region.radius - 1, party.r + _region.radius + 1) as down (r)
   ) as grid
-  cross join lateral ccp._ground(
-    _region.position_id, _region.map_id, _region.side, _region.night, grid.qs, grid.rs
-  ) as ground;
+  cross join lateral ccp._ground(party, grid.qs, grid.rs) as ground;
+  -- F107.2: out of wire a move ends in the first hex
+  if region.ends[region.origin] then
+    region.ends := array_fill(true, array[cardinality(region.ground)]);
+  end if;
+  region.ends[region.origin] := false;
+  foreach stays in array posts loop
+    if lattice.distance(stays.q, stays.r, party.q, party.r) <= _region.radius then
+      region.allowances[region.origin + (stays.q - party.q) * region.width + stays.r - party.r]
+        := ccp._allowance(party, stays.led);
+    end if;
+  end loop;
+  return region;
 end
 $$;
 
-comment on function ccp._region(bigint, bigint, text, boolean, integer, integer, integer) is
-'The ground around a hex as a square grid of cells, column by column, with what each costs to enter.';
+comment on function ccp._region(ccp.party, ccp.post[], integer) is
+'The ground around a party, with what each cell costs to enter and what the party may spend in it.';
 
-create or replace function ccp._odd_steps(
-  position_id bigint,
-  map_id bigint,
-  side text,
-  night boolean,
-  trench_reading text,
-  bridge_reading text,
-  q integer,
-  r integer,
-  radius integer,
-  bridge_qs integer[],
-  bridge_rs integer[]
-)
-returns table (fq integer, fr integer, direction integer, halves integer, unseen integer)
-language plpgsql stable rows 20
-set plan_cache_mode = force_generic_plan
+create or replace function ccp._odd_pairs(party ccp.party, region ccp.region)
+returns table (q1 integer, r1 integer, q2 integer, r2 integer)
+language sql stable rows 20
 as $$
-#variable_conflict use_column
-begin
-  return query
   with fort as materialized (
     select distinct
       marker.q,
       marker.r
     from public.marker
-    where marker.position_id = _odd_steps.position_id
+    where marker.position_id = (party.state).position_id
       and marker.kind in ('trench', 'bunker', 'pillbox')
-      and lattice.distance(_odd_steps.q, _odd_steps.r, marker.q, marker.r) <= _odd_steps.radius
+      and lattice.distance(party.q, party.r, marker.q, marker.r) <= region.radius
   ),
   bridge as materialized (
-    select * from unnest(_odd_steps.bridge_qs, _odd_steps.bridge_rs) as bridge (q, r)
-  ),
-  pair as materialized (
-    select
-      hexes.q1,
-      hexes.r1,
-      hexes.q2,
-      hexes.r2
-    from ccp._crossings(_odd_steps.map_id, _odd_steps.q, _odd_steps.r, _odd_steps.radius) as crossing
-    cross join lateral lattice.side_hexes(crossing.x, crossing.y) as hexes
-    union
-    select
-      one.q,
-      one.r,
-      two.q,
-      two.r
-    from fort as one
-    inner join fort as two on lattice.distance(one.q, one.r, two.q, two.r) = 1
-    union
-    select
-      one.q,
-      one.r,
-      two.q,
-      two.r
-    from bridge as one
-    inner join bridge as two on lattice.distance(one.q, one.r, two.q, two.r) = 1
+    select * from unnest(region.bridge_qs, region.bridge_rs) as bridge (q, r)
+  )
+  select hexes.*
+  from ccp._crossings((party.state).map_id, party.q, party.r, region.radius) as crossing
+  cross join lateral lattice.side_hexes(crossing.x, crossing.y) as hexes
+  union
+  select
+    one.q,
+    one.r,
+    two.q,
+    two.r
+  from fort as one
+  inner join fort as two on lattice.distance(one.q, one.r, two.q, two.r) = 1
+  union
+  select
+    one.q,
+    one.r,
+    two.q,
+    two.r
+  from bridge as one
+  inner join bridge as two on lattice.distance(one.q, one.r, two.q, two.r) = 1
+$$;
+
+comment on function ccp._odd_pairs(ccp.party, ccp.region) is
+'Hexes beside each other in a region with a path, a trench or a bridge from one to the other.';
+
+create or replace function ccp._odd_steps(party ccp.party, region ccp.region)
+returns ccp.odd_steps
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  odd ccp.odd_steps;
+begin
+  with pair as materialized (
+    select * from ccp._odd_pairs(party, region)
   ),
   step as materialized (
     select
@@ -143,11 +197,13 @@ begin
     inner join lateral lattice.neighbours(start.q, start.r) as next on next.nq = start.nq and next.nr = start.nr
   )
   select
-    step.fq,
-    step.fr,
-    step.direction,
-    entry.halves + entry.dark + entry.uphill,
-    entry.unseen + entry.dark + entry.uphill
+    array_agg(6 * start.cell + step.direction - 6),
+    array_agg(start.cell),
+    array_agg(start.cell + (ccp._offsets(region.width))[step.direction]),
+    array_agg(cost.seen),
+    array_agg(coalesce(cost.unseen, cost.seen)),
+    bool_or(cost.unseen < cost.seen)
+  into odd
   from (
     select
       array_agg(step.fq order by step.i) as fqs,
@@ -156,22 +212,27 @@ begin
       array_agg(step.tr order by step.i) as trs
     from step
   ) as way
-  cross join lateral ccp._entries(
-    _odd_steps.position_id, _odd_steps.map_id, _odd_steps.side, _odd_steps.night,
-    _odd_steps.trench_reading, _odd_steps.bridge_reading, way.fqs, way.frs, way.tqs, way.trs
-  ) as entry
+  cross join lateral ccp._entries(party, way.fqs, way.frs, way.tqs, way.trs) as entry
   inner join step on step.i = entry.i
+  cross join lateral (
+    select region.origin + (step.fq - party.q) * region.width + step.fr - party.r as cell
+  ) as start
+  cross join lateral (
+    select
+      entry.halves + entry.dark + entry.uphill as seen,
+      entry.unseen + entry.dark + entry.uphill as unseen
+  ) as cost
   where way.fqs is not null
     and entry.word is null
     and entry.enemy is null
-    and entry.halves is not null;
+    and entry.halves is not null
+    and lattice.distance(step.fq, step.fr, party.q, party.r) <= region.radius;
+  return odd;
 end
 $$;
 
-comment on function ccp._odd_steps(
-  bigint, bigint, text, boolean, text, text, integer, integer, integer, integer[], integer[]
-) is
-'Every step near a hex along a path, a trench or a bridge, with its whole cost, and that where no enemy sees it.';
+comment on function ccp._odd_steps(ccp.party, ccp.region) is
+'Every step of a region along a path, a trench or a bridge, with its whole cost, and that where no enemy sees it.';
 
 create or replace function ccp._offsets(width integer)
 returns integer[]
@@ -201,21 +262,19 @@ $$;
 comment on function ccp._overriding(integer[], integer[], integer) is
 'Six steps a cell, of which a few have a cost of their own; null where none has.';
 
-create or replace function ccp._wave(
-  origin integer,
-  width integer,
-  levels integer[],
-  ground integer[],
-  allowances integer[],
-  ends boolean[],
-  odd integer[]
-)
+create or replace function ccp._wave(region ccp.region, odd integer[])
 returns table (n integer, halves integer, previous integer)
 language plpgsql immutable rows 100
 as $$
 #variable_conflict use_variable
 declare
-  offsets constant integer[] := ccp._offsets(width);
+  -- a variable is read faster than the field of a row
+  origin constant integer := region.origin;
+  levels constant integer[] := region.levels;
+  ground constant integer[] := region.ground;
+  allowances constant integer[] := region.allowances;
+  ends constant boolean[] := region.ends;
+  offsets constant integer[] := ccp._offsets(region.width);
   far constant integer := 1000000;
   spent integer[] := array_fill(far, array[cardinality(ground)]);
   came_from integer[] := array_fill(0, array[cardinality(ground)]);
@@ -270,136 +329,91 @@ begin
 end
 $$;
 
-comment on function ccp._wave(integer, integer, integer[], integer[], integer[], boolean[], integer[]) is
-'Least cost from a cell of a grid to every cell within the allowances, and the cell before it on a cheapest way.';
+comment on function ccp._wave(ccp.region, integer[]) is
+'Least cost from the party''s cell to every cell within the allowances, and the cell before it on a cheapest way.';
 
-create or replace function ccp._reached(position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb)
-returns table (
-  q integer,
-  r integer,
-  label text,
-  -- null: not a hex that is reached, but a line of sight on which the cost of a road hex hangs
-  halves integer,
-  n integer,
-  previous integer,
-  -- who sees the road hex, and the points that the line touches
-  watcher text,
-  points text[]
+create or replace function ccp._road_lines(
+  party ccp.party, region ccp.region, odd ccp.odd_steps, steps integer[]
 )
+returns table (cell integer, q integer, r integer, watcher text, points text[])
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with road as materialized (
+    select distinct
+      step.goal as cell,
+      region.qs[step.goal] as q,
+      region.rs[step.goal] as r
+    from ccp._wave(region, steps) as wave
+    inner join unnest(odd.cells, odd.goals, odd.costs, odd.unseens) as step (cell, goal, cost, unseen)
+      on step.cell = wave.n and step.unseen < step.cost
+    where wave.halves + step.unseen <= region.allowances[wave.n]
+      and not region.ends[wave.n]
+  )
+  select
+    road.cell,
+    road.q,
+    road.r,
+    line.watcher,
+    line.points
+  from road
+  left join ccp._watched(
+    party,
+    (select array_agg(road.q order by road.cell) from road),
+    (select array_agg(road.r order by road.cell) from road)
+  ) as line on line.q = road.q and line.r = road.r;
+end
+$$;
+
+comment on function ccp._road_lines(ccp.party, ccp.region, ccp.odd_steps, integer[]) is
+'The lines of sight to the road hexes that could be entered if no enemy saw them; one without a watcher where there is no
+enemy (T94).';
+
+create or replace function ccp._reached(party ccp.party)
+returns setof ccp.reached_hex
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  party record;
-  region record;
-  post record;
-  odd record;
-  -- lines of sight to road hexes; one without a watcher where there is no enemy
-  lines jsonb := '[]';
-  most integer;
-  radius integer;
-  width integer;
-  origin integer;
-  allowances integer[];
-  ends boolean[];
+  posts ccp.post[] := array(select post from ccp._posts(party) as post);
+  -- a step costs a point, but half of one along an unseen road
+  most integer := ccp._allowance(party, coalesce((select max(post.led) from unnest(posts) as post), 0));
+  radius integer := greatest(1, most / 2);
+  region ccp.region;
+  odd ccp.odd_steps;
   steps integer[];
   seen integer[];
+  lines jsonb := '[]';
 begin
-  select *
-  into party
-  from ccp._party(_reached.position_id, _reached.unit, _reached.options, _reached.conditions, _reached.policy);
-  select
-    ccp._allowance(
-      party.told, party.untold, party.squads, party.leaders, party.carried, coalesce(max(post.led), 0)
-    )
-  into most
-  from ccp._posts(_reached.position_id, party.side, party.ids, _reached.policy) as post;
   if most is null or party.apart is not null then
     return;
   end if;
-  -- a step costs a point, but half of one along an unseen road
-  radius := greatest(1, most / 2);
   loop
-    width := 2 * radius + 3;
-    origin := (radius + 1) * width + radius + 2;
-    select * into region
-    from ccp._region(
-      _reached.position_id, party.map_id, party.side, party.night, party.q, party.r, radius
-    );
-    allowances := array_fill(
-      ccp._allowance(party.told, party.untold, party.squads, party.leaders, party.carried, 0),
-      array[cardinality(region.ground)]
-    );
-    for post in
-      select
-        post.*,
-        origin + (post.q - party.q) * width + post.r - party.r as cell
-      from ccp._posts(_reached.position_id, party.side, party.ids, _reached.policy) as post
-      where lattice.distance(post.q, post.r, party.q, party.r) <= radius
-    loop
-      allowances[post.cell] := ccp._allowance(
-        party.told, party.untold, party.squads, party.leaders, party.carried, post.led
-      );
-    end loop;
-    -- F107.2: out of wire a move ends in the first hex
-    ends := case
-      when region.in_wire then array_fill(true, array[cardinality(region.ground)])
-      else region.ends
-    end;
-    ends[origin] := false;
-    select
-      array_agg(6 * start.cell + step.direction - 6) as slots,
-      array_agg(start.cell) as cells,
-      array_agg(start.cell + (ccp._offsets(width))[step.direction]) as goals,
-      array_agg(step.halves) as costs,
-      array_agg(coalesce(step.unseen, step.halves)) as unseens,
-      bool_or(step.unseen < step.halves) as roads
-    into odd
-    from ccp._odd_steps(
-      _reached.position_id, party.map_id, party.side, party.night, party.trench, party.bridge,
-      party.q, party.r, radius,
-      (select array_agg(region.qs[cell]) from unnest(region.bridges) as cell),
-      (select array_agg(region.rs[cell]) from unnest(region.bridges) as cell)
-    ) as step
-    cross join lateral (select origin + (step.fq - party.q) * width + step.fr - party.r as cell) as start
-    where lattice.distance(step.fq, step.fr, party.q, party.r) <= radius;
+    region := ccp._region(party, posts, radius);
+    odd := ccp._odd_steps(party, region);
     steps := ccp._overriding(odd.slots, odd.unseens, cardinality(region.ground));
     exit when odd.roads is not true or radius >= most;
     -- as if no enemy saw any road: the region is too small if one could go on at its edge
     exit when not exists (
       select
-      from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
-      where wave.halves < allowances[wave.n]
+      from ccp._wave(region, steps) as wave
+      where wave.halves < region.allowances[wave.n]
         and lattice.distance(region.qs[wave.n], region.rs[wave.n], party.q, party.r) = radius
     );
     radius := least(most, radius + greatest(2, most / 4));
   end loop;
   if odd.roads then
-    with road as materialized (
-      select distinct
-        step.goal as cell,
-        region.qs[step.goal] as q,
-        region.rs[step.goal] as r
-      from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
-      inner join unnest(odd.cells, odd.goals, odd.costs, odd.unseens) as step (cell, goal, cost, unseen)
-        on step.cell = wave.n and step.unseen < step.cost
-      where wave.halves + step.unseen <= allowances[wave.n]
-        and not ends[wave.n]
-    )
     select
-      coalesce(array_agg(road.cell) filter (where line.watcher is not null), '{}'),
+      coalesce(array_agg(line.cell) filter (where line.watcher is not null), '{}'),
       coalesce(
-        jsonb_agg(jsonb_build_object('q', road.q, 'r', road.r, 'watcher', line.watcher, 'points', line.points)), '[]'
+        jsonb_agg(jsonb_build_object('q', line.q, 'r', line.r, 'watcher', line.watcher, 'points', line.points)), '[]'
       )
     into seen, lines
-    from road
-    left join ccp._watched(
-      _reached.position_id, party.side,
-      (select array_agg(road.q order by road.cell) from road),
-      (select array_agg(road.r order by road.cell) from road),
-      _reached.conditions, _reached.policy
-    ) as line on line.q = road.q and line.r = road.r;
+    from ccp._road_lines(party, region, odd, steps) as line;
     steps := ccp._overriding(
       odd.slots,
       (
@@ -419,7 +433,7 @@ begin
     wave.previous,
     null::text,
     null::text[]
-  from ccp._wave(origin, width, region.levels, region.ground, allowances, ends, steps) as wave
+  from ccp._wave(region, steps) as wave
   union all
   select
     line.q,
@@ -434,36 +448,19 @@ begin
 end
 $$;
 
-comment on function ccp._reached(bigint, text, jsonb, jsonb, jsonb) is
+comment on function ccp._reached(ccp.party) is
 'Every hex that a Move can end in, its own among them, with the least cost and the hex before it on the way; and every
 line of sight that was asked about for it.';
 
-create or replace function ccp._reached_by(
-  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
-)
-returns table (
-  q integer,
-  r integer,
-  label text,
-  halves integer,
-  n integer,
-  previous integer,
-  watcher text,
-  points text[]
-)
+create or replace function ccp._reached_by(party ccp.party)
+returns setof ccp.reached_hex
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
-  if _reached_by.options ->> 'as' = 'advance' then
+  if party.options ->> 'as' = 'advance' then
     return query
-    with party as materialized (
-      select *
-      from ccp._party(
-        _reached_by.position_id, _reached_by.unit, _reached_by.options, _reached_by.conditions, _reached_by.policy
-      )
-    )
     select
       party.q,
       party.r,
@@ -473,7 +470,6 @@ begin
       null::integer,
       null::text,
       null::text[]
-    from party
     union all
     select
       goal.q,
@@ -484,24 +480,34 @@ begin
       1,
       null,
       null
-    from party
-    cross join lateral ccp._advance_goals(
-      _reached_by.position_id, party.map_id, party.q, party.r, party.side
-    ) as goal
+    from ccp._advance_goals(party) as goal
     where not goal.blaze
       and party.apart is null;
   else
-    return query
-    select *
-    from ccp._reached(
-      _reached_by.position_id, _reached_by.unit, _reached_by.options, _reached_by.conditions, _reached_by.policy
-    );
+    return query select * from ccp._reached(party);
   end if;
 end
 $$;
 
-comment on function ccp._reached_by(bigint, text, jsonb, jsonb, jsonb) is
+comment on function ccp._reached_by(ccp.party) is
 'Every hex that a Move or an Advance can end in, and the unit''s own first; lines of sight as ccp._reached tells them.';
+
+create or replace function ccp._asked_party(
+  position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
+)
+returns ccp.party
+language plpgsql stable
+as $$
+declare
+  state positions.state;
+begin
+  select * into state from positions.state(_asked_party.position_id, _asked_party.conditions, _asked_party.policy);
+  return ccp._party(state, _asked_party.unit, _asked_party.options);
+end
+$$;
+
+comment on function ccp._asked_party(bigint, text, jsonb, jsonb, jsonb) is
+'Those of whom a question about reach is asked.';
 
 create or replace function ccp.reach(
   position_id bigint,
@@ -518,7 +524,9 @@ as $$
     reached.r,
     reached.label,
     reached.halves
-  from ccp._reached_by(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy) as reached
+  from ccp._reached_by(
+    ccp._asked_party(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy)
+  ) as reached
   where reached.halves is not null
   order by reached.halves, reached.q, reached.r
 $$;
@@ -540,7 +548,9 @@ as $$
   with recursive reached as materialized (
     select *
     from ccp._reached_by(
-      reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
+      ccp._asked_party(
+        reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
+      )
     )
   ),
   way as (
@@ -569,53 +579,50 @@ $$;
 comment on function ccp.reach_path(bigint, text, text, jsonb, jsonb, jsonb) is
 'A cheapest way to a hex, the unit''s own hex first, with what has been spent; no row where there is none.';
 
-create or replace function ccp.reach_reasons(
-  position_id bigint,
-  unit text,
-  options jsonb default null,
-  conditions jsonb default null,
-  policy jsonb default null
-)
-returns setof rulings.move_step
-language sql stable rows 20
+drop type if exists ccp.reach_entry cascade;
+create type ccp.reach_entry as (
+  entry ccp.entry,
+  label text,
+  first boolean,
+  near boolean,
+  fq integer,
+  fr integer,
+  tq integer,
+  tr integer,
+  seen boolean
+);
+
+comment on type ccp.reach_entry is
+'A step from a hex that is reached to one beside it: whether it is the first, whether it goes beside the party, whether
+an enemy sees the road (null: nobody asked).';
+
+create or replace function ccp._reach_entries(party ccp.party, reached ccp.reached_hex[])
+returns setof ccp.reach_entry
+language sql stable rows 100
 as $$
-  with party as materialized (
+  with step as materialized (
     select
-      party.*,
-      coalesce(reach_reasons.options ->> 'as', 'move') = 'advance' as advances
-    from ccp._party(
-      reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
-      reach_reasons.policy
-    ) as party
+      hex.q as fq,
+      hex.r as fr,
+      goal.q as tq,
+      goal.r as tr,
+      goal.label,
+      hex.previous is null as first,
+      lattice.distance(party.q, party.r, goal.q, goal.r) <= 1 as near,
+      (row_number() over (order by hex.n, next.direction))::integer as i
+    from unnest(reached) as hex
+    cross join lateral lattice.neighbours(hex.q, hex.r) as next
+    inner join public.hex as goal on goal.map_id = (party.state).map_id and goal.q = next.nq and goal.r = next.nr
+    where hex.halves is not null
   ),
-  asked as materialized (
-    select *
-    from ccp._reached_by(
-      reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
-      reach_reasons.policy
-    )
-  ),
-  reached as materialized (
-    select asked.* from asked where asked.halves is not null
-  ),
-  line as materialized (
-    select asked.* from asked where asked.halves is null
-  ),
-  step as materialized (
+  road as materialized (
     select
-      reached.q as fq,
-      reached.r as fr,
-      hex.q as tq,
-      hex.r as tr,
-      hex.label,
-      reached.previous is null as first,
-      lattice.distance(party.q, party.r, hex.q, hex.r) <= 1 as near,
-      (row_number() over (order by reached.n, next.direction))::integer as i
-    from party
-    cross join reached
-    cross join lateral lattice.neighbours(reached.q, reached.r) as next
-    inner join public.hex on hex.map_id = party.map_id and hex.q = next.nq and hex.r = next.nr
-    where not party.advances
+      line.q,
+      line.r,
+      bool_or(line.watcher is not null) as seen
+    from unnest(reached) as line
+    where line.halves is null
+    group by line.q, line.r
   ),
   priced as materialized (
     select
@@ -627,8 +634,7 @@ as $$
       step.fr,
       step.tq,
       step.tr
-    from party
-    cross join (
+    from (
       select
         array_agg(step.fq order by step.i) as fqs,
         array_agg(step.fr order by step.i) as frs,
@@ -636,213 +642,270 @@ as $$
         array_agg(step.tr order by step.i) as trs
       from step
     ) as way
-    cross join lateral ccp._entries(
-      reach_reasons.position_id, party.map_id, party.side, party.night, party.trench, party.bridge,
-      way.fqs, way.frs, way.tqs, way.trs
-    ) as entry
+    cross join lateral ccp._entries(party, way.fqs, way.frs, way.tqs, way.trs) as entry
     inner join step on step.i = entry.i
-  ),
-  -- nobody goes on from wire or water, nor farther than one hex out of wire
-  entry as materialized (
-    select priced.*
-    from priced
-    where priced.first
-      or (
-        not (select bool_or(start.first and start.out_of_wire) from priced as start)
-        and (priced.fq, priced.fr) not in (
-          select
-            halt.tq,
-            halt.tr
-          from priced as halt
-          where halt.into_wire
-            or (halt.word = 'all' and not halt.bridge)
-        )
-      )
-  ),
-  told as (
-    select
-      1 as part,
-      allowance.n,
-      allowance.rule,
-      allowance.at,
-      allowance.effect,
-      allowance.note,
-      allowance.point,
-      allowance.halves
-    from party
-    cross join lateral ccp._allowance_told(
-      reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.policy
-    ) as allowance
-    where not party.advances
-    union all
-    select distinct
-      1,
-      50,
-      '3.3.1.2',
-      reached.label,
-      to_char(post.led / 2, 'FMSG9'),
-      'command of the leaders who stay there, for squads and teams that come by',
-      case when post.broken is not null then 'ccp-29' end,
-      post.led
-    from party
-    cross join lateral ccp._posts(reach_reasons.position_id, party.side, party.ids, reach_reasons.policy) as post
-    inner join reached on reached.q = post.q and reached.r = post.r and reached.previous is not null
-    where party.squads is not null
-      and party.told is null
-      and not party.advances
-      and (post.led > 0 or post.broken is not null)
-      and exists (select from entry where entry.fq = post.q and entry.fr = post.r)
-    union all
-    select
-      1,
-      60,
-      '3.3.1.2',
-      null,
-      'unknown',
-      format('the command number of %s', coalesce(party.untold_command, min(post.untold))),
-      null,
-      null
-    from party
-    left join lateral ccp._posts(
-      reach_reasons.position_id, party.side, party.ids, reach_reasons.policy
-    ) as post on exists (select from reached where reached.q = post.q and reached.r = post.r)
-    where party.squads is not null
-      and party.told is null
-      and not party.advances
-    group by party.untold_command
-    having coalesce(party.untold_command, min(post.untold)) is not null
-    union all
-    select distinct
-      2,
-      fact.n,
-      fact.rule,
-      null,
-      'cost',
-      fact.note,
-      fact.point,
-      fact.halves
-    from entry
-    left join (
-      select
-        line.q,
-        line.r,
-        bool_or(line.watcher is not null) as seen
-      from line
-      group by line.q, line.r
-    ) as road on road.q = entry.tq and road.r = entry.tr
-    cross join lateral (
-      values
-      (
-        coalesce(entry.unseen, entry.halves) = entry.halves or (entry.unseen < entry.halves and road.seen), 1,
-        entry.rule,
-        case
-          when entry.way = 'trench' then 'between trench and trench, bunker or pillbox'
-          when entry.way = 'bridge' then 'over the bridge'
-          when entry.way = 'terrain' then replace(entry.terrain, '_', ' ')
-          else format('along the %s', entry.way)
-        end,
-        entry.point, entry.halves
-      ),
-      (
-        entry.unseen < entry.halves and not road.seen, 2, entry.rule,
-        format('along the %s, where no enemy sees it', entry.way), entry.point, entry.unseen
-      ),
-      (entry.dark > 0, 3, '18.2', 'at night', entry.point, entry.dark),
-      (entry.uphill > 0, 4, 'T89.1', 'for each level up', null, 2)
-    ) as fact (holds, n, rule, note, point, halves)
-    where fact.holds
-      and entry.word is null
-    union all
-    select distinct
-      3,
-      fact.n,
-      fact.rule,
-      entry.label,
-      fact.effect,
-      fact.note,
-      null,
-      null::integer
-    from entry
-    cross join lateral (
-      values
-      (entry.enemy is not null, 1, 'O29.4', 'forbids', 'enemy-occupied'),
-      (entry.word = 'prohibited', 2, 'O29.4', 'forbids', 'a blaze is impassable'),
-      (
-        entry.word = 'all', 3, 'T99', case when entry.near then 'stops' else 'forbids' end,
-        'a water barrier is entered only as the first and last hex of a move, for all points'
-      ),
-      (entry.into_wire, 4, 'F107.2', 'stops', 'all points are lost in the wire'),
-      (entry.first and entry.out_of_wire, 4, 'F107.2', 'stops', 'out of wire it stops in the first hex'),
-      (
-        entry.word is null and entry.halves is null, 5, entry.rule, 'unknown',
-        format('the other terrain in the bridge hex %s', entry.label)
-      )
-    ) as fact (holds, n, rule, effect, note)
-    where fact.holds
-    union all
-    select distinct
-      4,
-      1,
-      'T94',
-      hex.label,
-      case when line.watcher is null then 'unseen' else 'seen' end,
-      'a line of sight to this hex could be read otherwise',
-      touched.point,
-      null::integer
-    from party
-    cross join line
-    cross join lateral unnest(line.points) as touched (point)
-    inner join public.hex on hex.map_id = party.map_id and hex.q = line.q and hex.r = line.r
-    union all
-    select
-      5,
-      fact.n,
-      fact.rule,
-      party.label,
-      fact.effect,
-      fact.note,
-      null,
-      null
-    from party
-    cross join lateral (
-      select count(*) as hexes
-      from reached
-      where reached.previous is not null
-    ) as found
-    cross join lateral (
-      values
-      (
-        party.apart is not null, 1, case when party.advances then 'O22.1' else 'O29.2' end, 'forbids',
-        format('%s does not begin in this hex and cannot move along', party.apart)
-      ),
-      (
-        not party.advances and found.hexes = 0 and party.apart is null and (party.told is not null or party.untold is null),
-        2, 'O29', 'forbids', 'no hex can be entered: it cannot be activated to Move'
-      ),
-      (
-        party.advances and party.apart is null, 3, 'O22.1', 'advances',
-        'one hex, whatever it costs and whoever is there, but for a blaze'
-      ),
-      (
-        party.advances and party.apart is null and exists (
-          select from reached where lattice.distance(party.q, party.r, reached.q, reached.r) > 1
-        ), 4, 'F102.3', 'tunnel', 'from inside its cave straight to another'
-      )
-    ) as fact (holds, n, rule, effect, note)
-    where fact.holds
   )
   select
-    told.rule,
-    null::text,
-    told.at,
-    told.effect,
-    told.note,
-    told.point,
-    told.halves,
-    null::integer,
+    row(
+      priced.i, priced.way, priced.terrain, priced.rule, priced.halves, priced.unseen, priced.dark, priced.uphill,
+      priced.word, priced.enemy, priced.bridge, priced.out_of_wire, priced.into_wire, priced.out_of_mines,
+      priced.into_mines, priced.point
+    )::ccp.entry,
+    priced.label,
+    priced.first,
+    priced.near,
+    priced.fq,
+    priced.fr,
+    priced.tq,
+    priced.tr,
+    road.seen
+  from priced
+  left join road on road.q = priced.tq and road.r = priced.tr
+  -- nobody goes on from wire or water, nor farther than one hex out of wire
+  where priced.first
+    or (
+      not (select bool_or(start.first and start.out_of_wire) from priced as start)
+      and (priced.fq, priced.fr) not in (
+        select
+          halt.tq,
+          halt.tr
+        from priced as halt
+        where halt.into_wire
+          or (halt.word = 'all' and not halt.bridge)
+      )
+    )
+$$;
+
+comment on function ccp._reach_entries(ccp.party, ccp.reached_hex[]) is
+'Every step from the hexes that are reached to those beside them, with what it costs and meets.';
+
+create or replace function ccp._reach_command_steps(
+  party ccp.party, reached ccp.reached_hex[], entries ccp.reach_entry[]
+)
+returns setof ccp.order_step
+language sql stable rows 2
+as $$
+  with post as materialized (
+    select
+      post.*,
+      hex.label,
+      hex.previous is not null as entered
+    from ccp._posts(party) as post
+    inner join unnest(reached) as hex on hex.q = post.q and hex.r = post.r and hex.halves is not null
+  )
+  select distinct
+    1,
+    50,
+    '3.3.1.2',
+    post.label,
+    to_char(post.led / 2, 'FMSG9'),
+    'command of the leaders who stay there, for squads and teams that come by',
+    case when post.broken is not null then 'ccp-29' end,
+    post.led,
     null::text
-  from told
-  order by told.part, told.n, told.rule, told.at, told.note
+  from post
+  where post.entered
+    and (post.led > 0 or post.broken is not null)
+    and exists (select from unnest(entries) as entry where entry.fq = post.q and entry.fr = post.r)
+  union all
+  select
+    1,
+    60,
+    '3.3.1.2',
+    null,
+    'unknown',
+    format('the command number of %s', doubtful.code),
+    null,
+    null,
+    null
+  from (select coalesce(party.untold_command, min(post.untold)) as code from post) as doubtful
+  where doubtful.code is not null
+$$;
+
+comment on function ccp._reach_command_steps(ccp.party, ccp.reached_hex[], ccp.reach_entry[]) is
+'What leaders who stay where they are add to squads and teams that come by, and whose command is not told (3.3.1.2).';
+
+create or replace function ccp._reach_cost_steps(entry ccp.entry, seen boolean)
+returns setof ccp.order_step
+language sql stable rows 2
+as $$
+  select
+    2,
+    fact.m,
+    fact.rule,
+    null,
+    'cost',
+    fact.note,
+    fact.point,
+    fact.halves,
+    null
+  from (
+    values
+    (
+      coalesce(entry.unseen, entry.halves) = entry.halves or (entry.unseen < entry.halves and seen), 1,
+      entry.rule,
+      case
+        when entry.way = 'trench' then 'between trench and trench, bunker or pillbox'
+        when entry.way = 'bridge' then 'over the bridge'
+        when entry.way = 'terrain' then replace(entry.terrain, '_', ' ')
+        else format('along the %s', entry.way)
+      end,
+      entry.point, entry.halves
+    ),
+    (
+      entry.unseen < entry.halves and not seen, 2, entry.rule,
+      format('along the %s, where no enemy sees it', entry.way), entry.point, entry.unseen
+    ),
+    (entry.dark > 0, 3, '18.2', 'at night', entry.point, entry.dark),
+    (entry.uphill > 0, 4, 'T89.1', 'for each level up', null, 2)
+  ) as fact (holds, m, rule, note, point, halves)
+  where fact.holds
+    and entry.word is null
+$$;
+
+comment on function ccp._reach_cost_steps(ccp.entry, boolean) is
+'The parts of a step''s cost, as they are told of a whole reach (O29, 18.2, T89.1, T94).';
+
+create or replace function ccp._reach_bar_steps(entry ccp.entry, label text, first boolean, near boolean)
+returns setof ccp.order_step
+language sql stable rows 1
+as $$
+  select
+    3,
+    fact.m,
+    fact.rule,
+    _reach_bar_steps.label,
+    fact.effect,
+    fact.note,
+    null,
+    null::integer,
+    null
+  from (
+    values
+    (entry.enemy is not null, 1, 'O29.4', 'forbids', 'enemy-occupied'),
+    (entry.word = 'prohibited', 2, 'O29.4', 'forbids', 'a blaze is impassable'),
+    (
+      entry.word = 'all', 3, 'T99', case when near then 'stops' else 'forbids' end,
+      'a water barrier is entered only as the first and last hex of a move, for all points'
+    ),
+    (entry.into_wire, 4, 'F107.2', 'stops', 'all points are lost in the wire'),
+    (first and entry.out_of_wire, 4, 'F107.2', 'stops', 'out of wire it stops in the first hex'),
+    (
+      entry.word is null and entry.halves is null, 5, entry.rule, 'unknown',
+      format('the other terrain in the bridge hex %s', _reach_bar_steps.label)
+    )
+  ) as fact (holds, m, rule, effect, note)
+  where fact.holds
+$$;
+
+comment on function ccp._reach_bar_steps(ccp.entry, text, boolean, boolean) is
+'What shuts a hex out of a reach, ends the move in it, or leaves it open (O29.4, T99, F107.2).';
+
+create or replace function ccp._reach_whole_steps(party ccp.party, reached ccp.reached_hex[])
+returns setof ccp.order_step
+language sql stable rows 1
+as $$
+  select
+    5,
+    fact.m,
+    fact.rule,
+    party.label,
+    fact.effect,
+    fact.note,
+    null,
+    null::integer,
+    null
+  from (
+    select
+      coalesce(party.options ->> 'as', 'move') = 'advance' as advances,
+      count(*) filter (where hex.previous is not null) as hexes,
+      bool_or(lattice.distance(party.q, party.r, hex.q, hex.r) > 1) as far
+    from unnest(reached) as hex
+    where hex.halves is not null
+  ) as found
+  cross join lateral (
+    values
+    (
+      party.apart is not null, 1, case when found.advances then 'O22.1' else 'O29.2' end, 'forbids',
+      format('%s does not begin in this hex and cannot move along', party.apart)
+    ),
+    (
+      not found.advances and found.hexes = 0 and party.apart is null
+      and (party.points is not null or party.untold is null),
+      2, 'O29', 'forbids', 'no hex can be entered: it cannot be activated to Move'
+    ),
+    (
+      found.advances and party.apart is null, 3, 'O22.1', 'advances',
+      'one hex, whatever it costs and whoever is there, but for a blaze'
+    ),
+    (
+      found.advances and party.apart is null and found.far, 4, 'F102.3', 'tunnel',
+      'from inside its cave straight to another'
+    )
+  ) as fact (holds, m, rule, effect, note)
+  where fact.holds
+$$;
+
+comment on function ccp._reach_whole_steps(ccp.party, ccp.reached_hex[]) is
+'What is so of a reach as a whole: nobody can move, or it is an Advance (O22.1, O29, F102.3).';
+
+create or replace function ccp.reach_reasons(
+  position_id bigint,
+  unit text,
+  options jsonb default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns setof rulings.move_step
+language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  party ccp.party := ccp._asked_party(
+    reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
+    reach_reasons.policy
+  );
+  reached ccp.reached_hex[] := array(select hex from ccp._reached_by(party) as hex);
+  moves boolean := coalesce(reach_reasons.options ->> 'as', 'move') <> 'advance';
+  entries ccp.reach_entry[] := '{}';
+begin
+  if moves then
+    entries := array(select goal from ccp._reach_entries(party, reached) as goal);
+  end if;
+  return query
+  select step.rule, null::text, step.at, step.effect, step.note, step.point, step.halves, null::integer, null::text
+  from (
+    select 1 as i, step.m, step.rule, step.at, step.effect, step.note, step.point, step.halves, step.by
+    from ccp._allowance_steps(party) as step
+    where moves
+    union all
+    select *
+    from ccp._reach_command_steps(party, reached, entries)
+    where moves
+      and party.squads is not null
+      and party.points is null
+    union all
+    select distinct step.*
+    from unnest(entries) as goal
+    cross join lateral ccp._reach_cost_steps(goal.entry, goal.seen) as step
+    union all
+    select distinct step.*
+    from unnest(entries) as goal
+    cross join lateral ccp._reach_bar_steps(goal.entry, goal.label, goal.first, goal.near) as step
+    union all
+    select distinct
+      4, 1, 'T94', hex.label, case when line.watcher is null then 'unseen' else 'seen' end,
+      'a line of sight to this hex could be read otherwise', touched.point, null::integer, null::text
+    from unnest(reached) as line
+    cross join lateral unnest(line.points) as touched (point)
+    inner join public.hex on hex.map_id = (party.state).map_id and hex.q = line.q and hex.r = line.r
+    where line.halves is null
+    union all
+    select * from ccp._reach_whole_steps(party, reached)
+  ) as step
+  order by step.i, step.m, step.rule, step.at, step.note, step.effect, step.point, step.halves;
+end
 $$;
 
 comment on function ccp.reach_reasons(bigint, text, jsonb, jsonb, jsonb) is

@@ -1,8 +1,53 @@
--- needs: ccp/command.sql, ccp/fan.sql
--- What a ccp counter is worth where it stands: 3.1, 3.3.1.2, 3.3.1.3, 4.1.2, 4.2.2, 5, 19.1, F107.
+-- needs: positions/state.sql, rulings/step.sql
+-- What a ccp counter is worth where it stands, its morale among it: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
 --
 -- Movement, fire and stacking all begin here: who commands in a unit's hex, what veteran and
--- suppressed markers change, whether wire or a melee is there, and what each arm could fire.
+-- suppressed markers change, whether wire or a melee is there.
+
+drop type if exists ccp.stat cascade;
+create type ccp.stat as (
+  id bigint,
+  code text,
+  side text,
+  kind text,
+  q integer,
+  r integer,
+  label text,
+  terrain text,
+  level integer,
+  attributes jsonb,
+  follows boolean,
+  command integer,
+  led integer,
+  untold text,
+  broken_leader text,
+  broken_command integer,
+  status integer,
+  wire boolean,
+  melee boolean
+);
+
+comment on type ccp.stat is
+'A unit on the map with what changes its numbers where it stands.';
+comment on column ccp.stat.follows is 'Whether it is a squad or team, which leaders in its hex improve';
+comment on column ccp.stat.command is 'The command number that it has itself; null where it has none or none is told';
+comment on column ccp.stat.led is 'What leaders in its hex add to it';
+comment on column ccp.stat.untold is 'The leader in its hex whose command number is not told';
+comment on column ccp.stat.broken_leader is 'The broken leader in its hex; broken_command: what the counters of such leaders say';
+comment on column ccp.stat.status is 'Veteran and suppressed together';
+
+drop type if exists ccp.stat_step cascade;
+create type ccp.stat_step as (
+  n integer,
+  code text,
+  rule text,
+  effect text,
+  note text,
+  point text
+);
+
+comment on type ccp.stat_step is
+'A rule that speaks on a hex or on a unit in it, in order of n.';
 
 create or replace function ccp._is_water(terrain text)
 returns boolean
@@ -20,53 +65,9 @@ return case kind when 'squad' then 4 when 'team' then 2 when 'aircraft' then 0 e
 comment on function ccp._figures(text) is
 'Soldier figures on a counter (3, 15.2.1).';
 
-create or replace function ccp._fortifications()
-returns table (kind text, rule text, cover integer, cover_overhead integer)
-language sql immutable parallel safe rows 7
-as $$
-  values
-  ('bunker', 'F101', 6, 7),
-  ('cave', 'F102.2.3', 4, 8),
-  ('foxholes', 'F103', 3, 4),
-  ('mines', 'F104', null, null),
-  ('pillbox', 'F105', 5, 6),
-  ('trench', 'F106.1', 4, 5),
-  ('wire', 'F107', null, null)
-$$;
-
-comment on function ccp._fortifications() is
-'The seven fortifications (F100.1) and the Cover each gives its hex: usually, and against aircraft, mortars and
-artillery; a cave gives its own to those inside alone.';
-
 -- The plan takes longer to make than to run: it is made once a session.
-create or replace function ccp._stats(position_id bigint, policy jsonb, gone bigint[] default '{}')
-returns table (
-  id bigint,
-  code text,
-  side text,
-  kind text,
-  q integer,
-  r integer,
-  label text,
-  terrain text,
-  level integer,
-  attributes jsonb,
-  -- a squad or team, which leaders in its hex improve
-  follows boolean,
-  -- the command number that it has itself; null where it has none or none is told
-  command integer,
-  -- what leaders in its hex add to it
-  led integer,
-  -- the leader in its hex whose command number is not told
-  untold text,
-  -- the broken leader in its hex, and what the counters of such leaders say
-  broken_leader text,
-  broken_command integer,
-  -- veteran and suppressed together
-  status integer,
-  wire boolean,
-  melee boolean
-)
+create or replace function ccp._stats(state positions.state, gone bigint[] default '{}')
+returns setof ccp.stat
 language plpgsql stable rows 20
 set plan_cache_mode = force_generic_plan
 as $$
@@ -89,14 +90,12 @@ begin
       coalesce((unit.attributes ->> 'broken')::boolean, false) as broken,
       case
         when unit.kind not in ('leader', 'hero') then null
-        when (unit.attributes ->> 'broken')::boolean and game.readings ->> 'ccp-29' = 'a' then 0
+        when (unit.attributes ->> 'broken')::boolean and state.readings ->> 'ccp-29' = 'a' then 0
         else (unit.attributes ->> 'command')::integer
       end as command
-    from public.position
-    inner join public.unit on unit.position_id = position.id
+    from public.unit
     inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-    cross join lateral positions.state(position.id, null, _stats.policy) as game
-    where position.id = _stats.position_id
+    where unit.position_id = state.position_id
   ),
   lead as materialized (
     select
@@ -118,7 +117,7 @@ begin
       bool_or(marker.kind = 'wire') as wire,
       bool_or(marker.kind = 'melee') as melee
     from public.marker
-    where marker.position_id = _stats.position_id
+    where marker.position_id = state.position_id
       and marker.kind in ('wire', 'melee')
     group by marker.q, marker.r
   ),
@@ -163,158 +162,67 @@ begin
 end
 $$;
 
-comment on function ccp._stats(bigint, jsonb, bigint[]) is
+comment on function ccp._stats(positions.state, bigint[]) is
 'Every unit on the map with what changes its numbers where it stands: command, status, wire, and melee as it is
 when those who are gone have left their hex.';
 
-create or replace function ccp._arms(position_id bigint, policy jsonb, gone bigint[] default '{}')
-returns table (
-  unit bigint,
-  by text,
-  side text,
-  q integer,
-  r integer,
-  label text,
-  level integer,
-  arm text,
-  name text,
-  nearest integer,
-  -- how far it fires; null: the counter does not tell
-  farthest integer,
-  fp integer,
-  ordnance boolean,
-  mortar boolean,
-  printed integer,
-  led integer,
-  -- the leader in its hex whose command is not told, the broken one, and what his counter says
-  untold text,
-  broken_leader text,
-  broken_command integer,
-  status integer,
-  wire boolean,
-  -- why it cannot fire at all; null: it can
-  barred_by text,
-  barred text
-)
-language sql stable rows 20
+create or replace function ccp._morale(stat ccp.stat, cover integer)
+returns integer
+language sql immutable parallel safe
+return (stat.attributes ->> 'morale')::integer + stat.led + stat.status - stat.wire::integer + cover;
+
+comment on function ccp._morale(ccp.stat, integer) is
+'The morale of a unit with what command, status and wire change, and so much Cover; null where one of them is not told.';
+
+create or replace function ccp._morale_steps(stat ccp.stat, cover integer)
+returns setof ccp.stat_step
+language sql stable parallel safe rows 2
 as $$
   select
-    stat.id,
+    fact.n,
     stat.code,
-    stat.side,
-    stat.q,
-    stat.r,
-    stat.label,
-    stat.level,
-    piece.arm,
-    piece.name,
-    piece.nearest,
-    piece.range + change.led + change.status - change.wire,
-    piece.fp + change.led + change.status - change.wire,
-    piece.ordnance,
-    piece.mortar,
-    piece.range,
-    change.led,
-    case when change.follows then stat.untold end,
-    case when change.follows then stat.broken_leader end,
-    case when change.follows then stat.broken_command else 0 end,
-    change.status,
-    change.wire = 1,
-    bar.rule,
-    bar.note
-  from ccp._stats(_arms.position_id, _arms.policy, _arms.gone) as stat
-  cross join lateral (
-    select
-      stat.attributes -> 'weapon' as facts,
-      stat.attributes -> 'weapon' -> 'range' as range,
-      coalesce((stat.attributes -> 'weapon' ->> 'mortar')::boolean, false) as mortar
-  ) as weapon
-  cross join lateral (
-    -- 3.3.4 b: a Sogeki Hei is ordnance
-    select
-      'unit' as arm,
-      stat.code as name,
-      1 as nearest,
-      (stat.attributes ->> 'range')::integer as range,
-      (stat.attributes ->> 'fp')::integer as fp,
-      stat.kind = 'sogeki_hei' as ordnance,
-      false as mortar
-    union all
-    select
-      'weapon',
-      weapon.facts ->> 'name',
-      case when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 0)::integer else 1 end,
-      case
-        when jsonb_typeof(weapon.range) = 'array' then (weapon.range ->> 1)::integer
-        else (weapon.range #>> '{}')::integer
-      end,
-      (weapon.facts ->> 'fp')::integer,
-      weapon.mortar or coalesce((weapon.facts ->> 'ordnance')::boolean, false),
-      weapon.mortar
-    where jsonb_typeof(weapon.facts) = 'object'
-  ) as piece
-  cross join lateral (
-    select
-      stat.follows and not (piece.arm = 'weapon' and piece.ordnance) as follows,
-      -- 3.3.1.3: leaders never improve ordnance; 4.1.2, 4.2.2 and F107.1 are about the unit alone
-      case when piece.arm = 'weapon' and piece.ordnance then 0 else stat.led end as led,
-      case when piece.arm = 'unit' then stat.status else 0 end as status,
-      case when piece.arm = 'unit' and stat.wire then 1 else 0 end as wire
-  ) as change
-  left join lateral (
-    select
-      reason.rule,
-      reason.note
-    from (
-      values
-      (1, stat.melee, '19.1', 'nobody fires out of a melee hex'),
-      (2, piece.arm = 'weapon' and (stat.attributes ->> 'broken')::boolean, '3.2.3', 'a broken unit fires no weapon'),
-      (
-        3, piece.arm = 'weapon' and (stat.attributes ->> 'suppressed')::boolean, '4.2.2',
-        'a suppressed unit fires no weapon'
-      ),
-      (4, piece.arm = 'weapon' and (weapon.facts ->> 'broken')::boolean, '5.4', 'the weapon is broken'),
-      (
-        5, piece.arm = 'weapon' and ccp._is_water(stat.terrain),
-        case stat.terrain when 'stream' then 'T96' when 'swamp' then 'T97' else 'T99' end,
-        'no weapon fires from water terrain'
-      ),
-      (6, piece.arm = 'weapon' and stat.wire, 'F107.3', 'no weapon fires from a wire hex')
-    ) as reason (n, holds, rule, note)
-    where reason.holds
-    order by reason.n
-    limit 1
-  ) as bar on true
-  where stat.kind <> 'aircraft'
-$$;
-
-comment on function ccp._arms(bigint, jsonb, bigint[]) is
-'Every unit and weapon that could fire when those who are gone have left their hex: from how near to how far, with what
-FP, or why it cannot.';
-
-create or replace function ccp._too_weak(fp integer, hindrance integer)
-returns table (rule text, note text)
-language sql immutable parallel safe rows 1
-as $$
-  select
-    case when hindrance > 0 then 'O27.3.2' else '16.3.2.2' end,
-    format(
-      '%s %s FP: only in a Fire Group, or by an action',
-      case when hindrance > 0 then format('a Hindrance of %s leaves none of its', hindrance) else 'no shot with' end,
-      fp
+    fact.rule,
+    fact.effect,
+    fact.note,
+    fact.point
+  from (
+    values
+    (true, 9, '3.1.4', stat.attributes ->> 'morale', format('%s: the morale of its counter', stat.code), null),
+    (
+      stat.led <> 0, 10, '3.3.1.2', to_char(stat.led, 'FMSG9'),
+      format('%s: command of leaders in its hex', stat.code), null
+    ),
+    (
+      stat.broken_leader is not null, 11, 'O27.3.4', 'command',
+      format('what %s, a broken leader, still commands', stat.broken_leader), 'ccp-29'
+    ),
+    (
+      coalesce((stat.attributes ->> 'veteran')::boolean, false), 12, '4.1.2', '+1',
+      format('%s: a veteran', stat.code), null
+    ),
+    (
+      coalesce((stat.attributes ->> 'suppressed')::boolean, false), 13, '4.2.2', '-1',
+      format('%s: suppressed', stat.code), null
+    ),
+    (stat.wire, 14, 'F107.1', '-1', format('%s: in wire', stat.code), null),
+    (
+      cover is not null, 15, 'T81.3.1', to_char(cover, 'FMSG9'),
+      format('%s: Cover, which makes its morale %s', stat.code, ccp._morale(stat, cover)), null
     )
-  where fp <= hindrance
+  ) as fact (holds, n, rule, effect, note, point)
+  where fact.holds
+    and stat.attributes ->> 'morale' is not null
 $$;
 
-comment on function ccp._too_weak(integer, integer) is
-'Why so much FP makes no shot through a Hindrance, 0 where there is none; no row where it does (16.3.2.2).';
+comment on function ccp._morale_steps(ccp.stat, integer) is
+'What makes the morale of a unit: its counter, command, status, wire, Cover (3.1.4, 3.3.1.2, 4, F107.1, T81.3.1).';
 
 create or replace function ccp._on_map(position_id bigint, unit text)
-returns void
+returns positions.counter
 language plpgsql stable
 as $$
 declare
-  counter record;
+  counter positions.counter;
 begin
   select * into counter from positions.counter(_on_map.position_id, _on_map.unit);
   if counter.id is null then
@@ -325,8 +233,9 @@ begin
     raise exception '% is an aircraft, which is a marker and no unit (8)', _on_map.unit
       using errcode = 'no_data_found';
   end if;
+  return counter;
 end
 $$;
 
 comment on function ccp._on_map(bigint, text) is
-'Refuses a question about a unit that is not there, is off the map, or flies.';
+'The unit that was asked about; refuses one that is not there, is off the map, or flies.';

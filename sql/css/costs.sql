@@ -1,54 +1,23 @@
--- needs: css/los.sql, positions/place.sql
--- What a step costs in css (Guam): 6.2.1, 6.2.2, 8.7.2, 10.2.3, 12.4.1, 16.0. Points are counted in halves.
+-- needs: css/mover.sql, css/los.sql, positions/place.sql
+-- What a step costs in css (Guam): 6.2.1, 6.2.2, 8.8.1, 12.4.1, 16.0. Points are counted in halves.
 --
 -- The printed numbers are rows of `terrain_effect`; here is when they hold. `css._best_way` tells a step's parts
 -- one by one, for css.move; css.reach lays the same costs out over the map.
 
-create or replace function css._marker_does(kind text)
-returns text
-language sql immutable parallel safe
-return case
-  -- 8.7.2, 10.2.3
-  when kind = 'medium_barrage' then 'halves'
-  -- what these do to movement stands on the markers alone
-  when kind in ('smoke_barrage', 'light_barrage', 'heavy_barrage', 'drunk', 'hungover') then 'untold'
-  -- 8.7.7, 10.2.1, 10.2.2
-  when kind in ('bombardment', 'pinned', 'suppressed') then 'holds'
-  -- 8.8.1
-  when kind = 'on_fire' then 'shuts'
-end;
+drop type if exists css.cost cascade;
+create type css.cost as (
+  way text,
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  halves integer
+);
 
-comment on function css._marker_does(text) is
-'What a marker does to movement: halves it, does something untold, holds a unit in its hex, shuts the hex.';
-
-create or replace function css._untold_marker(kind text)
-returns text
-language sql immutable parallel safe
-return format('what a %s marker does to movement', replace(kind, '_', ' '));
-
-comment on function css._untold_marker(text) is
-'How a ruling names what only a marker prints.';
-
-create or replace function css._dg_left(remaining integer, before integer, after integer)
-returns integer
-language sql immutable parallel safe
-return case
-  -- 8.5.4: DG3 and DG4 halve, DG1 and DG2 take one point; each effect once
-  when after >= 3 and before < 3 then remaining / 4 * 2
-  when after >= 1 and before < 1 then greatest(remaining - 2, 0)
-  else remaining
-end;
-
-comment on function css._dg_left(integer, integer, integer) is
-'Halves left when Disorganization grows; halving rounds down to whole points (10.2.3).';
-
-create or replace function css._halved(remaining integer)
-returns integer
-language sql immutable parallel safe
-return remaining / 4 * 2;
-
-comment on function css._halved(integer) is
-'Halves left under a Medium Barrage, rounded down to whole points (8.7.2).';
+comment on type css.cost is
+'A part of what a leg costs by one way, or that it is closed or not told.';
+comment on column css.cost.way is 'terrain, the kind of path that is followed, or cave';
 
 create or replace function css._terrain_costs(mobility text, tank boolean, readings jsonb)
 returns table (terrain text, rule text, effect text, note text, point text, halves integer)
@@ -174,52 +143,34 @@ end;
 comment on function css._ground_at(bigint, text, text[], integer, integer) is
 'The ground of a hex in a position: a fire leaves clear ground (8.8.1), and a cave hex is rocky (6.3).';
 
-create or replace function css._parts(
-  position_id bigint,
-  aq integer,
-  ar integer,
-  bq integer,
-  br integer,
-  mobility text,
-  heavy boolean,
-  tank boolean,
-  readings jsonb
-)
-returns table (
-  -- terrain, or the kind of path that is followed
-  way text,
-  rule text,
-  at text,
-  effect text,
-  note text,
-  point text,
-  halves integer
-)
+create or replace function css._parts(mover css.mover, leg css.leg)
+returns setof css.cost
 language sql stable rows 6
 as $$
   with place as materialized (
     select
-      position.map_id,
       hex.label,
-      positions.cell_label(position.map_id, aq, ar, bq, br) as side,
-      css._ground_at(_parts.position_id, hex.terrain, hex.features, hex.q, hex.r) as terrain
-    from public.position
-    inner join public.hex on hex.map_id = position.map_id and hex.q = bq and hex.r = br
-    where position.id = _parts.position_id
+      positions.cell_label(mover.map_id, leg.q, leg.r, leg.next_q, leg.next_r) as side,
+      css._ground_at(mover.position_id, hex.terrain, hex.features, hex.q, hex.r) as terrain
+    from public.hex
+    where hex.map_id = mover.map_id
+      and hex.q = leg.next_q
+      and hex.r = leg.next_r
   ),
   along as (
     select distinct path.kind
-    from place
-    inner join public.path on path.map_id = place.map_id
+    from public.path
     cross join lateral generate_series(1, cardinality(path.qs) - 1) as link (n)
-    where path.qs[link.n] + path.qs[link.n + 1] = aq + bq
-      and path.rs[link.n] + path.rs[link.n + 1] = ar + br
+    where path.map_id = mover.map_id
+      and path.qs[link.n] + path.qs[link.n + 1] = leg.q + leg.next_q
+      and path.rs[link.n] + path.rs[link.n + 1] = leg.r + leg.next_r
   ),
   sides as (
     select hexside.kind
-    from place
-    inner join public.hexside
-      on hexside.map_id = place.map_id and hexside.x = aq + bq and hexside.y = ar + br
+    from public.hexside
+    where hexside.map_id = mover.map_id
+      and hexside.x = leg.q + leg.next_q
+      and hexside.y = leg.r + leg.next_r
   )
   select
     'terrain',
@@ -230,64 +181,34 @@ as $$
     cost.point,
     cost.halves
   from place
-  inner join css._terrain_costs(mobility, tank, readings) as cost on cost.terrain = place.terrain
+  inner join css._terrain_costs(mover.mobility, mover.tank, mover.readings) as cost on cost.terrain = place.terrain
   union all
-  select
-    along.kind,
-    road.rule,
-    place.label,
-    'cost',
-    road.note,
-    null,
-    road.halves
+  select along.kind, road.rule, place.label, 'cost', road.note, null, road.halves
   from place
   cross join along
-  inner join css._roads(mobility) as road on road.kind = along.kind
+  inner join css._roads(mover.mobility) as road on road.kind = along.kind
   union all
-  select
-    way.name,
-    cost.rule,
-    place.side,
-    cost.effect,
-    cost.note,
-    cost.point,
-    cost.halves
+  select way.name, cost.rule, place.side, cost.effect, cost.note, cost.point, cost.halves
   from place
   cross join sides
   cross join (select 'terrain' as name union all select along.kind from along) as way
-  inner join css._crossings(mobility, heavy, tank) as cost
+  inner join css._crossings(mover.mobility, mover.heavy, mover.tank) as cost
     on cost.kind = sides.kind and cost.along = (way.name <> 'terrain')
 $$;
 
-comment on function css._parts(
-  bigint, integer, integer, integer, integer, text, boolean, boolean, jsonb
-) is
-'What a step to an adjacent hex costs, part by part, through the terrain and along each path there (6.2).';
+comment on function css._parts(css.mover, css.leg) is
+'What a leg to an adjacent hex costs, part by part, through the terrain and along each path there (6.2).';
 
-create or replace function css._best_way(
-  position_id bigint,
-  aq integer,
-  ar integer,
-  bq integer,
-  br integer,
-  mobility text,
-  heavy boolean,
-  tank boolean,
-  readings jsonb,
-  trail boolean,
-  off_road boolean,
-  tax integer,
-  side text
-)
-returns table (way text, rule text, at text, effect text, note text, point text, halves integer)
+create or replace function css._best_way(mover css.mover, leg css.leg, trail boolean)
+returns setof css.cost
 language sql stable rows 3
 as $$
   with parts as materialized (
     select part.*
-    from css._parts(position_id, aq, ar, bq, br, mobility, heavy, tank, readings) as part
+    from css._parts(mover, leg) as part
     where case
       when trail then part.way = 'trail'
-      when off_road then part.way = 'terrain'
+      when mover.off_road then part.way = 'terrain'
       else true
     end
   ),
@@ -300,7 +221,7 @@ as $$
       bool_or(parts.effect = 'unknown'),
       sum(parts.halves),
       -- 16.0: on a road it may be struck from the air, so that a road has to be worth it
-      case when tax > 0 then parts.way in ('paved_road', 'unpaved_road') else parts.way = 'terrain' end
+      case when mover.tax > 0 then parts.way in ('paved_road', 'unpaved_road') else parts.way = 'terrain' end
     limit 1
   )
   select parts.*
@@ -310,19 +231,15 @@ as $$
   select
     best.way,
     '16.0',
-    hex.label,
+    leg.next_label,
     'cost',
     'interdiction',
-    case when side = 'us' then 'css-57' end,
-    tax
+    case when mover.side = 'us' then 'css-57' end,
+    mover.tax
   from best
-  inner join public.position on position.id = _best_way.position_id
-  inner join public.hex on hex.map_id = position.map_id and hex.q = bq and hex.r = br
-  where tax > 0
+  where mover.tax > 0
     and not exists (select from parts where parts.way = best.way and parts.effect <> 'cost')
 $$;
 
-comment on function css._best_way(
-  bigint, integer, integer, integer, integer, text, boolean, boolean, jsonb, boolean, boolean, integer, text
-) is
-'The parts of the cheapest way to take a step: through the terrain, or along a road where there is one (6.2.1).';
+comment on function css._best_way(css.mover, css.leg, boolean) is
+'The parts of the cheapest way to take a leg: through the terrain, or along a road where there is one (6.2.1).';

@@ -77,11 +77,11 @@ create or replace function positions.viewers(position_id bigint)
 returns table (name text, is_unit boolean)
 language sql stable rows 1000
 as $$
-  with looking as (
-    select unit.code, unit.id
+  -- off the map too: a hex is told apart from any unit of its name
+  with counter as (
+    select unit.code, unit.id, unit.q is not null as looks
     from public.unit
     where unit.position_id = viewers.position_id
-      and unit.q is not null
   ),
   ground as (
     select hex.label, hex.q, hex.r
@@ -91,15 +91,16 @@ as $$
   )
   (
     select
-      case when exists (select from ground where ground.label = looking.code) then 'unit:' else '' end || looking.code,
+      case when exists (select from ground where ground.label = counter.code) then 'unit:' else '' end || counter.code,
       true
-    from looking
-    order by looking.id
+    from counter
+    where counter.looks
+    order by counter.id
   )
   union all
   (
     select
-      case when exists (select from looking where looking.code = ground.label) then 'hex:' else '' end || ground.label,
+      case when exists (select from counter where counter.code = ground.label) then 'hex:' else '' end || ground.label,
       false
     from ground
     order by ground.q, ground.r
@@ -118,6 +119,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   place record;
+  fan record;
   found_reasons jsonb;
   reach integer := coalesce(viewshed_reasons.radius, 24);
 begin
@@ -128,15 +130,23 @@ begin
     and kept.viewer = viewshed_reasons."from"
     and kept.radius = reach;
   if found_reasons is null then
-    select position.map_id, position.ruleset
+    select position.map_id, position.ruleset, viewer.q, viewer.r
     into place
     from public.position
+    left join lateral positions.place(viewshed_reasons.position_id, viewshed_reasons."from") as viewer on true
     where position.id = viewshed_reasons.position_id;
     if current_setting('transaction_isolation') = 'read committed' then
       perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
     end if;
-    -- the row that they are kept in
-    perform positions.viewshed(viewshed_reasons.position_id, viewshed_reasons."from", viewshed_reasons.radius);
+    select
+      coalesce(array_agg(seen.q), '{}') as qs,
+      coalesce(array_agg(seen.r), '{}') as rs,
+      coalesce(array_agg(seen.label), '{}') as labels,
+      coalesce(array_agg(seen.range), '{}') as ranges
+    into fan
+    from positions.viewshed(
+      viewshed_reasons.position_id, viewshed_reasons."from", viewshed_reasons.radius
+    ) as seen;
     execute format(
       'select coalesce(jsonb_agg(to_jsonb(step)), ''[]'') from %I.fan_reasons($1, $2, $3) as step', place.ruleset
     )
@@ -144,11 +154,13 @@ begin
     using viewshed_reasons.position_id, viewshed_reasons."from", reach;
     if current_setting('transaction_isolation') = 'read committed'
       and current_setting('transaction_read_only') = 'off' then
-      update public.viewshed as kept
-      set reasons = found_reasons
-      where kept.position_id = viewshed_reasons.position_id
-        and kept.viewer = viewshed_reasons."from"
-        and kept.radius = reach;
+      -- where the fan as far as can be seen is kept, a nearer one has no row yet
+      insert into public.viewshed (position_id, viewer, radius, q, r, map_id, qs, rs, labels, ranges, reasons)
+      values (
+        viewshed_reasons.position_id, viewshed_reasons."from", reach, place.q, place.r, place.map_id,
+        fan.qs, fan.rs, fan.labels, fan.ranges, found_reasons
+      )
+      on conflict on constraint viewshed_pkey do update set reasons = excluded.reasons;
     end if;
   end if;
   return query

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling, Step
+from app.referee.words import not_known, series
 from importers.questions import Names
 
 GIVES = "gives "
@@ -39,6 +40,17 @@ def _command(asked: Asked, of: CommandOf) -> Finding:
     )
 
 
+def _verdict(ruling: Ruling) -> str:
+    answer, unit = ruling.answer, ruling.question["command"]["unit"]
+    if answer["in_command"] is None:
+        return not_known(f"{unit} is in command", ruling)
+    if not answer["in_command"]:
+        return f"{unit} is out of command: {ruling.steps[-1].note}"
+    by = f", by {series(answer['by'])}" if answer["by"] else ""
+    gives = f", which gives {series(answer['gives'])}" if answer["gives"] else ""
+    return f"{unit} is in command{by}{gives}"
+
+
 KIND = QuestionKind(
     name="command",
     title="Command",
@@ -50,6 +62,7 @@ KIND = QuestionKind(
         "by": "ids of the HQs, leaders or command posts that command it; of a Company Hub, its company",
         "gives": "what being in command brings it: second action, orders, free action, radio, …",
     },
+    verdict=_verdict,
     points=("css-65", "ccp-29", "ddp-1", "ddp-11"),
     example="command: {unit: C/1/9}",
     names_units=("by",),

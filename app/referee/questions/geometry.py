@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Step
+from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, Step
+from app.referee.words import LISTED, clauses, counted, is_long, series
 from db.rulesets import CODES
 from importers.questions import Names
 
@@ -50,6 +51,32 @@ def _trace(asked: Asked, ends: Ends) -> Finding:
     )
 
 
+def _range_verdict(ruling: Ruling) -> str:
+    ends = ruling.question["range"]
+    between = f"from {ends['from']} to {ends['to']}"
+    distance = ruling.answer["range"]
+    if distance is None:
+        return f"There is no range {between}: one of them is in a zone out of all range"
+    return f"The range {between} is {distance} hex{'' if distance == 1 else 'es'}"
+
+
+def _trace_verdict(ruling: Ruling) -> str:
+    ends = ruling.question["trace"]
+    passed, touched = ruling.answer["trace"], ruling.answer["touches"]
+    between = f"The line from {ends['from']} to {ends['to']}"
+    if not passed:
+        return f"{between} passes nothing on its way"
+    # a hexside has two hexes in its name
+    sides = sum("|" in label for label in passed)
+    count = series([counted(n, noun) for n, noun in ((len(passed) - sides, "hex"), (sides, "hexside")) if n])
+    return clauses(
+        f"{between} passes {count if is_long(passed, LISTED) else series(passed)}",
+        f"touches {counted(len(touched), 'hex') if is_long(touched, LISTED) else series(touched)}"
+        if touched
+        else None,
+    )
+
+
 KINDS = [
     QuestionKind(
         name="range",
@@ -60,6 +87,7 @@ KINDS = [
         answers={
             "range": "hexes from one to the other, the target's counted; null from or to a zone out of all range"
         },
+        verdict=_range_verdict,
         example='range: {from: "22.80", to: "24.77"}',
     ),
     QuestionKind(
@@ -72,6 +100,7 @@ KINDS = [
             "trace": "hexes passed and spines run along, in order",
             "touches": "hexes met in a single point",
         },
+        verdict=_trace_verdict,
         example='trace: {from: "22.80", to: "24.77"}',
         draws="line",
     ),

@@ -5,13 +5,26 @@ Costs are halves of a movement point in SQL, so that ½ is exact, and points her
 
 from __future__ import annotations
 
+import collections
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
 from pydantic import Field
 
-from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling, RulingError, Step
+from app.referee.words import (
+    LISTED,
+    clauses,
+    counted,
+    in_points,
+    in_words,
+    is_long,
+    members,
+    not_known,
+    rest_unknown,
+    series,
+)
 from importers.questions import Names
 
 MOVED = ("css", "ccp")
@@ -22,7 +35,11 @@ POINTS: tuple[str, ...] = (
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
+STACK_POINTS: tuple[str, ...] = (*POINTS, "fpb-5")
+"""Contested points that standing together turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
+PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
+"""Reasons that say no more of a move than that it is one."""
 
 
 class Only:
@@ -198,6 +215,163 @@ def _stack(asked: Asked, at: StackAt) -> Finding:
     )
 
 
+def _movers(arguments: dict[str, Any]) -> str:
+    together = arguments.get("with")
+    return f"{arguments['unit']} with {series(together)}" if together else str(arguments["unit"])
+
+
+def _move_verdict(ruling: Ruling) -> str:
+    answer, along = ruling.answer, ruling.question["move"]
+    movers, act = _movers(along), _act(along, answer)
+    spent, left = answer["cost"], answer["left"]
+    if answer["legal"] is None:
+        return not_known(f"{movers} may {act}", ruling)
+    if not answer["legal"]:
+        return clauses(
+            f"{movers} may not {act}: {_prohibitions(ruling)}",
+            None if answer["ends_at"] in (None, along["path"][-1]) else f"it fails at {answer['ends_at']}",
+            None if left is None else f"{in_points(spent)} spent, {left} left",
+            _incidents(ruling),
+            rest_unknown(ruling),
+        )
+    paid = f" for {in_points(spent)}" if spent or left is not None else ""
+    plain = (*PLAIN, f"it changes to {along.get('posture')}")
+    return clauses(
+        f"{movers} may {act}{paid}",
+        None if left is None else f"{left} left",
+        None if answer["why"] in plain else answer["why"],
+        _incidents(ruling),
+        rest_unknown(ruling),
+    )
+
+
+def _act(along: dict[str, Any], answer: dict[str, Any]) -> str:
+    """What is asked to be done: whereto, and in what manner."""
+    goal = along["path"][-1]
+    posture = along.get("posture")
+    # in place, a change of posture is not paid for in points
+    if posture and answer["left"] is None and len(along["path"]) == 1:
+        return f"change to {posture} in {goal}"
+    verb = "advance" if along.get("as") == "advance" else "shift" if along.get("night_shift") else "move"
+    first = f"change to {posture} and " if posture else ""
+    off_road = " off the road" if along.get("off_road") else ""
+    if along.get("exit"):
+        return f"{first}{verb} off the map from {goal}"
+    return f"{first}{verb} to {goal}{off_road}"
+
+
+def _prohibitions(ruling: Ruling) -> str:
+    """What forbids a move or a stack: every rule that does, else what the answer says of it."""
+    forbidden = [step.note for step in ruling.steps if step.effect == "forbids"]
+    return "; ".join(dict.fromkeys(forbidden)) or ruling.answer.get("why") or ruling.steps[-1].note
+
+
+def _incidents(ruling: Ruling) -> str | None:
+    """What a move meets on its way and leaves behind."""
+    answer = ruling.answer
+    fire: dict[str, list[str]] = {}
+    for shot in answer["opportunity_fire"]:
+        fire.setdefault(shot["by"], []).append(shot["at"])
+    shots = [f"{by} may fire at it in {series(places)}" for by, places in fire.items()]
+    if is_long(shots, LISTED):
+        shots = [f"{counted(len(shots), 'unit')} may fire at it"]
+    alone, disorder = answer.get("left_alone"), answer.get("dg")
+    return clauses(
+        *shots,
+        _dice(answer["rolls"]),
+        f"it leaves {series(alone)} alone" if alone else None,
+        f"DG becomes {series(f'{dg} in {place}' for place, dg in disorder.items())}" if disorder else None,
+    )
+
+
+def _dice(rolls: list[dict[str, str]]) -> str | None:
+    """Dice to be rolled on the way, by which rule and where."""
+    counts = collections.Counter(f"{roll['rule']} in {roll['at']}" for roll in rolls)
+    if is_long(list(counts), LISTED):
+        return f"dice are rolled {len(rolls)} times"
+    by = [f"{roll} ({times} times)" if times > 1 else roll for roll, times in counts.items()]
+    return f"dice are rolled by {series(by)}" if by else None
+
+
+def _reach_verdict(ruling: Ruling) -> str:
+    answer, of = ruling.answer, ruling.question["reach"]
+    hexes = answer["hexes"]
+    verb = "shift to" if of.get("night_shift") else "end its move in"
+    verb = "advance to" if of.get("as") == "advance" else verb
+    if not any(hexes.values()):
+        found = members(list(hexes), "hex")
+    elif is_long(hexes, LISTED):
+        found = f"{counted(len(hexes), 'hex')} for up to {in_points(max(hexes.values()))}"
+    else:
+        found = f"{series(f'{label} for {cost}' for label, cost in hexes.items())} points"
+    return clauses(
+        f"{_movers(of)} may {verb} {found}",
+        _way(of["to"], answer) if "to" in of else None,
+        rest_unknown(ruling),
+    )
+
+
+def _way(goal: str, answer: dict[str, Any]) -> str:
+    path = answer["path"]
+    if not path:
+        return f"there is no way to {goal}"
+    way = counted(len(path), "hex") if is_long(path, LISTED) else in_words(path)
+    cost = answer["hexes"].get(goal)
+    return f"cheapest way to {goal}{'' if cost is None else f' for {in_points(cost)}'}: {way}"
+
+
+def _stack_verdict(ruling: Ruling) -> str:
+    # a unit may have been asked about, and be inside a cave: the proof knows the place
+    place = ruling.steps[-1].at or ruling.question["stack"]["hex"]
+    legal = ruling.answer["legal"]
+    crowd = CROWDS[ruling.ruleset](ruling.answer)
+    if legal is None:
+        return not_known(f"all in {place} may be together", ruling, crowd)
+    return clauses(
+        f"All in {place} may be together"
+        if legal
+        else f"Not all in {place} may be together: {_prohibitions(ruling)}",
+        crowd,
+        rest_unknown(ruling),
+    )
+
+
+def _units(answer: dict[str, Any]) -> str:
+    """css: how many, against the limit, and how disorganized they are for it (css 6.1)."""
+    added, disorder = answer["added"], answer["dg"]
+    return clauses(
+        f"{counted(answer['units'], 'unit')}, {_over(answer)}",
+        f"mixed, of {counted(answer['formations'], 'formation')}" if answer["mixed"] else None,
+        f"DG {disorder}, {added} of it added" if added else f"DG {disorder}" if disorder else None,
+        f"{counted(answer['eliminated'], 'unit')} eliminated" if answer["eliminated"] else None,
+    )
+
+
+def _figures(answer: dict[str, Any]) -> str:
+    """ccp: how many figures, against the limit, and what cover they have (ccp 15.2.1)."""
+    numbers = {word: answer[word] for word in ("cover", "smoke") if answer[word] is not None}
+    return clauses(
+        f"{counted(answer['figures'], 'figure')}, {_over(answer)}",
+        "not so at set-up" if answer["at_setup"] is False else None,
+        *(f"{word} {number}" for word, number in numbers.items()),
+        f"morale {in_words(answer['morale'])}" if answer["morale"] else None,
+    )
+
+
+def _counters(answer: dict[str, Any]) -> str:
+    """fpb: how many, against the limit (fpb 5.3, 10.6)."""
+    return f"{counted(answer['units'], 'unit')}, {_over(answer)}"
+
+
+CROWDS = {"css": _units, "ccp": _figures, "fpb": _counters}
+"""How each game tells who stands together."""
+
+
+def _over(answer: dict[str, Any]) -> str:
+    over, limit = answer["over"], answer["limit"]
+    return f"{over} over the limit of {limit}" if over else f"within the limit of {limit}"
+
+
 KINDS = [
     QuestionKind(
         name="move",
@@ -216,6 +390,7 @@ KINDS = [
             "left_alone": "css: support weapons, leaders and heroes whom it leaves without a unit",
             "dg": "css: the Disorganization of every hex whose marker the move changes",
         },
+        verdict=_move_verdict,
         points=POINTS,
         example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
         draws="path",
@@ -231,6 +406,7 @@ KINDS = [
             "hexes": "every hex it can end its move in, with the least cost",
             "path": "a cheapest way to the hex asked for, its own hex first; empty where there is none",
         },
+        verdict=_reach_verdict,
         points=POINTS,
         example="reach: {unit: C/1/9}",
         draws="hexes",
@@ -239,13 +415,13 @@ KINDS = [
         name="stack",
         title="Who stands together",
         arguments=StackAt,
-        rulesets=MOVED,
+        rulesets=(*MOVED, "fpb"),
         rule=_stack,
         answers={
             "legal": "whether these units may stand together",
-            "limit": "css: units, ccp: soldier figures that a hex bears without penalty",
+            "limit": "css: units, ccp: soldier figures that a hex bears without penalty; fpb: units that may be there",
             "over": "how many are above it",
-            "units": "css: units in the place",
+            "units": "css, fpb: units in the place",
             "formations": "css: formations that they are of",
             "mixed": "css: whether they are of more than one formation or division; null where it is not told",
             "added": "css: DG that the hex is given",
@@ -257,7 +433,8 @@ KINDS = [
             "morale": "ccp: the morale of each unit there",
             "smoke": "ccp: the smoke on the hex",
         },
-        points=POINTS,
+        verdict=_stack_verdict,
+        points=STACK_POINTS,
         example='stack: {hex: "22.80"}',
         names_units=("morale",),
     ),

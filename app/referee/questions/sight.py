@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from app.referee.questions.geometry import Ends, Place
-from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Step
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling, Step
+from app.referee.words import clauses, members, not_known, series
 
 SIGHTED = ("css", "ccp", "bob", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
@@ -68,6 +69,41 @@ def _fan(asked: Asked, fan: FanOf) -> Finding:
     )
 
 
+def _sees(ruling: Ruling, visible: bool | None = True) -> str:
+    """In the words of the game: ddp has ranged fire, and no sight beside it (ddp 8.1)."""
+    if ruling.ruleset == "ddp":
+        return "may not fire at" if visible is False else "may fire at"
+    return "does not see" if visible is False else "sees"
+
+
+def _los_verdict(ruling: Ruling) -> str:
+    answer, ends = ruling.answer, ruling.question["los"]
+    visible, hindrance = answer["visible"], answer.get("hindrance")
+    seen = f"{ends['from']} {_sees(ruling, visible)} {ends['to']}"
+    hindered = f"hindrance {hindrance}" if hindrance else None
+    distance = None if answer["range"] is None else f"range {answer['range']}"
+    if visible is None:
+        return not_known(seen, ruling, hindered, distance)
+    if not visible:
+        return clauses(f"{seen}: {_obstacles(ruling)}", hindered, distance)
+    return clauses(f"{seen} unhindered" if hindrance == 0 else seen, hindered, distance)
+
+
+def _obstacles(ruling: Ruling) -> str:
+    """What stops a line; of an end that does, such as one that is too far, why."""
+    ends = {*ruling.question["los"].values(), ruling.steps[-1].at if ruling.steps else None}
+    between = [place for place in ruling.answer["blocked_by"] if place not in ends]
+    at_ends = {step.at: step.note for step in ruling.steps if step.effect == "blocks" and step.at in ends}
+    found = [f"by {series(between)}"] if between else []
+    return f"blocked {' and '.join([*found, *(f'at {place} ({why})' for place, why in at_ends.items())])}"
+
+
+def _fan_verdict(ruling: Ruling) -> str:
+    fan = ruling.question["fan"]
+    within = f"within range {fan['range']}" if "range" in fan else ""
+    return f"{fan['from']} {_sees(ruling)} {members(ruling.answer['visible'], 'hex', within)}"
+
+
 KINDS = [
     QuestionKind(
         name="los",
@@ -81,6 +117,7 @@ KINDS = [
             "hindrance": "ccp, bob: by how much fire along the line is hindered, 0 where by nothing",
             "blocked_by": "every hex and hexside that stops the line",
         },
+        verdict=_los_verdict,
         points=POINTS,
         example='los: {from: "22.80", to: "24.77"}',
         draws="line",
@@ -92,6 +129,7 @@ KINDS = [
         rulesets=SIGHTED,
         rule=_fan,
         answers={"visible": "labels of all hexes seen"},
+        verdict=_fan_verdict,
         points=POINTS,
         example='fan: {from: "22.80", range: 4}',
         draws="hexes",

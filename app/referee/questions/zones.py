@@ -1,4 +1,4 @@
-"""`fire_zone` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
+"""`fire_zone`, `zoc` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from pydantic import Field, model_validator
 
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import needed, step_of
-from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling
+from app.referee.words import (
+    LISTED,
+    clauses,
+    counted,
+    in_words,
+    is_long,
+    members,
+    not_known,
+    rest_unknown,
+    series,
+)
 from importers.questions import Names
 
 POINTS: tuple[str, ...] = (
@@ -17,9 +28,17 @@ POINTS: tuple[str, ...] = (
     "ccp-7", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a zone turns on: sight, and what an indirect unit in Column has."""
-NAVAL = ("final_run_in", "approach")
+NAVAL = {"final_run_in": "final run-in", "approach": "approach"}
 """Naval zones of css that can be fired into, each told by its beach hex (22.3.1)."""
 TRACED = {"open": True, "closed": False, "unknown": None}
+TRACED_FOR = {
+    "leader": "a leader",
+    "support_weapon": "a support weapon",
+    "tank_support_weapon": "a tank support weapon",
+    "routed": "a routed unit",
+}
+NO_WAY = "there is no such way"
+"""A reason that says no more than that there is none."""
 
 
 class ZoneOf(Arguments):
@@ -84,6 +103,15 @@ def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
     )
 
 
+def _zoc(asked: Asked, of: ZoneOf) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.zoc(:position, :unit, :side, :conditions, :policy)",
+        unit=of.unit,
+        side=of.side,
+    )
+    return Finding(rows[-1].facts, [step_of(row) for row in rows], [row.point for row in rows if row.point])
+
+
 def _trace_path(asked: Asked, path: TracePath) -> Finding:
     rows = asked.rows(
         f"select * from {asked.ruleset}.trace_path("
@@ -103,6 +131,65 @@ def _trace_path(asked: Asked, path: TracePath) -> Finding:
     )
 
 
+def _fire_zone_verdict(ruling: Ruling) -> str:
+    of = ruling.question["fire_zone"]
+    zone = _side_zone(ruling, of["side"]) if "side" in of else _unit_zone(ruling, of["unit"])
+    return clauses(zone, _naval(ruling.answer.get("naval", {})), _hindered(ruling), rest_unknown(ruling))
+
+
+def _unit_zone(ruling: Ruling, unit: str) -> str:
+    hexes = ruling.answer["hexes"]
+    if ruling.ruleset == "ccp":
+        weapon = ruling.answer["weapon"]
+        return clauses(
+            f"{unit} may fire at {members(hexes, 'hex')}",
+            f"its weapon at {members(weapon, 'hex')}" if weapon else None,
+        )
+    return f"The fire zone of {unit} has {members(hexes, 'hex')}" if hexes else f"{unit} has no fire zone"
+
+
+def _side_zone(ruling: Ruling, side: str) -> str:
+    by = ruling.answer["by"]
+    hexes = members(sorted({label for labels in by.values() for label in labels}), "hex")
+    whose = "The units of {} may fire at" if ruling.ruleset == "ccp" else "The fire zones of {} have"
+    counts = is_long(by, LISTED)
+    shares = [f"{unit} ({len(labels) if counts else in_words(labels)})" for unit, labels in by.items()]
+    return clauses(f"{whose.format(side)} {hexes}", f"by {series(shares)}" if shares else None)
+
+
+def _zoc_verdict(ruling: Ruling) -> str:
+    of, hexes = ruling.question["zoc"], ruling.answer["hexes"]
+    whose = of.get("unit") or of["side"]
+    return (
+        f"The zone of control of {whose} has {members(hexes, 'hex')}"
+        if hexes
+        else f"{whose} has no zone of control"
+    )
+
+
+def _naval(runs: dict[str, list[str]]) -> str | None:
+    """Zones off the shore, each by its beach (css 22.3.1)."""
+    found = [f"the {NAVAL[run]} off {series(beaches)}" for run, beaches in runs.items() if beaches]
+    return series(found) if found else None
+
+
+def _hindered(ruling: Ruling) -> str | None:
+    hexes = ruling.answer.get("hindered")
+    return f"Hindrance leaves no FP at {members(hexes, 'hex')}" if hexes else None
+
+
+def _trace_path_verdict(ruling: Ruling) -> str:
+    answer, ends = ruling.answer, ruling.question["trace_path"]
+    way = f"way for {TRACED_FOR[ends['for']]} from {ends['from']} to {ends['to']}"
+    if answer["open"] is None:
+        return not_known(f"there is a {way}", ruling)
+    if not answer["open"]:
+        reason = answer["why"]
+        return f"There is no {way}" if reason == NO_WAY else f"There is no {way}: {reason}"
+    path = answer["path"]
+    return f"There is a {way}: {counted(len(path), 'hex') if is_long(path, LISTED) else in_words(path)}"
+
+
 KINDS = [
     QuestionKind(
         name="fire_zone",
@@ -117,8 +204,25 @@ KINDS = [
             "naval": "css: naval zones in it (`final_run_in`, `approach`), each by its beach hex",
             "by": "of a side: the hexes of each of its units",
         },
+        verdict=_fire_zone_verdict,
         points=POINTS,
         example="fire_zone: {unit: C/1/9}",
+        draws="hexes",
+        names_units=("by",),
+    ),
+    QuestionKind(
+        name="zoc",
+        title="Zone of control",
+        arguments=ZoneOf,
+        rulesets=("fpb",),
+        rule=_zoc,
+        answers={
+            "hexes": "labels of all hexes in it",
+            "by": "of a side: the hexes of each of its units",
+        },
+        verdict=_zoc_verdict,
+        points=("fpb-3",),
+        example="zoc: {unit: 1/22}",
         draws="hexes",
         names_units=("by",),
     ),
@@ -133,6 +237,7 @@ KINDS = [
             "path": "a shortest way, both ends included; empty where there is none",
             "why": "what decides it, in a few words",
         },
+        verdict=_trace_path_verdict,
         points=tuple(point for point in POINTS if point.startswith("css-")),
         example="trace_path: {from: C/1/9, to: D/1/9, for: leader}",
         draws="path",

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
-from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.referee.arguments import Argument, arguments, needs_units
 from app.referee.boards import Answer, Board, open_board
 from app.referee.questions import kinds
-from app.referee.rulings import QuestionKind, Ruling, contested_points
-from app.referee.words import asked, verdict
+from app.referee.rulings import QuestionKind
+from app.terminal.catalogue import question_help, question_name
 from app.terminal.database import reading
-from app.terminal.output import out, print_json, print_table
-from app.terminal.report import draw, needed
+from app.terminal.output import out, print_json
+from app.terminal.report import draw, report_ruling
 from importers.documents import Problems, read_document, resolved
 
 WIDTH = 22
@@ -85,18 +84,17 @@ COMMON: tuple[click.Parameter, ...] = (
 
 OPTIONS = {"policy": "--policy ", "conditions": "--condition "}
 """Where a mistake is that stands beside the question."""
-_WHERE = {"MAP": "on a saved map or position", "POSITION": "in a saved position"}
 
 
 def command_of(kind: QuestionKind) -> click.Command:
     """The command that asks a question of one kind."""
     board = click.Argument(["board"], metavar=_board_word(kind))
     return click.Command(
-        kind.name.replace("_", "-"),
+        question_name(kind.name),
         params=[board, *_parameters(kind), *COMMON],
         callback=functools.partial(_answer, kind),
         help=_help(kind),
-        short_help=f"{kind.title}, {_WHERE[_board_word(kind)]}.",
+        short_help=question_help(kind.title),
     )
 
 
@@ -162,7 +160,7 @@ def _examples(kind: QuestionKind) -> Iterable[str]:
     board = DEMO[
         "POSITION" if needs_units(kind) or {"C/1/9", "D/1/9"} & set(map(str, shown.values())) else "MAP"
     ]
-    words = ["sightline", kind.name.replace("_", "-"), board]
+    words = ["sightline", question_name(kind.name), board]
     options: list[str] = []
     for argument in arguments(kind):
         value = shown.get(argument.word, argument.word.upper() if argument.required else None)
@@ -196,7 +194,7 @@ def _answer(
         if as_json:
             print_json({on.kind: board} | answer.ruling.as_dict())
         else:
-            _tell(answer.ruling)
+            report_ruling(answer.ruling, out)
             if draw:
                 _draw(on, answer, connection)
 
@@ -223,31 +221,6 @@ def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
                 raise click.UsageError(f"--condition {name}: {key} has a value of its own already.")
         inner[last] = resolved(value)
     return tree
-
-
-def _tell(ruling: Ruling) -> None:
-    """The verdict first, then the proof."""
-    out.print(Text.assemble((verdict(ruling), "bold"), ("  " + asked(ruling), "dim")))
-    print_table(
-        ("rule", "place", "effect", "note"),
-        [
-            (f"{step.rule} {step.clause}" if step.clause else step.rule, step.at, step.effect, step.note)
-            for step in ruling.steps
-        ],
-    )
-    points = contested_points(ruling.ruleset)
-    for entry in ruling.contested:
-        point, reading = points[entry["point"]], entry["reading"]
-        effect = "another reading would change this" if entry["decides"] else "it stands either way"
-        out.print(
-            Text.assemble(
-                ("contested ", "yellow"),
-                (entry["point"], "bold"),
-                f" {point.title}: read as {reading} ({point.readings[reading].title}); {effect}",
-            )
-        )
-    for need in ruling.needs:
-        out.print(Text.assemble(("needs ", "yellow"), needed(ruling, need)))
 
 
 def _draw(board: Board, answer: Answer, connection: Connection) -> None:

@@ -16,15 +16,13 @@ from app.referee.saved import (
     saved_ruling,
     saved_rulings,
 )
-from app.referee.words import answer_in_words, asked
+from app.referee.words import asked, verdict
 from app.terminal.database import asking
 from app.terminal.output import out, print_json, print_table
 from app.terminal.report import report_ruling
 from db import SightlineError
 from db.rulesets import CODES
 
-LISTED = 4
-"""Members of an answer that the list tells."""
 DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -77,7 +75,7 @@ def list_rulings(
         print_json({"rulings": found, "total": total, "page": page, "per_page": per_page})
         return
     print_table(
-        ("ruling", "day", "game", "case", "asked", "answer"),
+        ("ruling", "day", "game", "case", "asked", "verdict"),
         [
             (
                 row["id"],
@@ -85,7 +83,7 @@ def list_rulings(
                 row["ruleset"],
                 row["title"] or row["case_id"],
                 asked(as_ruled(row)),
-                answer_in_words(as_ruled(row).answer, LISTED),
+                verdict(as_ruled(row)),
             )
             for row in rows
         ],

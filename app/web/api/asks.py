@@ -79,7 +79,8 @@ class AskedAnswer(BaseModel):
 
     question: dict[str, Any] = Field(description="Kind and arguments")
     ruleset: str
-    answer: dict[str, Any] = Field(description="The verdict; its keys depend on the kind of question")
+    verdict: str = Field(description="The answer as a sentence; what it only counts is in `answer`")
+    answer: dict[str, Any] = Field(description="Its keys depend on the kind of question")
     steps: list[dict[str, Any]] = Field(description="Every rule that was applied, in order")
     contested: list[dict[str, Any]] = Field(description="Contested points that it touches")
     draws: Draws

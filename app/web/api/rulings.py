@@ -107,7 +107,8 @@ class RulingAnswer(BaseModel):
     id: str | None = Field(None, description="Id of the question within the case, where it has one")
     question: dict[str, Any] = Field(description="Kind and arguments")
     ruleset: str
-    answer: dict[str, Any] = Field(description="The verdict; its keys depend on the kind of question")
+    verdict: str = Field(description="The answer as a sentence; what it only counts is in `answer`")
+    answer: dict[str, Any] = Field(description="Its keys depend on the kind of question")
     steps: list[AppliedRule] = Field(description="Every rule that was applied, in order")
     contested: list[TouchedPoint]
     needs: list[Needed] | None = None
@@ -142,6 +143,7 @@ class KeptRulingSummary(BaseModel):
     case: str
     title: str
     question: dict[str, Any]
+    verdict: str = Field(description="The answer as a sentence")
     answer: dict[str, Any]
     rules: list[str] = Field(description="Numbers of the rules applied")
     created_at: datetime.datetime

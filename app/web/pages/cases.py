@@ -162,7 +162,7 @@ def _shown(case: CaseDraft, rulings: list[Ruling], connection: Connection) -> li
             "id": ruling.id,
             "name": ruling.asked_as,
             "beside": arguments_in_words(question.conditions | question.policy),
-            "proof": proof(ruling.as_dict(), connection, anchor=f"q{number}", switch=choice),
+            "proof": proof(ruling, connection, anchor=f"q{number}", switch=choice),
             "drawing": drawing(ruling, case.position, connection) if number <= DRAWN else None,
         }
         for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True), 1)

@@ -57,7 +57,7 @@ def _answered(connection: Connection, live: Live) -> dict[str, Any]:
     answer = board.ask(connection, {live.kind: live.arguments})
     return {
         "heading": live.heading,
-        "proof": proof(answer.ruling.as_dict(), connection, anchor=live.kind, steps=STEPS),
+        "proof": proof(answer.ruling, connection, anchor=live.kind, steps=STEPS),
         "drawing": drawing(answer.ruling, board.position(connection), connection),
         "address": url_for("maps.position_board", name=live.board, tool=live.kind, **live.arguments),
     }

@@ -34,7 +34,7 @@ from db.maps import Map
 from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.values import to_json
-from importers.documents import Problem, Problems, read_document
+from importers.documents import Problem, Problems, read_values
 from importers.map_reading import read_hex
 from importers.map_writing import flow
 from importers.positions import written
@@ -186,7 +186,7 @@ def _panel(
         "tools": tools,
         "fields": _fields(shown, position),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
-        "proof": proof(answer.ruling.as_dict(), connection, switch=shown.with_reading) if answer else None,
+        "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
         "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
@@ -281,7 +281,7 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     """The hex that is looked at, with who stands in it."""
     if not shown.look:
         return None
-    node = read_document(to_json({"look": shown.look}), "look.json").at(["look"])
+    node = read_values(shown.look, "look")
     problems = Problems()
     place = read_hex(node, position.board, problems)
     if place is None:

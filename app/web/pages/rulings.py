@@ -23,7 +23,7 @@ from app.referee.saved import (
     saved_rulings,
 )
 from app.referee.version import version_in
-from app.referee.words import answer_in_words, arguments_in_words
+from app.referee.words import arguments_in_words, verdict
 from app.web.proof import choice, chosen_readings, drawing, proof, titles
 from app.web.site import database, day, engine, require_same_origin
 from db import SightlineError
@@ -35,8 +35,6 @@ NAVIGATION = [(40, "Rulings", "rulings.rulings")]
 
 PER_PAGE = 20
 LAST_PAGE = 1_000_000
-LISTED = 4
-"""Members of an answer that the list of rulings tells."""
 FILTERS = ("ruleset", "kind", "rule", "text", "since", "until")
 
 
@@ -83,7 +81,7 @@ def summary(row: sa.RowMapping) -> dict[str, Any]:
         "ruleset": ruled.ruleset,
         "title": row["title"] or ruled.case,
         "asked": f"{titles().get(ruled.kind, ruled.kind)} {' '.join(arguments)}",
-        "verdict": answer_in_words(ruled.answer, LISTED),
+        "verdict": verdict(ruled),
         "rules": list(dict.fromkeys(step.rule for step in ruled.steps)),
         "when": row["created_at"],
     }
@@ -102,7 +100,7 @@ def ruling(id: str) -> str:
     return render_template(
         "rulings/ruling.html",
         row=row,
-        proof=proof(ruled.as_dict(), database(), switch=other_reading, steps=None),
+        proof=proof(ruled, database(), switch=other_reading, steps=None),
         drawing=picture,
         doubt=doubt,
         address=url_for(".ruling", id=id, _external=True),
@@ -133,9 +131,9 @@ def again(id: str) -> str:
             row=row,
             readings=readings,
             choices=[choice(*reading) for reading in readings.items()],
-            proof=proof(ruled.as_dict(), connection, switch=other_reading),
+            proof=proof(ruled, connection, switch=other_reading),
             drawing=drawing(ruled, case.position, connection),
-            before=answer_in_words(as_ruled(row).answer, LISTED),
+            before=verdict(as_ruled(row)),
             same_answer=same_answer(row, ruled),
             same_proof=same_proof(row, ruled),
             same_rules=version_in(database(), row["ruleset"]) == row["ruleset_version"],

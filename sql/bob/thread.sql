@@ -1,0 +1,251 @@
+-- needs: lattice/trace.sql, positions/place.sql
+-- The thread of a line of sight in bob (Band of Brothers): its ends, places along it, what is too high for it.
+--
+-- Exact. Artwork lies on the grid of 1/1024 lattice unit, so where an edge meets the
+-- thread is a fraction of whole numbers. `bob._mark` writes it as a whole number in which
+-- two places are the same, or one before the other, just when they are so in truth.
+
+drop type if exists bob.sight_end cascade;
+create type bob.sight_end as (
+  map_id bigint,
+  q integer,
+  r integer,
+  label text,
+  terrain text,
+  level integer,
+  upper boolean,
+  in_cave boolean,
+  front integer,
+  vehicle boolean,
+  lit boolean
+);
+
+comment on type bob.sight_end is
+'One end of a thread: its hex, the level it sees from, and whether it is upstairs, in a cave or lit.';
+comment on column bob.sight_end.front is 'Which way the cave of its hex faces; null where there is none, or it is not told';
+
+drop type if exists bob.thread cascade;
+create type bob.thread as (
+  q integer,
+  r integer,
+  level integer,
+  to_q integer,
+  to_r integer,
+  to_level integer,
+  at_vehicle boolean,
+  high integer,
+  high_q integer,
+  high_r integer,
+  low integer,
+  low_q integer,
+  low_r integer
+);
+
+comment on type bob.thread is
+'A thread from the dot of one hex to that of another; high and low: the same two ends by their levels.';
+
+create or replace function bob._level(terrain text, level integer)
+returns integer
+language sql immutable parallel safe
+return case when terrain = 'gully' then least(level, -1) else level end;
+
+comment on function bob._level(text, integer) is
+'The level of a hex''s centre dot: a gully is Level -1 (45.4).';
+
+create or replace function bob._end(position_id bigint, name text)
+returns setof bob.sight_end
+language sql stable parallel safe rows 1
+as $$
+  select
+    hex.map_id,
+    hex.q,
+    hex.r,
+    hex.label,
+    hex.terrain,
+    case
+      -- 43.4: as high as the higher hex before its mouth
+      when state.in_cave and cave.facing is not null then (
+        select max(bob._level(front.terrain, front.level))
+        from lattice.neighbours(hex.q, hex.r) as beside
+        inner join public.hex as front
+          on front.map_id = hex.map_id and front.q = beside.nq and front.r = beside.nr
+        where beside.direction in (cave.facing, cave.facing % 6 + 1)
+      )
+      -- 40.2
+      when state.upper then bob._level(hex.terrain, hex.level) + 1
+      else bob._level(hex.terrain, hex.level)
+    end,
+    state.upper,
+    state.in_cave,
+    cave.facing::integer,
+    coalesce(unit.kind in ('vehicle', 'carrier'), false),
+    -- 50.1: in the hex of an illumination counter or next to it
+    exists (
+      select
+      from public.marker
+      where marker.position_id = _end.position_id
+        and marker.kind = 'illumination'
+        and lattice.distance(marker.q, marker.r, hex.q, hex.r) <= 1
+    )
+  from public.position
+  cross join lateral positions.place(_end.position_id, _end.name) as place
+  inner join public.hex on hex.map_id = position.map_id and hex.q = place.q and hex.r = place.r
+  left join public.unit on unit.id = place.unit
+  cross join lateral (
+    select
+      coalesce((place.attributes ->> 'upper_level')::boolean, false) as upper,
+      coalesce((place.attributes ->> 'in_cave')::boolean, false) as in_cave
+  ) as state
+  left join lateral (
+    select marker.facing
+    from public.marker
+    where marker.position_id = _end.position_id
+      and marker.q = hex.q
+      and marker.r = hex.r
+      and marker.kind = 'cave'
+      and marker.facing is not null
+    limit 1
+  ) as cave on true
+  where position.id = _end.position_id
+$$;
+
+comment on function bob._end(bigint, text) is
+'The end of a thread that a hex or unit is; no row where it is not on the map.';
+
+create or replace function bob._thread(start bob.sight_end, target bob.sight_end)
+returns setof bob.thread
+language sql immutable parallel safe rows 1
+as $$
+  select
+    start.q,
+    start.r,
+    start.level,
+    target.q,
+    target.r,
+    target.level,
+    target.vehicle,
+    greatest(start.level, target.level),
+    case when start.level >= target.level then start.q else target.q end,
+    case when start.level >= target.level then start.r else target.r end,
+    least(start.level, target.level),
+    case when start.level >= target.level then target.q else start.q end,
+    case when start.level >= target.level then target.r else start.r end
+$$;
+
+comment on function bob._thread(bob.sight_end, bob.sight_end) is
+'The thread between two ends.';
+
+create or replace function bob._hides(thread bob.thread, top integer, near integer, far integer)
+returns text
+language sql immutable parallel safe
+return case
+  -- 14.0, 47.2
+  when top > thread.high then 'higher'
+  -- 47.2: level with an end, toward lower ground
+  when top = thread.high and thread.high > thread.low then 'level'
+  -- 47.2: blind hexes behind it: its distance from the higher end, less the levels it lies below that
+  when top > thread.low and top < thread.high and far <= near - (thread.high - top) then 'blind'
+end;
+
+comment on function bob._hides(bob.thread, integer, integer, integer) is
+'Why terrain of a height hides the ends of a thread from each other; near is from the higher end, far from the lower.';
+
+create or replace function bob._mark(num numeric, den numeric)
+returns numeric
+language sql immutable strict parallel safe
+return div(num * 1e60, den);
+
+comment on function bob._mark(numeric, numeric) is
+'A place num/den of the way along a thread, as a whole number: equal or ordered just as the fractions are.';
+
+create or replace function bob._way(enter numeric, leave numeric)
+returns text
+language sql immutable strict parallel safe
+return format('from %s to %s of the way', round(enter / 1e60, 3), round(leave / 1e60, 3));
+
+comment on function bob._way(numeric, numeric) is
+'Two marks in words, rounded: for a note, never for a ruling.';
+
+drop type if exists bob.crossing cascade;
+create type bob.crossing as (
+  flank integer,
+  mark numeric,
+  rises integer
+);
+
+comment on type bob.crossing is
+'Where a drawn edge crosses a thread as seen from one flank; rises: 1 where the thread comes to the left of the edge.';
+
+create or replace function bob._crossings(thread bob.thread, geom public.geometry)
+returns setof bob.crossing
+language sql immutable parallel safe rows 4
+as $$
+  -- Just beside the thread an edge is crossed if one of its ends, but not the other, lies
+  -- farther to that side; the limit of that crossing is where the edge meets the thread.
+  select
+    beside.flank,
+    bob._mark(
+      edge.along2::numeric * edge.off1 - edge.along1::numeric * edge.off2,
+      -- no edge along the thread is asked for, but it may be reckoned before it is left out
+      nullif((edge.off1 - edge.off2)::numeric, 0) * (1024 * (edge.dx * edge.dx + edge.dy * edge.dy))
+    ),
+    case when edge.off2 > edge.off1 then 1 else -1 end
+  from (
+    select
+      corner.dx,
+      corner.dy,
+      corner.off as off1,
+      corner.along as along1,
+      lead(corner.off) over outline as off2,
+      lead(corner.along) over outline as along2
+    from (
+      select
+        ray.dx,
+        ray.dy,
+        vertex.n,
+        vertex.path[cardinality(vertex.path) - 1] as ring,
+        ray.dx * point.y - ray.dy * point.x as off,
+        ray.dx * point.x + ray.dy * point.y as along
+      from (
+        select
+          3 * (thread.to_q - thread.q)::bigint as dx,
+          2 * (thread.to_r - thread.r)::bigint + (thread.to_q - thread.q) as dy
+      ) as ray
+      cross join public.st_dumppoints(_crossings.geom) with ordinality as vertex (path, geom, n)
+      cross join lateral (
+        select
+          (1024 * public.st_x(vertex.geom))::bigint - 3072 * thread.q as x,
+          (1024 * public.st_y(vertex.geom))::bigint - 1024 * (2 * thread.r + thread.q) as y
+        offset 0
+      ) as point
+    ) as corner
+    window outline as (partition by corner.ring order by corner.n)
+  ) as edge
+  cross join (values (1), (-1)) as beside (flank)
+  where (edge.off1 * beside.flank > 0) <> (edge.off2 * beside.flank > 0)
+$$;
+
+comment on function bob._crossings(bob.thread, public.geometry) is
+'Where drawn edges cross a thread, on either flank.';
+
+create or replace function bob._line(thread bob.thread)
+returns public.geometry
+language sql immutable parallel safe
+return public.st_makeline(lattice.center(thread.q, thread.r), lattice.center(thread.to_q, thread.to_r));
+
+comment on function bob._line(bob.thread) is
+'A thread as a line on the lattice.';
+
+drop type if exists bob.obstacle cascade;
+create type bob.obstacle as (
+  mark numeric,
+  rule text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  hindrance integer
+);
+
+comment on type bob.obstacle is
+'A step about what a thread meets, with the mark where it meets it.';
