@@ -124,6 +124,8 @@ def row(*grounds: Ground, sides: dict[Cell, str] | None = None, smoke: Collectio
 
 OPEN, CANE, BRUSH = Ground(), Ground("sugar_cane"), Ground("brush")
 CANE_BY_BRUSH = row(OPEN, CANE, BRUSH, OPEN)
+CANE_BY_PADDY = row(OPEN, CANE, Ground("rice_paddy"), BRUSH, OPEN, OPEN, OPEN)
+CANE_THAT_IS_BRUSH_BY_PADDY = dataclasses.replace(CANE_BY_PADDY, policy={"css-54": "b"})
 SMOKE_BY_BRUSH = row(OPEN, CANE, BRUSH, OPEN, smoke=[(1, -1)])
 CLIFF_BY_A_CORNER = row(*[OPEN] * 7, sides={(3, -1): "cliff"})
 BRUSH_ON_A_HEIGHT = Board(
@@ -133,6 +135,13 @@ BRUSH_ON_A_HEIGHT = Board(
     },
     {(2 * CORNER.q, 2 * CORNER.r + 1): frozenset({"steep_slope"})},
 )
+CANE_FROM_ABOVE = dataclasses.replace(
+    row(
+        Ground(level=2), Ground(level=1), Ground(level=2), Ground("sugar_cane", 2), Ground(level=2),
+        sides={(1, -1): "steep_slope"},
+    ),
+    policy={"css-44": "b"},
+)  # fmt: skip
 UNDER_SMOKE = Board(
     {(CORNER.q, CORNER.r + n): OPEN for n in range(4)},
     {},
@@ -586,10 +595,13 @@ def test_a_line_along_a_side_or_through_a_corner_says_so(connection: Connection,
 @bounded(15)
 @given(board=boards)
 @example(board=CANE_BY_BRUSH)
+@example(board=CANE_BY_PADDY)
+@example(board=CANE_THAT_IS_BRUSH_BY_PADDY)
 @example(board=CLIFF_BY_A_CORNER)
 @example(board=BRUSH_ON_A_HEIGHT)
+@example(board=CANE_FROM_ABOVE)
 def test_an_answer_names_every_point_that_would_change_it(connection: Connection, board: Board) -> None:
-    board = dataclasses.replace(board, policy={})
+    chosen = dict(board.policy)
     query = sa.text(
         "select viewer, hex.label as target, array_agg(los.effect) as effects, array_agg(los.point) as points"
         " from position join hex on hex.map_id = position.map_id,"
@@ -611,10 +623,10 @@ def test_an_answer_names_every_point_that_would_change_it(connection: Connection
         }
 
     with Stored(connection, draft(board)) as position_id:
-        usual = ask({})
+        usual = ask(chosen)
         for point, letters in READINGS.items():
-            for letter in set(letters) - {DEFAULTS[point]}:
-                for line, (verdict, _) in ask({point: letter}).items():
+            for letter in set(letters) - {(DEFAULTS | chosen)[point]}:
+                for line, (verdict, _) in ask(chosen | {point: letter}).items():
                     if verdict != usual[line][0]:
                         assert point in usual[line][1], (line, point, letter)
 

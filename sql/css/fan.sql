@@ -505,6 +505,7 @@ $$;
 comment on function css.fan(bigint, text, integer, jsonb, jsonb) is
 'Every hex that a hex or unit sees, with its range; the verdicts are those of css.los.';
 
+-- The plan takes longer to make than to run for a near fan: it is made once a session.
 create or replace function css.fan_reasons(
   position_id bigint,
   "from" text,
@@ -513,8 +514,12 @@ create or replace function css.fan_reasons(
   policy jsonb default null
 )
 returns setof rulings.step
-language sql stable rows 50
+language plpgsql stable rows 50
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   select
     css._visibility_rule(view.now),
     null,
@@ -544,7 +549,8 @@ as $$
       )
       and rulings._bears_on_fan(los.effect, los.point)
   ) as fan
-  cross join lateral rulings._fan_reasons(fan.lines) as reason
+  cross join lateral rulings._fan_reasons(fan.lines) as reason;
+end
 $$;
 
 comment on function css.fan_reasons(bigint, text, integer, jsonb, jsonb) is

@@ -200,6 +200,24 @@ end;
 comment on function css._contested_point(integer, integer) is
 'The contested point that a cell on the way counts as brush by: rice paddy, sugar cane, the view from above.';
 
+create or replace function css._contestable()
+returns integer
+language sql immutable parallel safe
+return css._bit('rice_paddy') + css._bit('sugar_cane') + css._bit('low_cover');
+
+comment on function css._contestable() is
+'The bits of css._bit that a contested point bears on: css-12, css-54, css-44.';
+
+create or replace function css._weighs(obstacle integer, ground text)
+returns boolean
+language sql immutable parallel safe
+return css._has(obstacle, ground)
+and not css._has(obstacle, 'stops')
+and obstacle & (css._bit('brush') + css._bit('unprinted')) <> 0;
+
+comment on function css._weighs(integer, text) is
+'Whether a hex counts as brush, or might, by being rice_paddy or sugar_cane.';
+
 create or replace function css._unprinted(one integer, two integer)
 returns boolean
 language sql immutable parallel safe
@@ -236,6 +254,38 @@ return coalesce(
 
 comment on function css._counts_as_brush(integer, integer) is
 'Whether a cell on the way, which does not stop the line, counts as brush or rice paddy (7.1.1 c).';
+
+create or replace function css._points(one integer, two integer)
+returns text[]
+language sql immutable parallel safe
+return array_remove(
+  array[
+    case when css._weighs(one, 'rice_paddy') or css._weighs(two, 'rice_paddy') then 'css-12' end,
+    case when css._weighs(one, 'sugar_cane') or css._weighs(two, 'sugar_cane') then 'css-54' end,
+    case
+      when
+        (css._has(one, 'low_cover') and one & (css._bit('stops') + css._bit('brush') + css._bit('unprinted')) <> 0)
+        or (css._has(two, 'low_cover') and two & (css._bit('stops') + css._bit('brush') + css._bit('unprinted')) <> 0)
+        then 'css-44'
+    end
+  ],
+  null
+);
+
+comment on function css._points(integer, integer) is
+'All contested points that a cell on the way counts as brush by, or might.';
+
+create or replace function css._further_points(one integer, two integer)
+returns text[]
+language sql immutable parallel safe
+return case
+  when css._unprinted(one, two) or css._brush_at_worst(one, two) then array_remove(css._points(one, two), 'css-54')
+  when css._counts_as_brush(one, two) then array_remove(css._points(one, two), css._contested_point(one, two))
+  else '{}'
+end;
+
+comment on function css._further_points(integer, integer) is
+'The contested points that a cell on the way turns on beside the one that its own saying tells.';
 
 create or replace function css._way(kind text, crossed boolean, beside boolean, corner text)
 returns text
@@ -324,7 +374,9 @@ from (
   -- of a line that grazes
   (19, 'along_side', '7.1.1', 'b', 'graze', null, null, 'the line runs along this side'),
   (20, 'corner', '7.1.1', null, 'graze', 'css-62', null, 'the line meets this hex in a corner point only'),
-  (21, 'side_end', '6.2.2', null, 'graze', 'css-62', null, 'the line meets this side at its end')
+  (21, 'side_end', '6.2.2', null, 'graze', 'css-62', null, 'the line meets this side at its end'),
+  -- of a cell that more than one reading bears on
+  (22, 'further_point', '7.1.1', 'c', 'contested', null, null, 'what %1$s counts as turns on this too')
 ) as saying (n, name, rule, clause, effect, point, cover_point, note);
 
 comment on view css.saying is
@@ -333,7 +385,7 @@ comment on column css.saying.n is 'Number, as it is carried while a line is judg
 comment on column css.saying.name is 'What is so; of a hex, mostly the bit of css._bit that is told';
 comment on column css.saying.rule is 'The rule that speaks';
 comment on column css.saying.clause is 'Its lettered item';
-comment on column css.saying.effect is 'blocks, passes, graze or unknown';
+comment on column css.saying.effect is 'blocks, passes, graze, unknown or contested';
 comment on column css.saying.point is 'The contested point it always turns on';
 comment on column css.saying.cover_point is 'The one it turns on where the hex is low cover before an end that looks down';
 comment on column css.saying.note is 'What is said: 1 stands for the place, 2 for its terrain';
@@ -918,7 +970,6 @@ create or replace function css._range_of_ends(view css.sighting)
 returns integer
 language sql immutable parallel safe
 return case
-  when not view.names_units then view.away
   when view.zone is not null then view.away + css._naval_hexes(view.zone ->> 'run')
   -- 6.3: inside and outside of a cave are one hex apart
   when view.away = 0 and view.viewer_in_cave <> view.target_in_cave then 1
@@ -927,6 +978,31 @@ end;
 
 comment on function css._range_of_ends(css.sighting) is
 'The range between the ends of a line of sight, with what a naval zone (22.3.1) or the mouth of a cave (6.3) adds.';
+
+create or replace function css._sight_verdict(view css.sighting, "to" text, verdict text)
+returns rulings.sight_step
+language plpgsql immutable parallel safe
+as $$
+begin
+  return row(
+    '7.1.1',
+    null,
+    "to",
+    verdict,
+    case verdict
+      when 'blocked' then 'the line of sight is blocked'
+      when 'unknown' then 'the rulebook does not print what would decide it'
+      else 'nothing stops the line of sight'
+    end,
+    null,
+    css._range_of_ends(view),
+    null
+  )::rulings.sight_step;
+end
+$$;
+
+comment on function css._sight_verdict(css.sighting, text, text) is
+'The last row of css.los.';
 
 create or replace function css._los(
   position_id bigint, "from" text, "to" text, conditions jsonb, policy jsonb
@@ -956,7 +1032,6 @@ declare
   brush integer := 0;
   doubtful integer := 0;
   doubtful_at text;
-  verdict text;
 begin
   if view.zone is not null and view.readings ->> 'css-64' = 'b' then
     return query
@@ -1026,6 +1101,15 @@ begin
         return next css._sight_step(saying, cell.other_label, cell.other_terrain, two, point, view.away);
       end loop;
     end if;
+    -- asked first, since a large expression takes long to begin with
+    if (coalesce(one, 0) | coalesce(two, 0)) & css._contestable() <> 0 then
+      foreach point in array css._further_points(one, two) loop
+        return next css._sight_step(
+          css._saying_of('further_point'),
+          positions.side_label(cell.label, case cell.kind when 'spine' then cell.other_label end), null, 0, point, view.away
+        );
+      end loop;
+    end if;
     stopped := stopped or stops;
     unknown := unknown or unprinted;
   end loop;
@@ -1033,27 +1117,15 @@ begin
     unknown := true;
     return next css._sight_step(css._saying_of('unprinted'), doubtful_at, 'sugar_cane', 0, null, view.away);
   end if;
-  if view.names_units and view.zone is not null then
+  if view.zone is not null then
     return next row(
       '22.3.1', null, view.zone ->> 'beach', css._naval_effect(view.zone ->> 'run'),
       'a naval zone is seen, and its range counted, at the beach hex', 'css-64', view.away, null
     )::rulings.sight_step;
   end if;
-  verdict := case when stopped or brush > 1 then 'blocked' when unknown then 'unknown' else 'visible' end;
-  return next row(
-    '7.1.1',
-    null,
-    target_name,
-    verdict,
-    case verdict
-      when 'blocked' then 'the line of sight is blocked'
-      when 'unknown' then 'the rulebook does not print what would decide it'
-      else 'nothing stops the line of sight'
-    end,
-    null,
-    css._range_of_ends(view),
-    null
-  )::rulings.sight_step;
+  return next css._sight_verdict(
+    view, target_name, case when stopped or brush > 1 then 'blocked' when unknown then 'unknown' else 'visible' end
+  );
 end
 $$;
 

@@ -7,8 +7,20 @@
 -- rulebook does not tell (-2) is first shut and then, if nothing else helps, open: a trace that
 -- is open only then is unknown.
 
+drop type if exists css.shut_hex cascade;
+create type css.shut_hex as (
+  q integer,
+  r integer,
+  cause text,
+  rule text,
+  doubtful boolean
+);
+
+comment on type css.shut_hex is
+'A hex that a trace cannot go through, and why; doubtful is one that a counter might open.';
+
 create or replace function css._shut(position_id bigint, side text, conditions jsonb, policy jsonb)
-returns table (q integer, r integer, cause text, rule text, doubtful boolean)
+returns setof css.shut_hex
 language sql stable rows 500
 as $$
   with foe as materialized (
@@ -148,8 +160,19 @@ $$;
 comment on function css._passages(bigint, text, jsonb, bigint[], integer[], integer[]) is
 'All steps out of some hexes for a kind of mobility: which pass, which are forbidden, of which nothing is printed.';
 
+drop type if exists css.trace_grid cascade;
+create type css.trace_grid as (
+  q0 integer,
+  r0 integer,
+  height integer,
+  cells integer
+);
+
+comment on type css.trace_grid is
+'The grid of a map that a trace is searched on: its corner, the height of a column, and how many cells.';
+
 create or replace function css._trace_grid(position_id bigint)
-returns table (q0 integer, r0 integer, height integer, cells integer)
+returns setof css.trace_grid
 language sql stable rows 1
 as $$
   select
@@ -163,37 +186,58 @@ as $$
 $$;
 
 comment on function css._trace_grid(bigint) is
-'The grid of a position''s map: hex (q, r) is cell (q - q0) * height + r - r0 + 1.';
+'The grid of a position''s map.';
 
-create or replace function css._trace(
+create or replace function css._trace_cell(grid css.trace_grid, q integer, r integer)
+returns integer
+language sql immutable parallel safe
+return (q - grid.q0) * grid.height + r - grid.r0 + 1;
+
+comment on function css._trace_cell(css.trace_grid, integer, integer) is
+'The number of a hex in the grid of a map.';
+
+drop type if exists css.tracer cascade;
+create type css.tracer as (
   position_id bigint,
+  owner text,
   start_q integer,
   start_r integer,
+  start_label text,
   target_q integer,
   target_r integer,
+  target_label text,
   mobility text,
-  readings jsonb,
-  grid integer[],
-  dare boolean
-)
+  rule text,
+  start_free boolean,
+  target_free boolean,
+  note text
+);
+
+comment on type css.tracer is
+'Who traces, from where to where, over what, and by which rule.';
+comment on column css.tracer.mobility is 'As which kind of unit it goes; null is not told';
+comment on column css.tracer.start_free is 'Whether its first hex may be in an enemy zone';
+comment on column css.tracer.target_free is 'Whether its last hex may be in an enemy zone';
+
+create or replace function css._trace(tracer css.tracer, readings jsonb, grid integer[], dare boolean)
 returns integer[]
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  size record;
+  size css.trace_grid;
   target integer;
   roads bigint[];
-  qs integer[] := array[start_q];
-  rs integer[] := array[start_r];
+  qs integer[] := array[tracer.start_q];
+  rs integer[] := array[tracer.start_r];
   found_directions integer[];
   came integer[] := grid;
 begin
-  select * into size from css._trace_grid(_trace.position_id);
-  target := (target_q - size.q0) * size.height + target_r - size.r0 + 1;
+  select * into size from css._trace_grid(tracer.position_id);
+  target := css._trace_cell(size, tracer.target_q, tracer.target_r);
   roads := (
-    select css._road_sides(position.map_id) from public.position where position.id = _trace.position_id
+    select css._road_sides(position.map_id) from public.position where position.id = tracer.position_id
   );
   while cardinality(qs) > 0 and came[target] <= 0 loop
     select
@@ -207,7 +251,7 @@ begin
         step.q,
         step.r,
         step.direction
-      from css._passages(_trace.position_id, _trace.mobility, _trace.readings, roads, qs, rs) as step
+      from css._passages(tracer.position_id, tracer.mobility, _trace.readings, roads, qs, rs) as step
       cross join lateral (
         select came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] as state
       ) as cell
@@ -216,53 +260,47 @@ begin
       order by step.q, step.r, step.direction
     ) as wave;
     for n in 1..cardinality(qs) loop
-      came[(qs[n] - size.q0) * size.height + rs[n] - size.r0 + 1] := found_directions[n];
+      came[css._trace_cell(size, qs[n], rs[n])] := found_directions[n];
     end loop;
   end loop;
   return came;
 end
 $$;
 
-comment on function css._trace(
-  bigint, integer, integer, integer, integer, text, jsonb, integer[], boolean
-) is
+comment on function css._trace(css.tracer, jsonb, integer[], boolean) is
 'How every hex of a map was reached, wave by wave, until the target is or nothing more can be.';
 
-create or replace function css._way_back(
-  position_id bigint, start_q integer, start_r integer, target_q integer, target_r integer, came integer[]
-)
+create or replace function css._way_back(tracer css.tracer, came integer[])
 returns text[]
 language plpgsql stable
 as $$
 declare
-  size record;
-  place record;
+  size css.trace_grid;
+  place_q integer := tracer.target_q;
+  place_r integer := tracer.target_r;
   path text[];
 begin
-  select * into size from css._trace_grid(_way_back.position_id);
-  select target_q as q, target_r as r into place;
+  select * into size from css._trace_grid(tracer.position_id);
   loop
     path := (
       select hex.label
       from public.position
-      inner join public.hex on hex.map_id = position.map_id
-      where position.id = _way_back.position_id
-        and hex.q = place.q
-        and hex.r = place.r
+      inner join public.hex on hex.map_id = position.map_id and hex.q = place_q and hex.r = place_r
+      where position.id = tracer.position_id
     ) || path;
-    exit when place.q = start_q and place.r = start_r;
+    exit when place_q = tracer.start_q and place_r = tracer.start_r;
     select
-      2 * place.q - step.nq as q,
-      2 * place.r - step.nr as r
-    into place
-    from lattice.neighbours(place.q, place.r) as step
-    where step.direction = came[(place.q - size.q0) * size.height + place.r - size.r0 + 1];
+      2 * place_q - step.nq,
+      2 * place_r - step.nr
+    into place_q, place_r
+    from lattice.neighbours(place_q, place_r) as step
+    where step.direction = came[css._trace_cell(size, place_q, place_r)];
   end loop;
   return path;
 end
 $$;
 
-comment on function css._way_back(bigint, integer, integer, integer, integer, integer[]) is
+comment on function css._way_back(css.tracer, integer[]) is
 'The way that a trace took, by label, both ends included.';
 
 create or replace function css._has_hq(position_id bigint, side text, q integer, r integer)
@@ -281,59 +319,61 @@ return exists (
 comment on function css._has_hq(bigint, text, integer, integer) is
 'Whether an HQ of a side stands in a hex.';
 
-create or replace function css._tracer(
-  position_id bigint, "from" text, "to" text, traced_for text, side text
-)
-returns table (
-  owner text,
+drop type if exists css.trace_ends cascade;
+create type css.trace_ends as (
   start_q integer,
   start_r integer,
-  start_label text,
   target_q integer,
   target_r integer,
+  start_label text,
   target_label text,
-  mobility text,
-  rule text,
-  -- whether that end may be in an enemy zone
-  start_free boolean,
-  target_free boolean,
-  note text
-)
-language plpgsql stable rows 1
+  start_side text,
+  target_side text,
+  mover_kind text,
+  goal_kind text,
+  facts jsonb,
+  goal_facts jsonb
+);
+
+comment on type css.trace_ends is
+'The two ends of a trace: hexes, and the counters that were named.';
+
+create or replace function css._trace_ends(position_id bigint, "from" text, "to" text, traced_for text)
+returns css.trace_ends
+language plpgsql stable
 as $$
-#variable_conflict use_column
 declare
-  ends record;
+  ends css.trace_ends;
 begin
   select
-    start.q as start_q,
-    start.r as start_r,
-    target.q as target_q,
-    target.r as target_r,
-    start_hex.label as start_label,
-    target_hex.label as target_label,
-    start.side as start_side,
-    target.side as target_side,
-    mover.kind as mover_kind,
-    goal.kind as goal_kind,
-    start.attributes as facts,
-    target.attributes as goal_facts
+    start.q,
+    start.r,
+    target.q,
+    target.r,
+    start_hex.label,
+    target_hex.label,
+    start.side,
+    target.side,
+    mover.kind,
+    goal.kind,
+    start.attributes,
+    target.attributes
   into ends
   from public.position
-  left join positions.place(_tracer.position_id, _tracer."from") as start on true
-  left join positions.place(_tracer.position_id, _tracer."to") as target on true
+  left join positions.place(_trace_ends.position_id, _trace_ends."from") as start on true
+  left join positions.place(_trace_ends.position_id, _trace_ends."to") as target on true
   left join public.unit as mover on mover.id = start.unit
   left join public.unit as goal on goal.id = target.unit
   left join public.hex as start_hex
     on start_hex.map_id = position.map_id and start_hex.q = start.q and start_hex.r = start.r
   left join public.hex as target_hex
     on target_hex.map_id = position.map_id and target_hex.q = target.q and target_hex.r = target.r
-  where position.id = _tracer.position_id;
+  where position.id = _trace_ends.position_id;
   -- 22.3.1: who routs while it lands does so from the beach hex, who routs at sea goes back to the transports
-  if _tracer.traced_for = 'routed' and ends.facts ? 'zone' then
+  if _trace_ends.traced_for = 'routed' and ends.facts ? 'zone' then
     if ends.facts -> 'zone' ->> 'run' <> 'final_run_in' then
-      raise exception '% is at sea: it goes back to its Transport Zone, and nothing is traced (22.3.1)', _tracer."from"
-        using errcode = 'no_data_found';
+      raise exception '% is at sea: it goes back to its Transport Zone, and nothing is traced (22.3.1)',
+        _trace_ends."from" using errcode = 'no_data_found';
     end if;
     select
       beach.q,
@@ -343,73 +383,119 @@ begin
     from public.position
     inner join public.hex as beach
       on beach.map_id = position.map_id and beach.label = ends.facts -> 'zone' ->> 'beach'
-    where position.id = _tracer.position_id;
+    where position.id = _trace_ends.position_id;
   end if;
   if ends.start_q is null or ends.target_q is null then
-    raise exception 'no trace from % to %: one of them is not on the map', _tracer."from", _tracer."to"
+    raise exception 'no trace from % to %: one of them is not on the map', _trace_ends."from", _trace_ends."to"
       using errcode = 'no_data_found';
   end if;
-  owner := coalesce(ends.start_side, ends.target_side, _tracer.side);
-  if owner is null then
+  return ends;
+end
+$$;
+
+comment on function css._trace_ends(bigint, text, text, text) is
+'The two ends of a trace by the names asked; who routs while it lands does so from its beach hex (22.3.1).';
+
+create or replace function css._rout_tracer(tracer css.tracer, ends css.trace_ends, "from" text)
+returns css.tracer
+language plpgsql stable
+as $$
+begin
+  if ends.mover_kind is null then
+    raise exception 'which unit routs? Name it in place of %', _rout_tracer."from" using errcode = 'no_data_found';
+  elsif (ends.facts ->> 'in_cave')::boolean then
+    raise exception '% is inside a cave, where no unit routs (6.3)', _rout_tracer."from"
+      using errcode = 'no_data_found';
+  end if;
+  tracer.rule := '8.5.1';
+  tracer.start_free := true;
+  tracer.target_free := false;
+  tracer.mobility := ends.facts ->> 'mobility';
+  tracer.note := case when ends.facts ? 'zone' then 'from the beach where it lands, ' else '' end
+    || 'to an HQ of its Division; only the hex it flees from may be in an enemy zone';
+  return tracer;
+end
+$$;
+
+comment on function css._rout_tracer(css.tracer, css.trace_ends, text) is
+'The trace of a unit that routs (8.5.1).';
+
+create or replace function css._weapon_tracer(tracer css.tracer, ends css.trace_ends, traced_for text)
+returns css.tracer
+language plpgsql stable
+as $$
+begin
+  tracer.start_free := css._has_hq(tracer.position_id, tracer.owner, ends.target_q, ends.target_r)
+    and ends.mover_kind is distinct from 'hq';
+  tracer.target_free := not tracer.start_free;
+  tracer.rule := case when tracer.start_free then '12.2' else '12.1' end;
+  tracer.mobility := 'leg';
+  -- 12.4.1: tanks
+  if _weapon_tracer.traced_for = 'tank_support_weapon'
+    or (ends.mover_kind = 'support_weapon' and ends.facts ->> 'target' = 'tank')
+    or (ends.goal_kind = 'support_weapon' and ends.goal_facts ->> 'target' = 'tank') then
+    tracer.mobility := 'tracked';
+    tracer.rule := '12.4.1';
+  end if;
+  tracer.note := format(
+    '%s as a %s unit goes; only the %s hex may be in an enemy zone',
+    case when tracer.start_free then 'taken off' else 'attached' end,
+    initcap(tracer.mobility),
+    case when tracer.start_free then 'first' else 'last' end
+  );
+  return tracer;
+end
+$$;
+
+comment on function css._weapon_tracer(css.tracer, css.trace_ends, text) is
+'The trace of a Support Weapon that is attached (12.1), taken off (12.2), or a tank (12.4.1).';
+
+create or replace function css._tracer(
+  position_id bigint, "from" text, "to" text, traced_for text, side text
+)
+returns css.tracer
+language plpgsql stable
+as $$
+declare
+  ends css.trace_ends := css._trace_ends(_tracer.position_id, _tracer."from", _tracer."to", _tracer.traced_for);
+  tracer css.tracer;
+begin
+  tracer.position_id := _tracer.position_id;
+  tracer.owner := coalesce(ends.start_side, ends.target_side, _tracer.side);
+  if tracer.owner is null then
     raise exception 'whose trace from % to %? Name a unit, or give a side', _tracer."from", _tracer."to"
       using errcode = 'no_data_found';
-  elsif owner <> coalesce(ends.target_side, owner) or owner <> coalesce(_tracer.side, owner) then
+  elsif tracer.owner <> coalesce(ends.target_side, tracer.owner) or tracer.owner <> coalesce(_tracer.side, tracer.owner)
+  then
     raise exception 'no trace from % to %: they are not of one side', _tracer."from", _tracer."to"
       using errcode = 'no_data_found';
   end if;
-  start_q := ends.start_q;
-  start_r := ends.start_r;
-  start_label := ends.start_label;
-  target_q := ends.target_q;
-  target_r := ends.target_r;
-  target_label := ends.target_label;
-  mobility := 'leg';
+  tracer.start_q := ends.start_q;
+  tracer.start_r := ends.start_r;
+  tracer.start_label := ends.start_label;
+  tracer.target_q := ends.target_q;
+  tracer.target_r := ends.target_r;
+  tracer.target_label := ends.target_label;
   if _tracer.traced_for = 'leader' then
-    rule := '13.1';
-    start_free := true;
-    target_free := true;
-    note := 'as a Leg unit goes; only the first and the last hex may be in an enemy zone';
+    tracer.rule := '13.1';
+    tracer.mobility := 'leg';
+    tracer.start_free := true;
+    tracer.target_free := true;
+    tracer.note := 'as a Leg unit goes; only the first and the last hex may be in an enemy zone';
+    return tracer;
   elsif _tracer.traced_for = 'routed' then
-    if ends.mover_kind is null then
-      raise exception 'which unit routs? Name it in place of %', _tracer."from" using errcode = 'no_data_found';
-    elsif (ends.facts ->> 'in_cave')::boolean then
-      raise exception '% is inside a cave, where no unit routs (6.3)', _tracer."from"
-        using errcode = 'no_data_found';
-    end if;
-    rule := '8.5.1';
-    start_free := true;
-    target_free := false;
-    mobility := ends.facts ->> 'mobility';
-    note := case when ends.facts ? 'zone' then 'from the beach where it lands, ' else '' end
-      || 'to an HQ of its Division; only the hex it flees from may be in an enemy zone';
-  elsif _tracer.traced_for in ('support_weapon', 'tank_support_weapon') then
-    start_free := css._has_hq(_tracer.position_id, owner, ends.target_q, ends.target_r)
-      and ends.mover_kind is distinct from 'hq';
-    target_free := not start_free;
-    if target_free and not css._has_hq(_tracer.position_id, owner, ends.start_q, ends.start_r) then
-      raise exception
-        'a Support Weapon is traced from or to an HQ of its side (12.1, 12.2), and neither % nor % has one',
-        _tracer."from", _tracer."to" using errcode = 'no_data_found';
-    end if;
-    rule := case when start_free then '12.2' else '12.1' end;
-    -- 12.4.1: tanks
-    if _tracer.traced_for = 'tank_support_weapon'
-      or (ends.mover_kind = 'support_weapon' and ends.facts ->> 'target' = 'tank')
-      or (ends.goal_kind = 'support_weapon' and ends.goal_facts ->> 'target' = 'tank') then
-      mobility := 'tracked';
-      rule := '12.4.1';
-    end if;
-    note := format(
-      '%s as a %s unit goes; only the %s hex may be in an enemy zone',
-      case when start_free then 'taken off' else 'attached' end,
-      initcap(mobility),
-      case when start_free then 'first' else 'last' end
-    );
-  else
+    return css._rout_tracer(tracer, ends, _tracer."from");
+  elsif _tracer.traced_for not in ('support_weapon', 'tank_support_weapon') or _tracer.traced_for is null then
     raise exception 'nothing is traced for %: it is leader, support_weapon, tank_support_weapon or routed',
       _tracer.traced_for using errcode = 'no_data_found';
   end if;
-  return next;
+  tracer := css._weapon_tracer(tracer, ends, _tracer.traced_for);
+  if tracer.target_free and not css._has_hq(_tracer.position_id, tracer.owner, ends.start_q, ends.start_r) then
+    raise exception
+      'a Support Weapon is traced from or to an HQ of its side (12.1, 12.2), and neither % nor % has one',
+      _tracer."from", _tracer."to" using errcode = 'no_data_found';
+  end if;
+  return tracer;
 end
 $$;
 
@@ -513,6 +599,104 @@ $$;
 comment on function css._ties(bigint, text, text, text, text, jsonb) is
 'Whether those that a trace joins belong together, where who is traced for is named.';
 
+create or replace function css._tie_steps(
+  tracer css.tracer, "from" text, "to" text, traced_for text, readings jsonb
+)
+returns setof rulings.path_step
+language plpgsql stable rows 1
+as $$
+declare
+  step rulings.path_step;
+begin
+  step.at := tracer.target_label;
+  for step.rule, step.effect, step.note in
+    select tie.rule, tie.effect, tie.note
+    from css._ties(
+      tracer.position_id, _tie_steps."from", _tie_steps."to", _tie_steps.traced_for, tracer.owner,
+      _tie_steps.readings
+    ) as tie
+  loop
+    return next step;
+  end loop;
+  if tracer.rule = '8.5.1' and step.effect is distinct from 'blocks'
+    and not css._has_hq(tracer.position_id, tracer.owner, tracer.target_q, tracer.target_r) then
+    step.rule := '8.5.1';
+    step.effect := 'blocks';
+    step.note := 'no HQ of its side is there';
+    return next step;
+  end if;
+end
+$$;
+
+comment on function css._tie_steps(css.tracer, text, text, text, jsonb) is
+'Whether those that a trace joins belong together, and who routs has an HQ to go to (8.5.1).';
+
+create or replace function css._end_is_free(tracer css.tracer, q integer, r integer)
+returns boolean
+language sql immutable parallel safe
+return (q = tracer.start_q and r = tracer.start_r and tracer.start_free)
+or (q = tracer.target_q and r = tracer.target_r and tracer.target_free);
+
+comment on function css._end_is_free(css.tracer, integer, integer) is
+'Whether a hex is an end of the trace that may be in an enemy zone.';
+
+create or replace function css._end_steps(tracer css.tracer, shut css.shut_hex[])
+returns setof rulings.path_step
+language sql immutable rows 1
+as $$
+  -- an end in a zone is worth a row; where it is exempt, it stops nothing
+  select
+    case when ending.is_free then tracer.rule else '7.2' end,
+    null,
+    case when ending.is_start then tracer.start_label else tracer.target_label end,
+    case when ending.is_free then 'passes' when hex.doubtful then 'unknown' else 'blocks' end,
+    'in ' || hex.cause,
+    null,
+    null::text[]
+  from unnest(shut) as hex
+  cross join lateral (
+    select
+      hex.q = tracer.start_q and hex.r = tracer.start_r as is_start,
+      hex.q = tracer.target_q and hex.r = tracer.target_r as is_target,
+      css._end_is_free(tracer, hex.q, hex.r) as is_free
+  ) as ending
+  where hex.rule = '7.2'
+    and (ending.is_start or ending.is_target)
+  order by hex.doubtful desc, hex.cause, ending.is_start desc
+$$;
+
+comment on function css._end_steps(css.tracer, css.shut_hex[]) is
+'Ends of a trace that are in an enemy zone (7.2), and whether its rule exempts them.';
+
+create or replace function css._shut_grid(tracer css.tracer, shut css.shut_hex[])
+returns integer[]
+language plpgsql stable
+as $$
+declare
+  size css.trace_grid;
+  grid integer[];
+  hex css.shut_hex;
+begin
+  select * into size from css._trace_grid(tracer.position_id);
+  grid := array_fill(0, array[size.cells]);
+  -- what is shut for certain goes over what is doubtful
+  for hex in
+    select * from unnest(shut) as listed
+    order by listed.doubtful desc
+  loop
+    continue when case
+      when hex.rule = '7.2' then css._end_is_free(tracer, hex.q, hex.r)
+      else hex.q = tracer.start_q and hex.r = tracer.start_r
+    end;
+    grid[css._trace_cell(size, hex.q, hex.r)] := case when hex.doubtful then -2 else -1 end;
+  end loop;
+  return grid;
+end
+$$;
+
+comment on function css._shut_grid(css.tracer, css.shut_hex[]) is
+'The grid that a trace is searched on: 0 is open, -1 shut, -2 shut unless a counter tells otherwise.';
+
 create or replace function css._steps_out(position_id bigint, mobility text, readings jsonb, came integer[])
 returns table (
   label text,
@@ -536,7 +720,7 @@ as $$
     cross join css._trace_grid(position.id) as size
     inner join public.hex on hex.map_id = position.map_id
     where position.id = _steps_out.position_id
-      and _steps_out.came[(hex.q - size.q0) * size.height + hex.r - size.r0 + 1] > 0
+      and _steps_out.came[css._trace_cell(size, hex.q, hex.r)] > 0
     group by position.map_id
   )
   select
@@ -547,7 +731,7 @@ as $$
     step.rule,
     step.note,
     step.point,
-    _steps_out.came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] > 0
+    _steps_out.came[css._trace_cell(size, step.q, step.r)] > 0
   from reached
   cross join css._trace_grid(_steps_out.position_id) as size
   cross join lateral css._passages(
@@ -558,20 +742,22 @@ $$;
 comment on function css._steps_out(bigint, text, jsonb, integer[]) is
 'All steps out of the hexes that a trace has reached.';
 
-create or replace function css._contested_ground(
+create or replace function css._contested_ground_steps(
   position_id bigint, mobility text, readings jsonb, came integer[]
 )
-returns table (rule text, at text, effect text, note text, point text)
+returns setof rulings.path_step
 language sql stable rows 1
 as $$
   select
     step.rule,
+    null,
     case when count(distinct step.label) = 1 then min(step.label) end,
     step.effect,
     format('%s: %s', step.note, css._hexes(count(distinct step.label)::integer)),
-    step.point
+    step.point,
+    null::text[]
   from css._steps_out(
-    _contested_ground.position_id, _contested_ground.mobility, _contested_ground.readings, _contested_ground.came
+    _contested_ground_steps.position_id, _contested_ground_steps.mobility, _contested_ground_steps.readings, _contested_ground_steps.came
   ) as step
   where step.point is not null
     -- css-54 is the only point of passable ground: most maps need not be searched for it
@@ -579,34 +765,38 @@ as $$
       select
       from public.position
       inner join public.hex on hex.map_id = position.map_id
-      where position.id = _contested_ground.position_id and hex.terrain = 'sugar_cane'
+      where position.id = _contested_ground_steps.position_id and hex.terrain = 'sugar_cane'
     )
   group by step.rule, step.effect, step.note, step.point
+  order by step.rule, step.note, step.effect, step.point
 $$;
 
-comment on function css._contested_ground(bigint, text, jsonb, integer[]) is
+comment on function css._contested_ground_steps(bigint, text, jsonb, integer[]) is
 'Ground beside an open trace that a contested point would open or shut.';
 
-create or replace function css._barriers(
-  position_id bigint, side text, mobility text, readings jsonb, came integer[], conditions jsonb, policy jsonb
+create or replace function css._barrier_steps(
+  tracer css.tracer, readings jsonb, came integer[], shut css.shut_hex[]
 )
-returns table (rule text, at text, effect text, note text, point text)
+returns setof rulings.path_step
 language sql stable rows 8
 as $$
   with stopped as (
     select
       step.label,
-      case when step.effect = 'passes' then shut.rule else step.rule end as rule,
-      case when step.effect = 'passes' then shut.cause else step.note end as cause,
-      case when step.effect = 'passes' then shut.doubtful else step.effect = 'unknown' end as doubtful,
+      case when step.effect = 'passes' then hex.rule else step.rule end as rule,
+      case when step.effect = 'passes' then hex.cause else step.note end as cause,
+      case when step.effect = 'passes' then hex.doubtful else step.effect = 'unknown' end as doubtful,
       case when step.effect <> 'passes' then step.point end as point
-    from css._steps_out(_barriers.position_id, _barriers.mobility, _barriers.readings, _barriers.came) as step
-    left join css._shut(_barriers.position_id, _barriers.side, _barriers.conditions, _barriers.policy) as shut
-      on shut.q = step.q and shut.r = step.r and step.effect = 'passes'
+    from css._steps_out(
+      tracer.position_id, tracer.mobility, _barrier_steps.readings, _barrier_steps.came
+    ) as step
+    left join unnest(_barrier_steps.shut) as hex
+      on hex.q = step.q and hex.r = step.r and step.effect = 'passes'
     where not step.reached
   )
   select
     stopped.rule,
+    null,
     -- a place where it is one
     case when count(distinct stopped.label) = 1 then min(stopped.label) end,
     case when bool_and(stopped.doubtful) then 'unknown' else 'blocks' end,
@@ -614,15 +804,64 @@ as $$
       when bool_and(stopped.doubtful) then stopped.cause
       else format('%s: %s shut', stopped.cause, css._hexes(count(distinct stopped.label)::integer))
     end,
-    stopped.point
+    stopped.point,
+    null::text[]
   from stopped
   where stopped.cause is not null
   group by stopped.rule, stopped.cause, stopped.point
-  order by stopped.rule, stopped.cause
+  order by stopped.rule, stopped.cause, stopped.point
 $$;
 
-comment on function css._barriers(bigint, text, text, jsonb, integer[], jsonb, jsonb) is
+comment on function css._barrier_steps(css.tracer, jsonb, integer[], css.shut_hex[]) is
 'What stops a trace at the rim of all that it reaches, and how many hexes of the rim.';
+
+create or replace function css._zone_point_steps(tracer css.tracer, conditions jsonb, policy jsonb)
+returns setof rulings.path_step
+language sql stable rows 1
+as $$
+  select
+    min(zone.rule),
+    null,
+    null,
+    'contested',
+    'an enemy Fire Zone turns on it',
+    zone.point,
+    null::text[]
+  from css.side_zone_reasons(
+    tracer.position_id, case tracer.owner when 'us' then 'japan' else 'us' end, _zone_point_steps.conditions,
+    _zone_point_steps.policy
+  ) as zone
+  where zone.point is not null
+  group by zone.point
+  order by zone.point
+$$;
+
+comment on function css._zone_point_steps(css.tracer, jsonb, jsonb) is
+'The contested points that enemy Fire Zones turn on.';
+
+create or replace function css._trace_verdict(tracer css.tracer, verdict text, why text, came integer[])
+returns rulings.path_step
+language plpgsql stable
+as $$
+begin
+  return row(
+    tracer.rule,
+    null,
+    tracer.target_label,
+    verdict,
+    case verdict
+      when 'open' then 'there is a way out of enemy zones'
+      when 'unknown' then 'what a counter or the rulebook does not tell would decide it'
+      else why
+    end,
+    null,
+    case when verdict = 'open' then css._way_back(tracer, came) else '{}' end
+  )::rulings.path_step;
+end
+$$;
+
+comment on function css._trace_verdict(css.tracer, text, text, integer[]) is
+'The last row of css.trace_path: the verdict, and the way where it is open.';
 
 create or replace function css.trace_path(
   position_id bigint,
@@ -636,12 +875,17 @@ create or replace function css.trace_path(
 returns setof rulings.path_step
 language plpgsql stable rows 8
 as $$
-#variable_conflict use_column
 declare
+  readings jsonb := positions.readings(trace_path.position_id, trace_path.policy);
+  tracer css.tracer := css._tracer(
+    trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side
+  );
+  shut css.shut_hex[] := array(
+    select hex
+    from css._shut(trace_path.position_id, tracer.owner, trace_path.conditions, trace_path.policy) as hex
+  );
+  size css.trace_grid;
   step rulings.path_step;
-  tracer record;
-  size record;
-  shut record;
   grid integer[];
   came integer[];
   start integer;
@@ -649,147 +893,49 @@ declare
   verdict text := 'open';
   why text := 'there is no such way';
   barred boolean := false;
-  readings jsonb;
 begin
-  readings := (
-    select positions.readings(position.id, trace_path.policy)
-    from public.position
-    where position.id = trace_path.position_id
-  );
-  select * into tracer
-  from css._tracer(
-    trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, trace_path.side
-  );
-  step.rule := tracer.rule;
-  step.at := tracer.start_label;
-  step.effect := 'traces';
-  step.note := tracer.note;
-  return next step;
-  for step.rule, step.effect, step.note in
-    select tie.rule, tie.effect, tie.note
-    from css._ties(
-      trace_path.position_id, trace_path."from", trace_path."to", trace_path.traced_for, tracer.owner, readings
-    ) as tie
+  return next row(tracer.rule, null, tracer.start_label, 'traces', tracer.note, null, null)::rulings.path_step;
+  for step in
+    select * from css._tie_steps(tracer, trace_path."from", trace_path."to", trace_path.traced_for, readings)
   loop
-    step.at := tracer.target_label;
     verdict := case step.effect when 'blocks' then 'closed' when 'unknown' then 'unknown' else verdict end;
     why := case step.effect when 'blocks' then step.note else why end;
     return next step;
   end loop;
-  if tracer.rule = '8.5.1' and verdict <> 'closed'
-    and not css._has_hq(trace_path.position_id, tracer.owner, tracer.target_q, tracer.target_r) then
-    verdict := 'closed';
-    step.rule := '8.5.1';
-    step.at := tracer.target_label;
-    step.effect := 'blocks';
-    step.note := 'no HQ of its side is there';
-    why := step.note;
-    return next step;
-  end if;
-  select * into size from css._trace_grid(trace_path.position_id);
-  start := (tracer.start_q - size.q0) * size.height + tracer.start_r - size.r0 + 1;
-  target := (tracer.target_q - size.q0) * size.height + tracer.target_r - size.r0 + 1;
-  grid := array_fill(0, array[size.cells]);
-  for shut in
-    select
-      (hex.q - size.q0) * size.height + hex.r - size.r0 + 1 as cell,
-      hex.*
-    from css._shut(trace_path.position_id, tracer.owner, trace_path.conditions, trace_path.policy) as hex
-    order by hex.doubtful desc, hex.rule, hex.cause
+  for step in
+    select * from css._end_steps(tracer, shut)
   loop
-    if (shut.cell = start or shut.cell = target) and shut.rule = '7.2' then
-      -- an end in a zone is worth a row; where it is exempt, it stops nothing
-      step.rule := case
-        when (shut.cell = start and tracer.start_free) or (shut.cell = target and tracer.target_free)
-          then tracer.rule
-        else '7.2'
-      end;
-      step.at := case when shut.cell = start then tracer.start_label else tracer.target_label end;
-      step.effect := case when step.rule = tracer.rule then 'passes' when shut.doubtful then 'unknown' else 'blocks' end;
-      step.note := 'in ' || shut.cause;
-      return next step;
-      barred := barred or step.effect = 'blocks';
-      if step.effect = 'passes' then
-        continue;
-      end if;
-    elsif shut.cell = start then
-      continue;
-    end if;
-    grid[shut.cell] := case when shut.doubtful then -2 else -1 end;
+    barred := barred or step.effect = 'blocks';
+    return next step;
   end loop;
   if tracer.mobility is null then
-    step.rule := '8.5.1';
-    step.at := tracer.start_label;
-    step.effect := 'unknown';
-    step.note := format('the mobility of %s', trace_path."from");
-    return next step;
+    return next row(
+      '8.5.1', null, tracer.start_label, 'unknown', format('the mobility of %s', trace_path."from"), null, null
+    )::rulings.path_step;
     verdict := case verdict when 'closed' then 'closed' else 'unknown' end;
   elsif barred then
     verdict := 'closed';
   else
+    select * into size from css._trace_grid(trace_path.position_id);
+    start := css._trace_cell(size, tracer.start_q, tracer.start_r);
+    target := css._trace_cell(size, tracer.target_q, tracer.target_r);
+    grid := css._shut_grid(tracer, shut);
     verdict := case when grid[start] = -2 and verdict = 'open' then 'unknown' else verdict end;
     grid[start] := 7;
-    came := css._trace(
-      trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
-      tracer.mobility, readings, grid, false
-    );
+    came := css._trace(tracer, readings, grid, false);
     if came[target] <= 0 then
-      for step.rule, step.at, step.effect, step.note, step.point in
-        select barrier.rule, barrier.at, barrier.effect, barrier.note, barrier.point
-        from css._barriers(
-          trace_path.position_id, tracer.owner, tracer.mobility, readings, came, trace_path.conditions,
-          trace_path.policy
-        ) as barrier
-      loop
-        return next step;
-      end loop;
-      came := css._trace(
-        trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r,
-        tracer.mobility, readings, grid, true
-      );
+      return query
+      select * from css._barrier_steps(tracer, readings, came, shut);
+      came := css._trace(tracer, readings, grid, true);
       verdict := case when came[target] <= 0 or verdict = 'closed' then 'closed' else 'unknown' end;
     else
-      for step.rule, step.at, step.effect, step.note, step.point in
-        select ground.rule, ground.at, ground.effect, ground.note, ground.point
-        from css._contested_ground(trace_path.position_id, tracer.mobility, readings, came) as ground
-      loop
-        return next step;
-      end loop;
+      return query
+      select * from css._contested_ground_steps(trace_path.position_id, tracer.mobility, readings, came);
     end if;
   end if;
-  for step.rule, step.point in
-    select
-      min(zone.rule),
-      zone.point
-    from css.side_zone_reasons(
-      trace_path.position_id, case tracer.owner when 'us' then 'japan' else 'us' end,
-      trace_path.conditions, trace_path.policy
-    ) as zone
-    where zone.point is not null
-    group by zone.point
-    order by zone.point
-  loop
-    step.at := null;
-    step.effect := 'contested';
-    step.note := 'an enemy Fire Zone turns on it';
-    return next step;
-  end loop;
-  step.rule := tracer.rule;
-  step.at := tracer.target_label;
-  step.effect := verdict;
-  step.point := null;
-  step.note := case verdict
-    when 'open' then 'there is a way out of enemy zones'
-    when 'unknown' then 'what a counter or the rulebook does not tell would decide it'
-    else why
-  end;
-  step.path := case
-    when verdict = 'open' then css._way_back(
-      trace_path.position_id, tracer.start_q, tracer.start_r, tracer.target_q, tracer.target_r, came
-    )
-    else '{}'
-  end;
-  return next step;
+  return query
+  select * from css._zone_point_steps(tracer, trace_path.conditions, trace_path.policy);
+  return next css._trace_verdict(tracer, verdict, why, came);
 end
 $$;
 

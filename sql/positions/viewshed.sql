@@ -1,4 +1,4 @@
--- needs: positions/place.sql, lattice/cells.sql, maps/edits.sql
+-- needs: positions/place.sql, lattice/cells.sql, maps/edits.sql, rulings/step.sql
 -- The viewshed cache: what a hex sees, computed by its ruleset's `fan`, kept until an edit.
 --
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
@@ -113,7 +113,7 @@ comment on function positions.viewers(bigint) is
 create or replace function positions.viewshed_reasons(
   position_id bigint, "from" text, radius integer default null
 )
-returns table (rule text, clause text, at text, effect text, note text, point text)
+returns setof rulings.step
 language plpgsql volatile rows 10
 set plan_cache_mode = force_generic_plan
 as $$
@@ -148,7 +148,7 @@ begin
       viewshed_reasons.position_id, viewshed_reasons."from", viewshed_reasons.radius
     ) as seen;
     execute format(
-      'select coalesce(jsonb_agg(to_jsonb(told)), ''[]'') from %I.fan_reasons($1, $2, $3) as told', place.ruleset
+      'select coalesce(jsonb_agg(to_jsonb(step)), ''[]'') from %I.fan_reasons($1, $2, $3) as step', place.ruleset
     )
     into found_reasons
     using viewshed_reasons.position_id, viewshed_reasons."from", reach;
@@ -164,10 +164,7 @@ begin
     end if;
   end if;
   return query
-  select told.rule, told.clause, told.at, told.effect, told.note, told.point
-  from jsonb_to_recordset(found_reasons) as told (
-    rule text, clause text, at text, effect text, note text, point text
-  );
+  select * from jsonb_populate_recordset(null::rulings.step, found_reasons);
 end
 $$;
 
