@@ -366,6 +366,32 @@ def test_changes_are_made_for_one_question_only(connection: Connection) -> None:
     assert board.ask(connection, SEEN).ruling.answer["visible"] is False
 
 
+def test_a_what_if_keeps_nobody_waiting(engine: Engine) -> None:
+    """While one is being thought through, others think of the same map otherwise, and look around on it anew."""
+    changes = changed(
+        units={"A/1/31": {"at": "13.16"}, "HQ/31": None, "X": {"side": "us"}},
+        markers={
+            "add": [{"kind": "mines", "at": "13.16"}],
+            "remove": [{"kind": "smoke_barrage", "at": "14.14"}],
+        },
+        conditions={"weather": "rain"},
+    )
+    with engine.connect() as one, engine.connect() as other:
+        board = open_board(one, POSITION)
+        with board.changed(one, changes) as thought:
+            other.execute(sa.text("set local lock_timeout = '1s'"))
+            board.check(other, changes)
+            other.execute(sa.text("delete from viewshed"))
+            assert board.ask(other, {"fan": {"from": "13.15", "range": 1}}).ruling.answer["visible"]
+            assert thought.ask(one, {"fire_zone": {"side": "us"}}).ruling.answer["hexes"]
+        other.rollback()
+        # what others see is still edited one at a time, whatever was thought of before
+        one.execute(sa.text("update unit set kind = kind where position_id = :id"), {"id": board.position_id})
+        other.execute(sa.text("set local lock_timeout = '100ms'"))
+        with pytest.raises(sa.exc.OperationalError, match="lock timeout"):
+            other.execute(sa.text("update hex set name = name where map_id = :id"), {"id": board.map_id})
+
+
 def test_a_unit_comes_goes_and_is_otherwise(connection: Connection) -> None:
     board = open_board(connection, POSITION)
     changes = changed(
