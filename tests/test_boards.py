@@ -97,6 +97,13 @@ def test_a_mistake_is_told_by_its_argument(connection: Connection) -> None:
     assert found["to"].file == "los on lipata-landing"
 
 
+@pytest.mark.parametrize("asked", [{"loss": {}}, {}])
+def test_a_question_of_no_kind_is_told_by_the_board(connection: Connection, asked: dict[str, Any]) -> None:
+    with pytest.raises(Problems) as raised:
+        open_board(connection, POSITION).ask(connection, asked)
+    assert str(raised.value).startswith("lipata-landing: ")
+
+
 def test_what_cannot_be_ruled_on_is_told_without_a_line(connection: Connection) -> None:
     off = changed(units={"A/1/31": {"at": None}})
     with pytest.raises(Problems) as raised:
@@ -523,7 +530,7 @@ def test_the_api_answers_with_what_a_map_shows(client: FlaskClient) -> None:
     [
         ({"on": "nowhere", "question": SEEN}, 404, None),
         ({"on": POSITION, "question": {"los": {"from": "13.15"}}}, 422, ""),
-        ({"on": POSITION, "question": {"loss": {}}}, 422, None),
+        ({"on": POSITION, "question": {"loss": {}}}, 422, ""),
         ({"on": POSITION, "question": SEEN, "changes": {"units": {"A/1/31": {"at": "1"}}}}, 422, "units/A/1/31/at"),
         ({"on": POSITION, "question": SEEN, "changes": {"unit": {}}}, 422, "changes.unit"),
         ({"on": MAP, "question": {"command": {"unit": "A"}}}, 400, None),
@@ -688,6 +695,27 @@ def test_a_form_makes_one_change(client: FlaskClient, form: dict[str, str], chan
         got = read_changes(context.request.args["whatif"]).as_dict()
     for section, wanted in changes.items():
         assert wanted.items() <= got[section].items()
+
+
+REFUSED = "tool=move&unit=C/1/31&path=13.16&hits={14.16: 1}"
+"""A question that only the SQL function can refuse."""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"/positions/{POSITION}?{REFUSED}",
+        f"/positions/{POSITION}?{REFUSED}&whatif={{}}",
+        f'/positions/{POSITION}?{REFUSED}&whatif={{"conditions":{{"weather":"rain"}}}}',
+        f"/positions/{POSITION}/what-if?{REFUSED}&if.do=dance",
+    ],
+)
+def test_a_question_that_sql_refuses_leaves_the_page_whole(client: FlaskClient, address: str) -> None:
+    """In a what-if too, which is a transaction: what is refused in it must not spoil the rest."""
+    page = client.get(address)
+    assert page.status_code == 422
+    assert "Legend" in page.text
+    assert "not on the way" in page.text or "not said what is to be changed" in page.text
 
 
 def test_a_new_unit_may_have_the_counter_of_another(client: FlaskClient, connection: Connection) -> None:
