@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -428,6 +430,8 @@ def test_a_unit_comes_goes_and_is_otherwise(connection: Connection) -> None:
         ({"units": {"A/1/31": {"at": "99.99"}}}, "units/A/1/31/at", "99.99 is not a hex of this map"),
         ({"units": {"A/1/31": {"sied": "us"}}}, "units/A/1/31/sied", "unknown key 'sied'"),
         ({"units": {"X": {"side": "russia"}}}, "units/X/side", "'russia' is not one of"),
+        ({"units": {"A/1/31": {"id": "HQ/31"}}}, "units/A/1/31/id", "'A/1/31' keeps its id"),
+        ({"units": {"A/1/31": {"id": "new"}}}, "units/A/1/31/id", "'A/1/31' keeps its id"),
         ({"markers": {"add": [{"kind": "dg", "at": "13.15"}]}}, "markers/add/1", "needs its value"),
         ({"markers": {"add": [{"at": "13.15"}]}}, "markers/add/1", "kind is missing"),
         ({"markers": {"remove": [{"kind": "dg", "at": "13.16"}]}}, "markers/remove/1", "no dg marker in 13.16"),
@@ -456,6 +460,70 @@ def test_changes_survive_the_address() -> None:
     assert changes.units["A/1/31"] == {"at": "13.16", "in_cave": None}
     assert NOTHING.as_text() == ""
     assert read_changes("") == NOTHING
+
+
+def test_a_label_with_a_zero_at_its_end_survives_the_address() -> None:
+    """Where nobody quoted it, it looks like a number."""
+    zone = {"beach": "13.10", "run": "approach"}
+    changes = read_changes(
+        '{"units": {"A": {"at": 13.10}, "B": {"zone": {"beach": 13.10, "run": "approach"}}}}'
+    )
+    again = read_changes(read_changes(changes.as_text()).as_text())
+    assert str(again.units["A"]["at"]) == "13.10"  # type: ignore[index]
+    assert {key: str(value) for key, value in again.units["B"]["zone"].items()} == zone  # type: ignore[index]
+
+
+def test_of_two_markers_of_a_kind_the_one_that_is_named_goes(
+    client: FlaskClient, connection: Connection
+) -> None:
+    """On a cave and inside it are two places (css 6.3), and a ridge has a side."""
+    board = open_board(connection, POSITION)
+    cave = connection.scalar(
+        sa.text("select label from hex where map_id = :map and 'cave' = any(features) order by q limit 1"),
+        {"map": board.map_id},
+    )
+    both = [{"kind": "pinned", "at": cave}, {"kind": "pinned", "at": cave, "in_cave": True}]
+    sides = [{"kind": "ridge", "at": "13.16", "side": side} for side in (1, 4)]
+    saved = changed(markers={"add": [*both, *sides]})
+    page = client.get(f"/positions/{POSITION}", query_string={"whatif": saved.as_text(), "edit": "1"})
+    offered = re.findall(r'<option value="(\{&#34;kind[^"]*)">([^<]*)', page.text)
+    told = [html.unescape(value) for value, _ in offered]
+    assert len(set(told)) == len(told)
+    assert len({words for _, words in offered}) == len(offered)
+    for gone in (*both, *sides):
+        wanted = {"facing" if key == "side" else key: said for key, said in gone.items()}
+        [value] = [text for text in told if json.loads(text) == wanted]
+        answer = client.get(
+            f"/positions/{POSITION}/what-if",
+            query_string={"whatif": saved.as_text(), "if.do": "unmark", "if.marker": value},
+        )
+        with client.application.test_request_context(answer.location) as context:
+            left = read_changes(context.request.args["whatif"])
+        assert [it for it in saved.added if it not in left.added] == [gone]
+    named = changed(markers={"remove": [{"kind": "ridge", "at": "13.16", "side": 4}]})
+    with (
+        board.changed(connection, changed(markers={"add": sides})) as now,
+        now.changed(connection, named) as left,
+    ):
+        assert [marker.facing for marker in left.position(connection).markers if marker.kind == "ridge"] == [
+            1
+        ]
+
+
+def test_a_new_unit_has_nothing_of_one_that_was_taken_away(
+    client: FlaskClient, connection: Connection
+) -> None:
+    gone = changed(units={"A/1/31": None}).as_text()
+    form = {"do": "add", "id": "A/1/31", "side": "us", "kind": "hero", "at": "13.16"}
+    answer = client.get(
+        f"/positions/{POSITION}/what-if",
+        query_string={"whatif": gone, **{f"if.{key}": value for key, value in form.items()}},
+    )
+    with client.application.test_request_context(answer.location) as context:
+        changes = read_changes(context.request.args["whatif"])
+    with open_board(connection, POSITION).changed(connection, changes) as now:
+        [unit] = [unit for unit in now.tree(connection)["units"] if unit["id"] == "A/1/31"]
+    assert unit == {key: value for key, value in form.items() if key != "do"}
 
 
 def test_what_was_added_is_forgotten_when_it_is_removed() -> None:

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -21,14 +21,16 @@ from db.counters import Unit as Counter
 from db.labels import Axial, nearest
 from db.map_draft import MapDraft
 from db.positions import Marker, Position, Unit
-from db.values import plain
 from importers.cases import marker_row, read_marker, read_unit, unit_row
 from importers.documents import Node, Problems, read_document, read_values
+from importers.map_writing import flow
 from importers.maps import open_map
 from importers.positions import marker_tree, standing, unit_tree
 from importers.questions import read_conditions
 
 Tree = dict[str, Any]
+Lying = TypeVar("Lying")
+"""A marker, in whichever form it is at hand."""
 NAME = "changes"
 KEYS = ("units", "markers", "conditions")
 MARKER_KEYS = ("add", "remove")
@@ -68,7 +70,8 @@ class Changes:
         """The document in as few letters as it takes; none where nothing is changed."""
         if not self:
             return ""
-        return json.dumps(self.as_dict(), ensure_ascii=False, separators=(",", ":"), default=plain)
+        # a number by its own digits: 13.10 is a label
+        return flow(self.as_dict(), functools.partial(json.dumps, ensure_ascii=False), tight=True)
 
     def make(self, connection: Connection, map_id: int, position_id: int, conditions: Tree) -> Tree:
         """Change the rows of a position that is ours to change; the conditions that hold then.
@@ -128,14 +131,17 @@ class Changes:
             elif change is not None:
                 told = {"id": code, **standing.get(code, {}), **change}
                 said = {key: value for key, value in told.items() if value is not None}
-                if (unit := read_unit(_node(said, place), board, problems)) is not None:
+                node = _node(said, place)
+                if str(said.get("id")) != code:
+                    problems.add(node.at(["id"]), f"{code!r} keeps its id; take it away and add another")
+                elif (unit := read_unit(node, board, problems)) is not None:
                     yield unit
 
     def _gone(self, lying: list[tuple[int, Tree]], problems: Problems) -> Iterable[int]:
         """The rows of the markers that are taken away."""
         left = list(lying)
         for n, gone in enumerate(self.removed, 1):
-            found = next((marker for marker in left if _same(marker[1], gone)), None)
+            found = _meant(gone, left, lambda marker: marker[1])
             if found is None:
                 at = Node(file=NAME, key=f"markers/remove/{n}")
                 problems.add(at, f"there is no {gone.get('kind')} marker in {gone.get('at')}")
@@ -170,7 +176,7 @@ class Changes:
         return dataclasses.replace(self, added=(*self.added, marker))
 
     def without_marker(self, marker: Tree) -> Changes:
-        added = next((mine for mine in reversed(self.added) if _same(mine, marker)), None)
+        added = _meant(marker, reversed(self.added), lambda mine: mine)
         if added is not None:
             return dataclasses.replace(self, added=tuple(mine for mine in self.added if mine is not added))
         return dataclasses.replace(self, removed=(*self.removed, marker))
@@ -239,9 +245,22 @@ def _alike(code: str, codes: Callable[[], Collection[str]]) -> list[str]:
 
 
 def _markers(connection: Connection, position_id: int) -> list[tuple[int, Tree]]:
-    return [(row.id, marker_tree(row)) for row in standing(connection, Marker, position_id)]
+    return [(row.id, marker_tree(row, row.label)) for row in standing(connection, Marker, position_id)]
+
+
+def _meant(named: Tree, lying: Iterable[Lying], says: Callable[[Lying], Tree]) -> Lying | None:
+    """The marker that is named; of several, the one of which the least is left unsaid."""
+    return min(
+        (marker for marker in lying if _same(says(marker), named)), key=lambda it: len(says(it)), default=None
+    )
 
 
 def _same(marker: Tree, named: Tree) -> bool:
     """Whether a marker is the one that is named: by kind and hex, and whatever else is told of it."""
-    return all(str(marker.get(key)) == str(value) for key, value in named.items())
+    known = {_facing(key): value for key, value in marker.items()}
+    return all(str(known.get(_facing(key))) == str(value) for key, value in named.items())
+
+
+def _facing(key: str) -> str:
+    """`side` and `facing` are one thing."""
+    return "facing" if key == "side" else key
