@@ -614,6 +614,37 @@ def test_a_wrong_request_is_told(
         assert answer.json["problems"][0]["place"] == place
 
 
+@pytest.mark.parametrize("levels", [41, 950, 5000, 100_000])
+@pytest.mark.parametrize(
+    "body", ['"question": {"los": {"from": %s}}', '"question": {}, "changes": {"conditions": {"a": %s}}']
+)
+def test_what_is_nested_too_deeply_is_refused(client: FlaskClient, body: str, levels: int) -> None:
+    text = '{"on": "lipata-landing", ' + body % ("[" * levels + "]" * levels) + "}"
+    answer = client.post(ASK, data=text, content_type="application/json")
+    assert answer.status_code in (400, 422)
+    assert answer.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("argument", "many"),
+    [("path", ["13.16"] * 201), ("with", [f"W{n}" for n in range(201)]), ("hits", {f"W{n}": 1 for n in range(201)})],
+)  # fmt: skip
+def test_a_question_names_no_more_than_it_can_need(client: FlaskClient, argument: str, many: Any) -> None:
+    """Told before any of it is looked for."""
+    question = {"move": {"unit": "C/1/31", "path": ["13.16"], argument: many}}
+    answer = client.post(ASK, json={"on": POSITION, "question": question})
+    assert answer.status_code == 422
+    assert [problem["place"] for problem in answer.json["problems"]] == [argument]
+    assert "at most 200" in answer.json["detail"]
+
+
+def test_a_what_if_has_an_end(client: FlaskClient) -> None:
+    units = {f"W{n}": {"side": "us"} for n in range(1001)}
+    answer = client.post(ASK, json={"on": POSITION, "question": SEEN, "changes": {"units": units}})
+    assert answer.status_code == 422
+    assert "1001 changes are more than 1000" in answer.json["detail"]
+
+
 # The registry and the address
 
 

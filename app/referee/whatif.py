@@ -36,6 +36,8 @@ KEYS = ("units", "markers", "conditions")
 MARKER_KEYS = ("add", "remove")
 LONGEST = 32_000
 """Characters: an address cannot be much longer."""
+MOST = 1000
+"""Units, markers and conditions that one what-if changes: each is a row to be written."""
 LEFT_BEHIND = ("zone", "in_cave")
 """What a counter says of the place it is in, and so no longer says when it is moved."""
 
@@ -220,13 +222,18 @@ def changes_of(root: Node) -> Changes:
             marker.mapping(problems, required=("kind", "at"))
             listed[key].append(marker.plain())
     conditions = keys["conditions"].mapping(problems) if "conditions" in keys else {}
-    problems.raise_if_any()
-    return Changes(
+    changes = Changes(
         units,
         tuple(listed["add"]),
         tuple(listed["remove"]),
         {key: node.plain() for key, node in conditions.items()},
     )
+    if len(changes) > MOST:
+        problems.add(
+            root, f"{len(changes)} changes are more than {MOST}; import the position as it is thought of"
+        )
+    problems.raise_if_any()
+    return changes
 
 
 def _node(value: Tree, place: str) -> Node:
