@@ -180,6 +180,16 @@ def psycopg_connection(connection: Connection) -> psycopg.Connection:
     return driver
 
 
+@contextmanager
+def spared(connection: Connection) -> Iterator[None]:
+    """What the server refuses in this block does not spoil the caller's transaction; in autocommit there is none."""
+    if psycopg_connection(connection).autocommit:
+        yield
+        return
+    with connection.begin_nested():
+        yield
+
+
 def fetched(connection: Connection, query: str, values: Mapping[str, Any]) -> list[sa.Row[Any]]:
     """The rows of a query with `:names`; a mapping among its values is jsonb.
 

@@ -227,13 +227,21 @@ def _decimal(number: Fraction) -> Decimal:
     return Decimal(round(number * 10**DIGITS)).scaleb(-DIGITS).normalize()
 
 
-def flow(value: Any, quoted: Callable[[str], str] | None = None) -> str:
-    """A value on one line: as YAML, or as JSON where all text is quoted by `json.dumps`."""
-    quoted = quoted or _quoted
+def flow(value: Any, quoted: Callable[[str], str] | None = None, *, tight: bool = False) -> str:
+    """A value on one line: as YAML, or as JSON where all text is quoted by `json.dumps`; `tight`, without spaces."""
+    quoted, space = quoted or _quoted, "" if tight else " "
+
+    def within(entry: Any) -> str:
+        return flow(entry, quoted, tight=tight)
+
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{quoted(key)}: {flow(entry, quoted)}" for key, entry in value.items()) + "}"
+        return (
+            "{"
+            + f",{space}".join(f"{quoted(key)}:{space}{within(entry)}" for key, entry in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(flow(entry, quoted) for entry in value) + "]"
+        return "[" + f",{space}".join(map(within, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Decimal):

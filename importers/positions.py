@@ -136,7 +136,7 @@ def stored_tree(connection: Connection, position_id: int) -> Tree:
     units = standing(connection, Unit, position_id)
     markers = standing(connection, Marker, position_id)
     tree["units"] = [unit_tree(row, found.ruleset) for row in units]
-    tree["markers"] = [marker_tree(row) for row in markers]
+    tree["markers"] = [marker_tree(row, row.label) for row in markers]
     return tree
 
 
@@ -235,10 +235,10 @@ def unit_tree(row: sa.Row[Any], ruleset: str) -> Tree:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def marker_tree(row: sa.Row[Any]) -> Tree:
+def marker_tree(marker: sa.Row[Any] | MarkerDraft, at: str) -> Tree:
     """A marker as a file would have it."""
-    said: Tree = {"kind": row.kind, "at": row.label, "value": row.value, "facing": row.facing}
-    said |= row.attributes
+    said: Tree = {"kind": marker.kind, "at": at, "value": marker.value, "facing": marker.facing}
+    said |= marker.attributes
     return {key: value for key, value in said.items() if value is not None}
 
 

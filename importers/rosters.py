@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,10 +12,13 @@ from sqlalchemy.engine import Connection
 from db.database import fetched
 from db.labels import Axial, LabelError, Scheme, unprefixed
 from db.map_draft import MapDraft
+from importers.documents import MAX_DEPTH
 from importers.maps import StoredMap
 
 LONGEST = 100
 """Letters of a name, its prefix counted."""
+MOST = 1000
+"""Words of a question that are looked up ahead; none that can be answered has more."""
 Names = Iterable[tuple[str, bool, int | None, int | None, bool]]
 """Words as `positions.named` tells them: whether a unit, at which q and r, whether a hex."""
 
@@ -87,13 +91,19 @@ def _place(word: str, scheme: Scheme) -> Axial | None:
 
 def words_of(value: Any) -> Iterator[str]:
     """Every word of a question that may be a name; keys may be labels too, as of what fire scored in a hex."""
+    return itertools.islice(_words(value, 0), MOST)
+
+
+def _words(value: Any, depth: int) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        return  # it is refused when it is read
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from words_of(key)
-            yield from words_of(item)
+            yield from _words(key, depth)
+            yield from _words(item, depth + 1)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from words_of(item)
+            yield from _words(item, depth + 1)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         word = str(value)
         # what is longer than any name, or cannot be stored, names nothing

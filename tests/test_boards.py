@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,13 @@ def test_a_mistake_is_told_by_its_argument(connection: Connection) -> None:
     assert set(found) == {"from", "to", "policy css-12"}
     assert found["from"].nearest == ("A/1/31",)
     assert found["to"].file == "los on lipata-landing"
+
+
+@pytest.mark.parametrize("asked", [{"loss": {}}, {}])
+def test_a_question_of_no_kind_is_told_by_the_board(connection: Connection, asked: dict[str, Any]) -> None:
+    with pytest.raises(Problems) as raised:
+        open_board(connection, POSITION).ask(connection, asked)
+    assert str(raised.value).startswith("lipata-landing: ")
 
 
 def test_what_cannot_be_ruled_on_is_told_without_a_line(connection: Connection) -> None:
@@ -366,6 +375,32 @@ def test_changes_are_made_for_one_question_only(connection: Connection) -> None:
     assert board.ask(connection, SEEN).ruling.answer["visible"] is False
 
 
+def test_a_what_if_keeps_nobody_waiting(engine: Engine) -> None:
+    """While one is being thought through, others think of the same map otherwise, and look around on it anew."""
+    changes = changed(
+        units={"A/1/31": {"at": "13.16"}, "HQ/31": None, "X": {"side": "us"}},
+        markers={
+            "add": [{"kind": "mines", "at": "13.16"}],
+            "remove": [{"kind": "smoke_barrage", "at": "14.14"}],
+        },
+        conditions={"weather": "rain"},
+    )
+    with engine.connect() as one, engine.connect() as other:
+        board = open_board(one, POSITION)
+        with board.changed(one, changes) as thought:
+            other.execute(sa.text("set local lock_timeout = '1s'"))
+            board.check(other, changes)
+            other.execute(sa.text("delete from viewshed"))
+            assert board.ask(other, {"fan": {"from": "13.15", "range": 1}}).ruling.answer["visible"]
+            assert thought.ask(one, {"fire_zone": {"side": "us"}}).ruling.answer["hexes"]
+        other.rollback()
+        # what others see is still edited one at a time, whatever was thought of before
+        one.execute(sa.text("update unit set kind = kind where position_id = :id"), {"id": board.position_id})
+        other.execute(sa.text("set local lock_timeout = '100ms'"))
+        with pytest.raises(sa.exc.OperationalError, match="lock timeout"):
+            other.execute(sa.text("update hex set name = name where map_id = :id"), {"id": board.map_id})
+
+
 def test_a_unit_comes_goes_and_is_otherwise(connection: Connection) -> None:
     board = open_board(connection, POSITION)
     changes = changed(
@@ -395,6 +430,8 @@ def test_a_unit_comes_goes_and_is_otherwise(connection: Connection) -> None:
         ({"units": {"A/1/31": {"at": "99.99"}}}, "units/A/1/31/at", "99.99 is not a hex of this map"),
         ({"units": {"A/1/31": {"sied": "us"}}}, "units/A/1/31/sied", "unknown key 'sied'"),
         ({"units": {"X": {"side": "russia"}}}, "units/X/side", "'russia' is not one of"),
+        ({"units": {"A/1/31": {"id": "HQ/31"}}}, "units/A/1/31/id", "'A/1/31' keeps its id"),
+        ({"units": {"A/1/31": {"id": "new"}}}, "units/A/1/31/id", "'A/1/31' keeps its id"),
         ({"markers": {"add": [{"kind": "dg", "at": "13.15"}]}}, "markers/add/1", "needs its value"),
         ({"markers": {"add": [{"at": "13.15"}]}}, "markers/add/1", "kind is missing"),
         ({"markers": {"remove": [{"kind": "dg", "at": "13.16"}]}}, "markers/remove/1", "no dg marker in 13.16"),
@@ -423,6 +460,70 @@ def test_changes_survive_the_address() -> None:
     assert changes.units["A/1/31"] == {"at": "13.16", "in_cave": None}
     assert NOTHING.as_text() == ""
     assert read_changes("") == NOTHING
+
+
+def test_a_label_with_a_zero_at_its_end_survives_the_address() -> None:
+    """Where nobody quoted it, it looks like a number."""
+    zone = {"beach": "13.10", "run": "approach"}
+    changes = read_changes(
+        '{"units": {"A": {"at": 13.10}, "B": {"zone": {"beach": 13.10, "run": "approach"}}}}'
+    )
+    again = read_changes(read_changes(changes.as_text()).as_text())
+    assert str(again.units["A"]["at"]) == "13.10"  # type: ignore[index]
+    assert {key: str(value) for key, value in again.units["B"]["zone"].items()} == zone  # type: ignore[index]
+
+
+def test_of_two_markers_of_a_kind_the_one_that_is_named_goes(
+    client: FlaskClient, connection: Connection
+) -> None:
+    """On a cave and inside it are two places (css 6.3), and a ridge has a side."""
+    board = open_board(connection, POSITION)
+    cave = connection.scalar(
+        sa.text("select label from hex where map_id = :map and 'cave' = any(features) order by q limit 1"),
+        {"map": board.map_id},
+    )
+    both = [{"kind": "pinned", "at": cave}, {"kind": "pinned", "at": cave, "in_cave": True}]
+    sides = [{"kind": "ridge", "at": "13.16", "side": side} for side in (1, 4)]
+    saved = changed(markers={"add": [*both, *sides]})
+    page = client.get(f"/positions/{POSITION}", query_string={"whatif": saved.as_text(), "edit": "1"})
+    offered = re.findall(r'<option value="(\{&#34;kind[^"]*)">([^<]*)', page.text)
+    told = [html.unescape(value) for value, _ in offered]
+    assert len(set(told)) == len(told)
+    assert len({words for _, words in offered}) == len(offered)
+    for gone in (*both, *sides):
+        wanted = {"facing" if key == "side" else key: said for key, said in gone.items()}
+        [value] = [text for text in told if json.loads(text) == wanted]
+        answer = client.get(
+            f"/positions/{POSITION}/what-if",
+            query_string={"whatif": saved.as_text(), "if.do": "unmark", "if.marker": value},
+        )
+        with client.application.test_request_context(answer.location) as context:
+            left = read_changes(context.request.args["whatif"])
+        assert [it for it in saved.added if it not in left.added] == [gone]
+    named = changed(markers={"remove": [{"kind": "ridge", "at": "13.16", "side": 4}]})
+    with (
+        board.changed(connection, changed(markers={"add": sides})) as now,
+        now.changed(connection, named) as left,
+    ):
+        assert [marker.facing for marker in left.position(connection).markers if marker.kind == "ridge"] == [
+            1
+        ]
+
+
+def test_a_new_unit_has_nothing_of_one_that_was_taken_away(
+    client: FlaskClient, connection: Connection
+) -> None:
+    gone = changed(units={"A/1/31": None}).as_text()
+    form = {"do": "add", "id": "A/1/31", "side": "us", "kind": "hero", "at": "13.16"}
+    answer = client.get(
+        f"/positions/{POSITION}/what-if",
+        query_string={"whatif": gone, **{f"if.{key}": value for key, value in form.items()}},
+    )
+    with client.application.test_request_context(answer.location) as context:
+        changes = read_changes(context.request.args["whatif"])
+    with open_board(connection, POSITION).changed(connection, changes) as now:
+        [unit] = [unit for unit in now.tree(connection)["units"] if unit["id"] == "A/1/31"]
+    assert unit == {key: value for key, value in form.items() if key != "do"}
 
 
 def test_what_was_added_is_forgotten_when_it_is_removed() -> None:
@@ -497,7 +598,7 @@ def test_the_api_answers_with_what_a_map_shows(client: FlaskClient) -> None:
     [
         ({"on": "nowhere", "question": SEEN}, 404, None),
         ({"on": POSITION, "question": {"los": {"from": "13.15"}}}, 422, ""),
-        ({"on": POSITION, "question": {"loss": {}}}, 422, None),
+        ({"on": POSITION, "question": {"loss": {}}}, 422, ""),
         ({"on": POSITION, "question": SEEN, "changes": {"units": {"A/1/31": {"at": "1"}}}}, 422, "units/A/1/31/at"),
         ({"on": POSITION, "question": SEEN, "changes": {"unit": {}}}, 422, "changes.unit"),
         ({"on": MAP, "question": {"command": {"unit": "A"}}}, 400, None),
@@ -511,6 +612,37 @@ def test_a_wrong_request_is_told(
     assert answer.mimetype == "application/problem+json"
     if place is not None:
         assert answer.json["problems"][0]["place"] == place
+
+
+@pytest.mark.parametrize("levels", [41, 950, 5000, 100_000])
+@pytest.mark.parametrize(
+    "body", ['"question": {"los": {"from": %s}}', '"question": {}, "changes": {"conditions": {"a": %s}}']
+)
+def test_what_is_nested_too_deeply_is_refused(client: FlaskClient, body: str, levels: int) -> None:
+    text = '{"on": "lipata-landing", ' + body % ("[" * levels + "]" * levels) + "}"
+    answer = client.post(ASK, data=text, content_type="application/json")
+    assert answer.status_code in (400, 422)
+    assert answer.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("argument", "many"),
+    [("path", ["13.16"] * 201), ("with", [f"W{n}" for n in range(201)]), ("hits", {f"W{n}": 1 for n in range(201)})],
+)  # fmt: skip
+def test_a_question_names_no_more_than_it_can_need(client: FlaskClient, argument: str, many: Any) -> None:
+    """Told before any of it is looked for."""
+    question = {"move": {"unit": "C/1/31", "path": ["13.16"], argument: many}}
+    answer = client.post(ASK, json={"on": POSITION, "question": question})
+    assert answer.status_code == 422
+    assert [problem["place"] for problem in answer.json["problems"]] == [argument]
+    assert "at most 200" in answer.json["detail"]
+
+
+def test_a_what_if_has_an_end(client: FlaskClient) -> None:
+    units = {f"W{n}": {"side": "us"} for n in range(1001)}
+    answer = client.post(ASK, json={"on": POSITION, "question": SEEN, "changes": {"units": units}})
+    assert answer.status_code == 422
+    assert "1001 changes are more than 1000" in answer.json["detail"]
 
 
 # The registry and the address
@@ -662,6 +794,27 @@ def test_a_form_makes_one_change(client: FlaskClient, form: dict[str, str], chan
         got = read_changes(context.request.args["whatif"]).as_dict()
     for section, wanted in changes.items():
         assert wanted.items() <= got[section].items()
+
+
+REFUSED = "tool=move&unit=C/1/31&path=13.16&hits={14.16: 1}"
+"""A question that only the SQL function can refuse."""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"/positions/{POSITION}?{REFUSED}",
+        f"/positions/{POSITION}?{REFUSED}&whatif={{}}",
+        f'/positions/{POSITION}?{REFUSED}&whatif={{"conditions":{{"weather":"rain"}}}}',
+        f"/positions/{POSITION}/what-if?{REFUSED}&if.do=dance",
+    ],
+)
+def test_a_question_that_sql_refuses_leaves_the_page_whole(client: FlaskClient, address: str) -> None:
+    """In a what-if too, which is a transaction: what is refused in it must not spoil the rest."""
+    page = client.get(address)
+    assert page.status_code == 422
+    assert "Legend" in page.text
+    assert "not on the way" in page.text or "not said what is to be changed" in page.text
 
 
 def test_a_new_unit_may_have_the_counter_of_another(client: FlaskClient, connection: Connection) -> None:

@@ -24,7 +24,7 @@ from app.referee.questions import forms, kinds_of
 from app.referee.rulings import QuestionKind, Ruling, rule
 from app.referee.whatif import NOTHING, Changes
 from db import SightlineError
-from db.database import fetched
+from db.database import fetched, spared
 from db.inventory import map_facts, no_board, no_map, no_position
 from db.labels import Axial, Scheme, unprefixed
 from db.map_draft import MapDraft
@@ -88,7 +88,7 @@ class Board:
         roster = StoredRoster(
             connection, self.map_id, self.position_id, self.ruleset, self.scheme, self.names
         )
-        with self._in_words(kind.name if kind else "", words):
+        with self._in_words(kind.name if kind else "", words), spared(connection):
             question = self._question(asked, kind, roster)
             ruling = rule(
                 connection,
@@ -173,7 +173,8 @@ class Board:
     def _placed(self, problem: Problem, kind: str, words: Mapping[str, str]) -> Problem:
         first, _, rest = problem.place.partition("/")
         where = rest if first == kind else f"{words.get(first, '')}{rest}"
-        return dataclasses.replace(problem, file=f"{kind} on {self.name}", place=where.strip())
+        on = f"{kind} on {self.name}" if kind else self.name
+        return dataclasses.replace(problem, file=on, place=where.strip())
 
 
 @dataclasses.dataclass(frozen=True)

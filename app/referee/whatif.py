@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -21,19 +21,23 @@ from db.counters import Unit as Counter
 from db.labels import Axial, nearest
 from db.map_draft import MapDraft
 from db.positions import Marker, Position, Unit
-from db.values import plain
 from importers.cases import marker_row, read_marker, read_unit, unit_row
 from importers.documents import Node, Problems, read_document, read_values
+from importers.map_writing import flow
 from importers.maps import open_map
 from importers.positions import marker_tree, standing, unit_tree
 from importers.questions import read_conditions
 
 Tree = dict[str, Any]
+Lying = TypeVar("Lying")
+"""A marker, in whichever form it is at hand."""
 NAME = "changes"
 KEYS = ("units", "markers", "conditions")
 MARKER_KEYS = ("add", "remove")
 LONGEST = 32_000
 """Characters: an address cannot be much longer."""
+MOST = 1000
+"""Units, markers and conditions that one what-if changes: each is a row to be written."""
 LEFT_BEHIND = ("zone", "in_cave")
 """What a counter says of the place it is in, and so no longer says when it is moved."""
 
@@ -68,7 +72,8 @@ class Changes:
         """The document in as few letters as it takes; none where nothing is changed."""
         if not self:
             return ""
-        return json.dumps(self.as_dict(), ensure_ascii=False, separators=(",", ":"), default=plain)
+        # a number by its own digits: 13.10 is a label
+        return flow(self.as_dict(), functools.partial(json.dumps, ensure_ascii=False), tight=True)
 
     def make(self, connection: Connection, map_id: int, position_id: int, conditions: Tree) -> Tree:
         """Change the rows of a position that is ours to change; the conditions that hold then.
@@ -128,14 +133,17 @@ class Changes:
             elif change is not None:
                 told = {"id": code, **standing.get(code, {}), **change}
                 said = {key: value for key, value in told.items() if value is not None}
-                if (unit := read_unit(_node(said, place), board, problems)) is not None:
+                node = _node(said, place)
+                if str(said.get("id")) != code:
+                    problems.add(node.at(["id"]), f"{code!r} keeps its id; take it away and add another")
+                elif (unit := read_unit(node, board, problems)) is not None:
                     yield unit
 
     def _gone(self, lying: list[tuple[int, Tree]], problems: Problems) -> Iterable[int]:
         """The rows of the markers that are taken away."""
         left = list(lying)
         for n, gone in enumerate(self.removed, 1):
-            found = next((marker for marker in left if _same(marker[1], gone)), None)
+            found = _meant(gone, left, lambda marker: marker[1])
             if found is None:
                 at = Node(file=NAME, key=f"markers/remove/{n}")
                 problems.add(at, f"there is no {gone.get('kind')} marker in {gone.get('at')}")
@@ -170,7 +178,7 @@ class Changes:
         return dataclasses.replace(self, added=(*self.added, marker))
 
     def without_marker(self, marker: Tree) -> Changes:
-        added = next((mine for mine in reversed(self.added) if _same(mine, marker)), None)
+        added = _meant(marker, reversed(self.added), lambda mine: mine)
         if added is not None:
             return dataclasses.replace(self, added=tuple(mine for mine in self.added if mine is not added))
         return dataclasses.replace(self, removed=(*self.removed, marker))
@@ -214,13 +222,18 @@ def changes_of(root: Node) -> Changes:
             marker.mapping(problems, required=("kind", "at"))
             listed[key].append(marker.plain())
     conditions = keys["conditions"].mapping(problems) if "conditions" in keys else {}
-    problems.raise_if_any()
-    return Changes(
+    changes = Changes(
         units,
         tuple(listed["add"]),
         tuple(listed["remove"]),
         {key: node.plain() for key, node in conditions.items()},
     )
+    if len(changes) > MOST:
+        problems.add(
+            root, f"{len(changes)} changes are more than {MOST}; import the position as it is thought of"
+        )
+    problems.raise_if_any()
+    return changes
 
 
 def _node(value: Tree, place: str) -> Node:
@@ -239,9 +252,22 @@ def _alike(code: str, codes: Callable[[], Collection[str]]) -> list[str]:
 
 
 def _markers(connection: Connection, position_id: int) -> list[tuple[int, Tree]]:
-    return [(row.id, marker_tree(row)) for row in standing(connection, Marker, position_id)]
+    return [(row.id, marker_tree(row, row.label)) for row in standing(connection, Marker, position_id)]
+
+
+def _meant(named: Tree, lying: Iterable[Lying], says: Callable[[Lying], Tree]) -> Lying | None:
+    """The marker that is named; of several, the one of which the least is left unsaid."""
+    return min(
+        (marker for marker in lying if _same(says(marker), named)), key=lambda it: len(says(it)), default=None
+    )
 
 
 def _same(marker: Tree, named: Tree) -> bool:
     """Whether a marker is the one that is named: by kind and hex, and whatever else is told of it."""
-    return all(str(marker.get(key)) == str(value) for key, value in named.items())
+    known = {_facing(key): value for key, value in marker.items()}
+    return all(str(known.get(_facing(key))) == str(value) for key, value in named.items())
+
+
+def _facing(key: str) -> str:
+    """`side` and `facing` are one thing."""
+    return "facing" if key == "side" else key

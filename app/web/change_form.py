@@ -22,7 +22,7 @@ def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], conne
     """The changes with the one that a form asks for; whether it can be is seen when it is made."""
     with board.changed(connection, changes) as changed:
         now = {unit["id"]: unit for unit in changed.tree(connection).get("units", ())}
-    saved = board.position(connection).codes()
+    saved = {unit["id"]: unit for unit in board.tree(connection).get("units", ())}
     match form.get("do"):
         case "move":
             return changes.moved(_unit(form.get("who", ""), now), _label(board, form))
@@ -30,7 +30,9 @@ def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], conne
             code = _unit(form.get("who", ""), now)["id"]
             return changes.without_unit(code, saved=code in saved)
         case "add":
-            return changes.with_unit(_new_unit(form, now, _label(board, form)))
+            unit = _new_unit(form, now, _label(board, form))
+            # of a saved unit that was taken away, the new one of its name has nothing
+            return changes.with_unit({**dict.fromkeys(saved.get(unit["id"], ())), **unit})
         case "mark":
             return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form)))
         case "unmark":

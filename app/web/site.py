@@ -105,6 +105,13 @@ class JsonNumbers(flask.json.provider.DefaultJSONProvider):
     def dumps(self, obj: Any, **kwargs: Any) -> str:
         return to_json(obj, indent=None)
 
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        try:
+            return super().loads(s, **kwargs)
+        except RecursionError as error:
+            # to be told as what it is: a document that cannot be read
+            raise ValueError("it is nested too deeply") from error
+
 
 class DescribedApi(OpenAPI):
     """The app with its description: every operation answers an error as a problem (RFC 9457)."""

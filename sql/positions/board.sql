@@ -1,4 +1,4 @@
--- needs: positions/place.sql
+-- needs: positions/place.sql, positions/viewshed.sql
 -- What questions are put to: a saved position, or a map by its bare position, on which nothing stands.
 
 create or replace function positions.board(name text, kind text default null, words text[] default '{}')
@@ -84,6 +84,7 @@ begin
   if made is null then
     raise exception 'there is no position %', copy.position_id using errcode = 'no_data_found';
   end if;
+  perform positions._note_own(made);
   insert into public.unit (position_id, map_id, q, r, code, side, kind, attributes)
   select made, unit.map_id, unit.q, unit.r, unit.code, unit.side, unit.kind, unit.attributes
   from public.unit

@@ -3,7 +3,8 @@
 --
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
 -- it commits, whoever edits a map or position an exclusive one: so an edit either waits
--- and then drops the row, or is seen by the one who fills. Under a stricter isolation
+-- and then drops the row, or is seen by the one who fills. A position that its own transaction
+-- has made, as a what-if does, nobody else sees: its edits wait for nobody. Under a stricter isolation
 -- than READ COMMITTED the answer is computed but not kept, and nothing is edited: whoever
 -- does not see what others have kept since cannot drop it.
 
@@ -171,12 +172,40 @@ $$;
 comment on function positions.viewshed_reasons(bigint, text, integer) is
 'Why a hex or unit of a position sees no more, from the cache where it is there; the rows of its ruleset''s fan_reasons.';
 
+create or replace function positions._note_own(position_id bigint)
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform set_config('sightline.own_position', _note_own.position_id::text, true);
+end
+$$;
+
+comment on function positions._note_own(bigint) is
+'Note that this transaction has made a position: until it commits nobody else sees it. Undone with its savepoint.';
+
+create or replace function positions._lock(map_id bigint, position_id bigint)
+returns void
+language plpgsql volatile
+as $$
+begin
+  -- a what-if keeps nobody waiting: what others do not see, they neither edit nor keep
+  if _lock.position_id is null
+    or coalesce(current_setting('sightline.own_position', true), '') <> _lock.position_id::text then
+    perform maps._lock(_lock.map_id);
+  end if;
+end
+$$;
+
+comment on function positions._lock(bigint, bigint) is
+'maps._lock for the edit of a position, or of the map under all of them; not for a position that only we can see.';
+
 create or replace function positions._drop_viewsheds(map_id bigint, position_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
 as $$
 begin
-  perform maps._lock(_drop_viewsheds.map_id);
+  perform positions._lock(_drop_viewsheds.map_id, _drop_viewsheds.position_id);
   delete from public.viewshed as kept
   where kept.map_id = _drop_viewsheds.map_id
     and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
@@ -240,7 +269,12 @@ returns trigger
 language plpgsql
 as $$
 begin
-  perform maps._lock(coalesce(new.map_id, old.map_id));
+  if tg_op <> 'INSERT' then
+    perform positions._lock(old.map_id, old.position_id);
+  end if;
+  if tg_op <> 'DELETE' then
+    perform positions._lock(new.map_id, new.position_id);
+  end if;
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
     and positions.spoken(kept.viewer) in (old.code, new.code);

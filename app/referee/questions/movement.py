@@ -35,6 +35,8 @@ POINTS: tuple[str, ...] = (
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
 )  # fmt: skip
 """Contested points that a move turns on."""
+LONGEST_LIST = 200
+"""Hexes or units that one argument names."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
 PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
 """Reasons that say no more of a move than that it is one."""
@@ -55,7 +57,7 @@ class Moved(Arguments):
         None, alias="as", description="move (the default) or advance; css: the advance after an assault"
     )
     together: Annotated[list[str] | None, Names(("unit",))] = Field(
-        None, alias="with", description="Ids of units that move along"
+        None, max_length=LONGEST_LIST, alias="with", description="Ids of units that move along"
     )
     points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
         None, description="Movement points it has, where not those of its counter"
@@ -74,20 +76,26 @@ class Moved(Arguments):
 class MoveAlong(Moved):
     """A way, hex by hex."""
 
-    path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=200)] = Field(
+    path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=LONGEST_LIST)] = Field(
         description="Labels of the hexes entered, in order; the one it stands in may come first"
     )
     hits: Annotated[dict[str, Annotated[int, Field(ge=1, le=9)]] | None, Only("css")] = Field(
-        None, description="css: DG that opportunity fire scored on it, by the hex it was fired at in"
+        None,
+        max_length=LONGEST_LIST,
+        description="css: DG that opportunity fire scored on it, by the hex it was fired at in",
     )
     exit: Annotated[bool | None, Only("ccp")] = Field(
         None, description="ccp: from the last hex it leaves the map (14.2)"
     )
     hidden_wire: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
-        None, description="ccp: hexes where wire is revealed as it enters them (A43.3, A43.7)"
+        None,
+        max_length=LONGEST_LIST,
+        description="ccp: hexes where wire is revealed as it enters them (A43.3, A43.7)",
     )
     hidden_mines: Annotated[list[str] | None, Names(("hex",)), Only("ccp")] = Field(
-        None, description="ccp: hexes where mines are revealed as it enters them (A43.2, A43.3)"
+        None,
+        max_length=LONGEST_LIST,
+        description="ccp: hexes where mines are revealed as it enters them (A43.2, A43.3)",
     )
 
 

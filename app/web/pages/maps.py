@@ -31,13 +31,13 @@ from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
 from db.maps import Map
-from db.position_draft import PositionDraft
+from db.position_draft import MarkerDraft, PositionDraft
 from db.rulesets import read_ruleset
 from db.values import to_json
 from importers.documents import Problem, Problems, read_values
 from importers.map_reading import read_hex
 from importers.map_writing import flow
-from importers.positions import written
+from importers.positions import marker_tree, written
 
 pages = Blueprint("maps", __name__)
 NAVIGATION = [(10, "Maps", "maps.map_list"), (11, "Positions", "maps.position_list")]
@@ -262,7 +262,7 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "kind": draft.kind,
             "at": label(draft.at),
-            "words": _marker_words(draft.kind, draft.value, draft.facing),
+            "words": _marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
         for draft in position.markers
@@ -270,10 +270,14 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
     return {"units": units, "markers": markers}
 
 
-def _marker_words(kind: str, value: int | None, facing: int | None) -> str:
-    told = [kind.replace("_", " ")]
-    told += [] if value is None else [str(value)]
-    told += [] if facing is None else [f"side {facing}"]
+def _marker_words(draft: MarkerDraft) -> str:
+    told = [draft.kind.replace("_", " ")]
+    told += [] if draft.value is None else [str(draft.value)]
+    told += [] if draft.facing is None else [f"side {draft.facing}"]
+    told += [
+        key.replace("_", " ") if value is True else f"{key} {value}"
+        for key, value in draft.attributes.items()
+    ]
     return " ".join(told)
 
 
@@ -295,11 +299,7 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     return {
         "facts": facts,
         "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
-        "markers": [
-            _marker_words(draft.kind, draft.value, draft.facing)
-            for draft in position.markers
-            if draft.at == place
-        ],
+        "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
     }
 
 
@@ -354,12 +354,8 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
         "units": list(position.units),
         "markers": [
             (
-                to_json(
-                    {"kind": draft.kind, "at": label(draft.at)}
-                    | ({} if draft.value is None else {"value": draft.value}),
-                    indent=None,
-                ),
-                f"{_marker_words(draft.kind, draft.value, draft.facing)} in {label(draft.at)}",
+                to_json(marker_tree(draft, label(draft.at)), indent=None),
+                f"{_marker_words(draft)} in {label(draft.at)}",
             )
             for draft in position.markers
         ],
