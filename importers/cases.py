@@ -219,7 +219,7 @@ def _marker_value(
     node: Node, keys: dict[str, Node], kind: str, says: MarkerKind, problems: Problems
 ) -> int | None:
     if "value" not in keys:
-        if says.value is not None:
+        if says.value is not None and not says.untold:
             problems.add(node, f"a {kind} marker needs its value, {says.value[0]} to {says.value[1]}")
         return None
     if says.value is None:

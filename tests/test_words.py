@@ -47,6 +47,37 @@ VERDICTS: dict[str, list[str]] = {
     "fpb-2.1-grid": [
         "The line from 2311 to 2613 passes 2412 and 2512",
     ],
+    "fpb-6.0-a": [
+        "The zone of control of alone has 6 hexes: 2211, 2212, 2310, 2312, 2411, 2412",
+        "reserve has no zone of control",
+    ],
+    "fpb-10.6-a": [
+        "All in 2311 may be together; 2 units, within the limit of 2",
+        "Not all in 2411 may be together: 2 here, 1 may be; 2 units, 1 over the limit of 1",
+    ],
+    "fpb-8.2.2-a": [
+        "An attack on 2311 uses line 5: clear",
+        "A bombardment of 2311 uses line 5: clear",
+        "An attack on 2311 has no line: far is not beside the hex",
+    ],
+    "fpb-8.2.2-f": [
+        "A bombardment of 2211 has no line: the line of sea; needs the line of sea (rule 8.2.2)",
+    ],
+    "fpb-8.2-crt-e": [
+        "Line 5, differential 3 is column 9: a roll of 1 is D2",
+        "Line 5, differential 3 is column 9: D2 1/3, Ex 1/2 and NE 1/6",
+    ],
+    "fpb-8.2.1-beyond": [
+        "Line 1, differential -5: no attack can be made",
+    ],
+    "fpb-14.0-a": [
+        "near is fortified by builder",
+        "dug in is fortified",
+        "far is not fortified",
+    ],
+    "fpb-14.0-island": [
+        "It is not known whether near is fortified; needs the island (rule 14.0)",
+    ],
     "bob-14.0-a": [
         "A2 does not see A5: blocked by A3; range 3",
         "B2 sees B5 unhindered; range 3",
@@ -231,6 +262,10 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "move": ("may move to", "may not move to", "not known whether untold may move"),
         "reach": ("may end its move in", "there is no way to", "hexes for up to 2 points; not all is known"),
         "stack": (r"\| All in", "Not all in", "not all is known: needs of which formation"),
+        "zoc": ("zone of control of alone has", "has no zone of control"),
+        "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
+        "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),
+        "fortified": (r"near is fortified by", "is not fortified", "not known whether near is fortified"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }
     assert patterns.keys() == {kind.name for kind in kinds()}

@@ -37,6 +37,8 @@ POINTS: tuple[str, ...] = (
 """Contested points that a move turns on."""
 LONGEST_LIST = 200
 """Hexes or units that one argument names."""
+STACK_POINTS: tuple[str, ...] = (*POINTS, "fpb-5")
+"""Contested points that standing together turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
 PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
 """Reasons that say no more of a move than that it is one."""
@@ -330,7 +332,7 @@ def _stack_verdict(ruling: Ruling) -> str:
     # a unit may have been asked about, and be inside a cave: the proof knows the place
     place = ruling.steps[-1].at or ruling.question["stack"]["hex"]
     legal = ruling.answer["legal"]
-    crowd = _figures(ruling.answer) if ruling.ruleset == "ccp" else _units(ruling.answer)
+    crowd = CROWDS[ruling.ruleset](ruling.answer)
     if legal is None:
         return not_known(f"all in {place} may be together", ruling, crowd)
     return clauses(
@@ -362,6 +364,15 @@ def _figures(answer: dict[str, Any]) -> str:
         *(f"{word} {number}" for word, number in numbers.items()),
         f"morale {in_words(answer['morale'])}" if answer["morale"] else None,
     )
+
+
+def _counters(answer: dict[str, Any]) -> str:
+    """fpb: how many, against the limit (fpb 5.3, 10.6)."""
+    return f"{counted(answer['units'], 'unit')}, {_over(answer)}"
+
+
+CROWDS = {"css": _units, "ccp": _figures, "fpb": _counters}
+"""How each game tells who stands together."""
 
 
 def _over(answer: dict[str, Any]) -> str:
@@ -412,13 +423,13 @@ KINDS = [
         name="stack",
         title="Who stands together",
         arguments=StackAt,
-        rulesets=MOVED,
+        rulesets=(*MOVED, "fpb"),
         rule=_stack,
         answers={
             "legal": "whether these units may stand together",
-            "limit": "css: units, ccp: soldier figures that a hex bears without penalty",
+            "limit": "css: units, ccp: soldier figures that a hex bears without penalty; fpb: units that may be there",
             "over": "how many are above it",
-            "units": "css: units in the place",
+            "units": "css, fpb: units in the place",
             "formations": "css: formations that they are of",
             "mixed": "css: whether they are of more than one formation or division; null where it is not told",
             "added": "css: DG that the hex is given",
@@ -431,7 +442,7 @@ KINDS = [
             "smoke": "ccp: the smoke on the hex",
         },
         verdict=_stack_verdict,
-        points=POINTS,
+        points=STACK_POINTS,
         example='stack: {hex: "22.80"}',
         names_units=("morale",),
     ),

@@ -1,4 +1,4 @@
-"""`fire_zone` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
+"""`fire_zone`, `zoc` and `trace_path`: what a unit or side dominates, and ways that keep out of it."""
 
 from __future__ import annotations
 
@@ -103,6 +103,15 @@ def _fire_zone(asked: Asked, of: ZoneOf) -> Finding:
     )
 
 
+def _zoc(asked: Asked, of: ZoneOf) -> Finding:
+    rows = asked.rows(
+        f"select * from {asked.ruleset}.zoc(:position, :unit, :side, :conditions, :policy)",
+        unit=of.unit,
+        side=of.side,
+    )
+    return Finding(rows[-1].facts, [step_of(row) for row in rows], [row.point for row in rows if row.point])
+
+
 def _trace_path(asked: Asked, path: TracePath) -> Finding:
     rows = asked.rows(
         f"select * from {asked.ruleset}.trace_path("
@@ -148,6 +157,16 @@ def _side_zone(ruling: Ruling, side: str) -> str:
     return clauses(f"{whose.format(side)} {hexes}", f"by {series(shares)}" if shares else None)
 
 
+def _zoc_verdict(ruling: Ruling) -> str:
+    of, hexes = ruling.question["zoc"], ruling.answer["hexes"]
+    whose = of.get("unit") or of["side"]
+    return (
+        f"The zone of control of {whose} has {members(hexes, 'hex')}"
+        if hexes
+        else f"{whose} has no zone of control"
+    )
+
+
 def _naval(runs: dict[str, list[str]]) -> str | None:
     """Zones off the shore, each by its beach (css 22.3.1)."""
     found = [f"the {NAVAL[run]} off {series(beaches)}" for run, beaches in runs.items() if beaches]
@@ -188,6 +207,22 @@ KINDS = [
         verdict=_fire_zone_verdict,
         points=POINTS,
         example="fire_zone: {unit: C/1/9}",
+        draws="hexes",
+        names_units=("by",),
+    ),
+    QuestionKind(
+        name="zoc",
+        title="Zone of control",
+        arguments=ZoneOf,
+        rulesets=("fpb",),
+        rule=_zoc,
+        answers={
+            "hexes": "labels of all hexes in it",
+            "by": "of a side: the hexes of each of its units",
+        },
+        verdict=_zoc_verdict,
+        points=("fpb-3",),
+        example="zoc: {unit: 1/22}",
         draws="hexes",
         names_units=("by",),
     ),

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Literal
 
-from db.counter_forms import Form, MarkerKind, Points, Unit, Whole
+from db.counter_forms import Form, Label, MarkerKind, Name, Points, Unit, Whole
+
+Island = Literal["engebi", "eniwetok", "parry", "guam", "tinian", "angaur"]
+MovementPhase = Literal["movement", "mobile_movement"]
+
+
+class FpbSide(Form):
+    """The other side of a counter."""
+
+    attack: Whole | None = None
+    defense: Whole | None = None
+    movement: Points | None = None
 
 
 class FpbUnit(Unit):
-    """A unit of Forgotten Pacific Battles."""
+    """A unit of Forgotten Pacific Battles: what its counter shows now, and what it did in this player turn."""
 
     side: Literal["us", "japan"]
     kind: Literal[
@@ -22,12 +33,43 @@ class FpbUnit(Unit):
     zoc: bool = True
     depleted: bool = False
     one_step: bool = False
+    back: FpbSide | None = None
+    island: Island | None = None
+    identifier: Name | None = None
+    assaulting: Label | None = None
+    """In a sea hex: the assault boat hex it is there for (12.0)."""
+    moved: MovementPhase | None = None
+    attacked: Literal["combat", "mobile_combat"] | None = None
+    advanced: bool = False
+    displaced: bool = False
+    landed: MovementPhase | None = None
+    hit: tuple[Literal["bombardment", "combat", "mobile_combat"], ...] = ()
+    forced: bool = False
+    blocked_by: tuple[Name, ...] = ()
+    status: Literal["available", "repulsed", "eliminated"] | None = None
 
 
-MARKERS: dict[str, MarkerKind] = {}
+MARKERS: dict[str, MarkerKind] = {
+    "assault_boat": MarkerKind(),
+    "landing_beach": MarkerKind(),
+    # with the game turn of its capture, where that is told (18.1)
+    "captured": MarkerKind(value=(1, 22), untold=True),
+    "fortification": MarkerKind(),
+}
 
 
 class FpbConditions(Form):
-    """The game turn."""
+    """Game turn and phase, whose they are, and which game is played where."""
 
     turn: Whole | None = None
+    phase: (
+        Literal[
+            "support_fire", "movement", "bombardment", "combat", "mobile_movement", "mobile_combat", "game_turn_end",
+        ]
+        | None
+    ) = None  # fmt: skip
+    active: Literal["us", "japan"] | None = None
+    mode: Literal["two_player", "solitaire"] | None = None
+    scenario: Literal["individual", "sequenced", "simultaneous"] | None = None
+    island: Island | None = None
+    free_deployment: bool = False
