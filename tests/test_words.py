@@ -51,6 +51,21 @@ VERDICTS: dict[str, list[str]] = {
         "The zone of control of alone has 6 hexes: 2211, 2212, 2310, 2312, 2411, 2412",
         "reserve has no zone of control",
     ],
+    "fpb-6.1-e": [
+        "T may move to 2311 for 4 points; 3 left",
+        "It is not known whether T may move to 2310; needs terrain_key (rule 5.4)",
+    ],
+    "fpb-5.3-a": [
+        "A may not move to 2411: a friend is there; 1 point spent, 3 left",
+    ],
+    "fpb-5.2-a": [
+        "A may end its move in 1 hex: 2311; there is no way to 2310",
+    ],
+    "fpb-18.1-j": [
+        "A may move to 2209 for 2 points; 2 left; captured placed in 2209",
+        "Y may move to 2710 for 1 point; 7 left; assault boat removed in 2711; landing beach placed in 2711;"
+        " waiting comes ashore in 2711",
+    ],
     "fpb-10.6-a": [
         "All in 2311 may be together; 2 units, within the limit of 2",
         "Not all in 2411 may be together: 2 here, 1 may be; 2 units, 1 over the limit of 1",
