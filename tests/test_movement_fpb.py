@@ -202,6 +202,25 @@ def test_no_wandering_gets_farther_than_reach(priced: Connection, seed: int) -> 
         savepoint.rollback()
 
 
+@bounded
+@given(seed=seeds)
+def test_a_retreat_is_what_trying_everything_finds(connection: Connection, seed: int) -> None:
+    board = paint(seed, crowded=True)
+    if board.terrain[board.pieces[0].at] == "sea":
+        return
+    hexes = random.Random(seed).randint(1, 3)
+    with connection.begin_nested() as savepoint:
+        position = store_position(connection, draft(board))
+        query = "select * from fpb.retreat(:position, '0', :hexes)"
+        found = ask(connection, query, position=position, hexes=hexes)[-1].facts
+        savepoint.rollback()
+    wanted = oracle.retreat(board, board.pieces[0], hexes)
+    assert found["distance"] == wanted.distance
+    assert set(found["ends"]) == labels(wanted.ends)
+    assert set(found["displace"]) == labels(wanted.displace)
+    assert (found["depletes"], found["eliminated"]) == (wanted.depletes, wanted.eliminated)
+
+
 def test_a_cost_that_the_owner_filled_in_is_named_as_his(priced: Connection) -> None:
     case = """
         case: key

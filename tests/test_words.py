@@ -85,6 +85,25 @@ VERDICTS: dict[str, list[str]] = {
     "fpb-8.2.1-beyond": [
         "Line 1, differential -5: no attack can be made",
     ],
+    "fpb-8.3-f": [
+        "U retreats 1 hex, to 3 hexes: 2213, 2313, 2413",
+    ],
+    "fpb-8.3-a": [
+        "U cannot retreat; it is eliminated",
+    ],
+    "fpb-8.3-e": [
+        "U retreats 2 hexes, to 1 hex: 2314; it is depleted",
+    ],
+    "fpb-8.3-through": [
+        "U retreats 2 hexes, to 1 hex: 2314; through 2313",
+    ],
+    "fpb-8.3.1-a": [
+        "U retreats 1 hex, if it displaces who is in 2313",
+    ],
+    "fpb-8.3-g": [
+        "afloat goes off the map",
+        "afloat goes off the map; it is depleted",
+    ],
     "fpb-14.0-a": [
         "near is fortified by builder",
         "dug in is fortified",
@@ -280,6 +299,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "zoc": ("zone of control of alone has", "has no zone of control"),
         "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
         "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),
+        "retreat": ("U retreats 1 hex, to", "U cannot retreat", "if it displaces", "goes off the map"),
         "fortified": (r"near is fortified by", "is not fortified", "not known whether near is fortified"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }
