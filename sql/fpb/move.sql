@@ -179,7 +179,7 @@ as $$
       'an enemy without a zone of its own is beside it', 'fpb-3', null
     ),
     (
-      5, leg.zone > 0, case mover.mobility when 'leg' then '13.1' else '6.1' end, goal.label, 'cost',
+      5, goal.zoned and mover.fluid, case mover.mobility when 'leg' then '13.1' else '6.1' end, goal.label, 'cost',
       'half the allowance, for an enemy zone of control', 'fpb-4', leg.zone
     ),
     (

@@ -2,7 +2,7 @@
 -- Where an fpb unit can go: the legs of fpb.move over a region, searched by least cost.
 --
 -- A leg unit stops in an enemy zone and goes from zone to zone only as its first step, so the hex is all the
--- state that the search has. Every step costs at least half a point, so that hexes are done in order of cost.
+-- state that the search has. Hexes are done in order of cost.
 
 create or replace function fpb._region(state positions.state, mover fpb.mover)
 returns setof fpb.ground
@@ -15,9 +15,11 @@ as $$
       array_agg(hex.r order by hex.q, hex.r) as rs
     from public.hex
     where hex.map_id = state.map_id
-      -- 5.4.1: half a point a hex at the least
-      and hex.q between mover.q - greatest(mover.halves, 1) and mover.q + greatest(mover.halves, 1)
-      and lattice.distance(hex.q, hex.r, mover.q, mover.r) <= greatest(mover.halves, 1)
+      -- 5.4.1: half a point a hex at the least; fpb-4 b: half of an allowance of 1 is nothing
+      and (
+        lattice.distance(hex.q, hex.r, mover.q, mover.r) <= greatest(mover.halves, 1)
+        or (mover.fluid and mover.halves < 4 and state.readings ->> 'fpb-4' = 'b')
+      )
   ) as near
   cross join lateral fpb._ground(state, mover, near.qs, near.rs) as ground
 $$;
@@ -37,6 +39,8 @@ declare
   least_cost integer[] := array_fill(far, array[cells]);
   came_from integer[] := array_fill(0, array[cells]);
   first_leg integer[] := array_fill(0, array[cells + 1]);
+  done boolean[] := array_fill(false, array[cells]);
+  fresh boolean;
   cell integer;
   price integer;
 begin
@@ -46,17 +50,24 @@ begin
   end loop;
   least_cost[origin] := spent;
   for now in spent .. allowance loop
-    foreach cell in array array_positions(least_cost, now) loop
-      continue when last[cell] and cell <> origin;
-      continue when first_leg[cell] = 0;
-      for i in first_leg[cell] .. cardinality(starts) loop
-        exit when starts[i] <> cell;
-        price := now + prices[i];
-        if price <= allowance and price < least_cost[goals[i]] then
-          least_cost[goals[i]] := price;
-          came_from[goals[i]] := cell;
-        end if;
+    -- again where a step was free
+    loop
+      fresh := false;
+      foreach cell in array array_positions(least_cost, now) loop
+        continue when done[cell];
+        done[cell] := true;
+        fresh := true;
+        continue when first_leg[cell] = 0 or (last[cell] and cell <> origin);
+        for i in first_leg[cell] .. cardinality(starts) loop
+          exit when starts[i] <> cell;
+          price := now + prices[i];
+          if price <= allowance and price < least_cost[goals[i]] then
+            least_cost[goals[i]] := price;
+            came_from[goals[i]] := cell;
+          end if;
+        end loop;
       end loop;
+      exit when not fresh;
     end loop;
   end loop;
   return query
@@ -260,7 +271,7 @@ as $$
     ),
     (5, met.ends, '6.1', null, 'stops', 'a leg unit stops in an enemy zone of control', null),
     (
-      6, met.zone > 0, '6.1', null, trim_scale(met.zone / 2.0)::text,
+      6, (met.ground).zoned and (outing.mover).fluid, '6.1', null, trim_scale(met.zone / 2.0)::text,
       'half the allowance, for an enemy zone of control', 'fpb-4'
     ),
     (
