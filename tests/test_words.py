@@ -51,6 +51,21 @@ VERDICTS: dict[str, list[str]] = {
         "The zone of control of alone has 6 hexes: 2211, 2212, 2310, 2312, 2411, 2412",
         "reserve has no zone of control",
     ],
+    "fpb-6.1-e": [
+        "T may move to 2311 for 4 points; 3 left",
+        "It is not known whether T may move to 2310; needs terrain_key (rule 5.4)",
+    ],
+    "fpb-5.3-a": [
+        "A may not move to 2411: a friend is there; 1 point spent, 3 left",
+    ],
+    "fpb-5.2-a": [
+        "A may end its move in 1 hex: 2311; there is no way to 2310",
+    ],
+    "fpb-18.1-j": [
+        "A may move to 2209 for 2 points; 2 left; captured placed in 2209",
+        "Y may move to 2710 for 1 point; 7 left; assault boat removed in 2711; landing beach placed in 2711;"
+        " waiting comes ashore in 2711",
+    ],
     "fpb-10.6-a": [
         "All in 2311 may be together; 2 units, within the limit of 2",
         "Not all in 2411 may be together: 2 here, 1 may be; 2 units, 1 over the limit of 1",
@@ -69,6 +84,25 @@ VERDICTS: dict[str, list[str]] = {
     ],
     "fpb-8.2.1-beyond": [
         "Line 1, differential -5: no attack can be made",
+    ],
+    "fpb-8.3-f": [
+        "U retreats 1 hex, to 3 hexes: 2213, 2313, 2413",
+    ],
+    "fpb-8.3-a": [
+        "U cannot retreat; it is eliminated",
+    ],
+    "fpb-8.3-e": [
+        "U retreats 2 hexes, to 1 hex: 2314; it is depleted",
+    ],
+    "fpb-8.3-through": [
+        "U retreats 2 hexes, to 1 hex: 2314; through 2313",
+    ],
+    "fpb-8.3.1-a": [
+        "U retreats 1 hex, if it displaces who is in 2313",
+    ],
+    "fpb-8.3-g": [
+        "afloat goes off the map",
+        "afloat goes off the map; it is depleted",
     ],
     "fpb-14.0-a": [
         "near is fortified by builder",
@@ -265,6 +299,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "zoc": ("zone of control of alone has", "has no zone of control"),
         "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
         "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),
+        "retreat": ("U retreats 1 hex, to", "U cannot retreat", "if it displaces", "goes off the map"),
         "fortified": (r"near is fortified by", "is not fortified", "not known whether near is fortified"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }

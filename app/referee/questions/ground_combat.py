@@ -1,8 +1,8 @@
-"""`terrain_line`, `crt` and `fortified`: where on its results table a game reads a combat, and who is dug in."""
+"""`terrain_line`, `crt`, `fortified` and `retreat`: where a combat is read, who is dug in, and where the beaten go."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import sqlalchemy as sa
 from pydantic import Field, model_validator
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import step_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, Ruling
-from app.referee.words import clauses, needs_in_words, not_known, series
+from app.referee.words import clauses, counted, members, needs_in_words, not_known, series
 from importers.questions import Names
 
 
@@ -46,6 +46,16 @@ class FortifiedUnit(Arguments):
     """Which unit."""
 
     unit: Annotated[str, Names(("unit",))] = Field(description="A unit's id")
+
+
+class RetreatOf(Arguments):
+    """Which unit, how far, and after what."""
+
+    unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that must retreat")
+    hexes: Annotated[int, Field(ge=1, le=3)] = Field(description="How many hexes the result demands")
+    after: Literal["attack", "bombardment"] = Field(
+        "attack", description="What it suffered: an attack (the default) or a bombardment"
+    )
 
 
 def _finding(rows: list[sa.Row[Any]]) -> Finding:
@@ -90,6 +100,17 @@ def _fortified(asked: Asked, of: FortifiedUnit) -> Finding:
     )
 
 
+def _retreat(asked: Asked, of: RetreatOf) -> Finding:
+    return _finding(
+        asked.rows(
+            f"select * from {asked.ruleset}.retreat(:position, :unit, :hexes, :after, :conditions, :policy)",
+            unit=of.unit,
+            hexes=of.hexes,
+            after=of.after,
+        )
+    )
+
+
 def _terrain_line_verdict(ruling: Ruling) -> str:
     of, answer = ruling.question["terrain_line"], ruling.answer
     attack = f"A bombardment of {of['at']}" if of.get("bombardment") else f"An attack on {of['at']}"
@@ -118,6 +139,23 @@ def _fortified_verdict(ruling: Ruling) -> str:
     if not answer["fortified"]:
         return f"{unit} is not fortified"
     return f"{unit} is fortified{' by ' + series(answer['by']) if answer['by'] else ''}"
+
+
+def _retreat_verdict(ruling: Ruling) -> str:
+    unit, answer = ruling.question["retreat"]["unit"], ruling.answer
+    loss = "is eliminated" if answer["eliminated"] else "is depleted" if answer["depletes"] else None
+    if answer["distance"] is None:
+        return clauses(f"{unit} goes off the map", f"it {loss}" if loss else None)
+    if not answer["distance"]:
+        return clauses(f"{unit} cannot retreat", f"it {loss}" if loss else None)
+    way = f"{unit} retreats {counted(answer['distance'], 'hex')}"
+    return clauses(
+        f"{way}, to {members(answer['ends'], 'hex')}"
+        if answer["ends"]
+        else f"{way}, if it displaces who is in {series(answer['displace'])}",
+        f"through {series(answer['through'])}" if answer["through"] else None,
+        f"it {loss}" if loss else None,
+    )
 
 
 KINDS = [
@@ -163,5 +201,27 @@ KINDS = [
         verdict=_fortified_verdict,
         example="fortified: {unit: 1/38}",
         names_units=("by",),
+    ),
+    QuestionKind(
+        name="retreat",
+        title="Where a unit retreats",
+        arguments=RetreatOf,
+        rulesets=("fpb",),
+        rule=_retreat,
+        answers={
+            "distance": "hexes from where it stands that it can get to; null for a unit in the sea",
+            "ends": "free hexes where it may end",
+            "displace": "where there is no free one: hexes of friends who can give way",
+            "through": "hexes of friends through which it must go",
+            "depletes": "whether the retreat costs it a step",
+            "eliminated": "whether it is lost",
+            "repulsed": "whether it goes off the map, from an assault out of the sea",
+            "stiff": "what standing instead costs it: `depletes` or `eliminated`; null where it may not",
+            "unless_displaced": "what becomes of it where it would have to displace a friend and does not",
+        },
+        verdict=_retreat_verdict,
+        points=("fpb-3", "fpb-15", "fpb-16", "fpb-20", "fpb-42"),
+        example="retreat: {unit: 1/22, hexes: 2}",
+        draws="hexes",
     ),
 ]

@@ -25,21 +25,29 @@ from app.referee.words import (
     rest_unknown,
     series,
 )
+from db.charts import chart_needed
 from importers.questions import Names
 
-MOVED = ("css", "ccp")
+MOVED = ("css", "ccp", "fpb")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
 POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
     "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
+    "fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37",
 )  # fmt: skip
 """Contested points that a move turns on."""
 LONGEST_LIST = 200
 """Hexes or units that one argument names."""
-STACK_POINTS: tuple[str, ...] = (*POINTS, "fpb-5")
-"""Contested points that standing together turns on."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
+CHANGES: dict[str, tuple[dict[str, Any], ...]] = {
+    "captures": ({"marker": "captured"},),
+    "reverts": ({"marker": "captured", "removed": True},),
+    "removes": ({"marker": "landing_beach", "removed": True},),
+    "flips": ({"marker": "assault_boat", "removed": True}, {"marker": "landing_beach"}),
+    "lands": ({},),
+}
+"""fpb: what a step of a move does to markers and to others, as effects (fpb 12.0, 12.2, 18.1)."""
 PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
 """Reasons that say no more of a move than that it is one."""
 
@@ -55,14 +63,14 @@ class Moved(Arguments):
     """Who moves, and how: what `move` and `reach` have in common."""
 
     unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
-    manner: Literal["move", "advance"] | None = Field(
+    manner: Annotated[Literal["move", "advance"] | None, Only("css", "ccp")] = Field(
         None, alias="as", description="move (the default) or advance; css: the advance after an assault"
     )
-    together: Annotated[list[str] | None, Names(("unit",))] = Field(
+    together: Annotated[list[str] | None, Names(("unit",)), Only("css", "ccp")] = Field(
         None, max_length=LONGEST_LIST, alias="with", description="Ids of units that move along"
     )
-    points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
-        None, description="Movement points it has, where not those of its counter"
+    points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5")), Only("css", "ccp")] = (
+        Field(None, description="Movement points it has, where not those of its counter")
     )
     posture: Annotated[Literal["deployed", "column"] | None, Only("css")] = Field(
         None, description="css: it changes to this posture first (6.0)"
@@ -137,6 +145,22 @@ def needed(rows: list[sa.Row[Any]], verdict: bool | None) -> list[Need]:
     )
 
 
+def charts_needed(asked: Asked, rows: list[sa.Row[Any]]) -> list[Need]:
+    """What is not told, each by the chart that would tell it where there is one."""
+    untold = {
+        chart_needed(asked.ruleset, row.note) or row.note: row.rule for row in rows if row.effect == "unknown"
+    }
+    return [Need(what, rule) for what, rule in untold.items()]
+
+
+def _effects(rows: list[sa.Row[Any]]) -> list[dict[str, Any]]:
+    return [
+        ({"unit": row.by} if row.effect == "lands" else {}) | change | {"at": row.at}
+        for row in rows
+        for change in CHANGES.get(row.effect, ())
+    ]
+
+
 def options(asked: Asked, arguments: Arguments) -> dict[str, Any]:
     """What a question says beside unit and way, in the words of case files; a word of another game is refused."""
     told = arguments.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -175,11 +199,14 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
             if asked.ruleset == "css"
             else {}
         )
-        | ({"dg": disorder} if disorder else {}),
+        | ({"dg": disorder} if disorder else {})
+        | ({"effects": _effects(rows)} if asked.ruleset == "fpb" else {}),
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
+        charts_needed(asked, rows[:-1] if legal is not False else [])
+        if asked.ruleset == "fpb"
         # who may fire can be untold of a move that is legal
-        needed([row for row in rows[:-1] if legal is None or row.by is not None] + [verdict], None),
+        else needed([row for row in rows[:-1] if legal is None or row.by is not None] + [verdict], None),
     )
 
 
@@ -204,7 +231,9 @@ def _reach(asked: Asked, of: ReachOf) -> Finding:
         answer,
         [step_of(row) for row in reasons],
         [row.point for row in reasons if row.point],
-        [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
+        charts_needed(asked, reasons)
+        if asked.ruleset == "fpb"
+        else [Need(row.note, row.rule) for row in reasons if row.effect == "unknown"],
     )
 
 
@@ -289,7 +318,21 @@ def _incidents(ruling: Ruling) -> str | None:
         _dice(answer["rolls"]),
         f"it leaves {series(alone)} alone" if alone else None,
         f"DG becomes {series(f'{dg} in {place}' for place, dg in disorder.items())}" if disorder else None,
+        _changed(answer.get("effects", [])),
     )
+
+
+def _changed(effects: list[dict[str, Any]]) -> str | None:
+    """fpb: what a move does to markers, and who comes ashore for it."""
+    told = [
+        f"{effect['unit']} comes ashore in {effect['at']}"
+        if "unit" in effect
+        else f"{effect['marker'].replace('_', ' ')} {'removed' if effect.get('removed') else 'placed'} in {effect['at']}"
+        for effect in effects
+    ]
+    if is_long(told, LISTED):
+        return f"{counted(len(told), 'change')} of markers"
+    return "; ".join(told) or None
 
 
 def _dice(rolls: list[dict[str, str]]) -> str | None:
@@ -397,6 +440,7 @@ KINDS = [
             "rolls": "dice to be rolled on the way, each where and by which rule",
             "left_alone": "css: support weapons, leaders and heroes whom it leaves without a unit",
             "dg": "css: the Disorganization of every hex whose marker the move changes",
+            "effects": "fpb: markers that it places and removes, and who comes ashore for it",
         },
         verdict=_move_verdict,
         points=POINTS,
@@ -423,7 +467,7 @@ KINDS = [
         name="stack",
         title="Who stands together",
         arguments=StackAt,
-        rulesets=(*MOVED, "fpb"),
+        rulesets=MOVED,
         rule=_stack,
         answers={
             "legal": "whether these units may stand together",
@@ -442,7 +486,7 @@ KINDS = [
             "smoke": "ccp: the smoke on the hex",
         },
         verdict=_stack_verdict,
-        points=STACK_POINTS,
+        points=POINTS,
         example='stack: {hex: "22.80"}',
         names_units=("morale",),
     ),
