@@ -27,16 +27,26 @@ WIDTH = 22
 """Columns of the keys of an answer in a help text."""
 
 DEMO = {
-    "MAP": "pagasa-coast",
-    "POSITION": "lipata-landing",
-    "22.80": "13.15",
-    "24.77": "14.12",
-    "22.79": "13.16",
-    "22.78": "13.17",
-    "C/1/9": "A/1/31",
-    "D/1/9": "HQ/31",
+    "css": {
+        "MAP": "pagasa-coast",
+        "POSITION": "lipata-landing",
+        "22.80": "13.15",
+        "24.77": "14.12",
+        "22.79": "13.16",
+        "22.78": "13.17",
+        "C/1/9": "A/1/31",
+        "D/1/9": "HQ/31",
+    },
+    "fpb": {
+        "MAP": "tanaro-island",
+        "POSITION": "tanaro-assault",
+        "1404": "1014",
+        "1/22": "1/161",
+        "2/22": "1/27M",
+        "1/38": "I/41",
+    },
 }
-"""What the demo has for the words of the questions' own examples: a line of the help can be tried."""
+"""What the demo of a game has for the words of the questions' own examples: a line of the help can be tried."""
 
 
 class Written(click.ParamType[Any]):
@@ -157,15 +167,15 @@ def _help(kind: QuestionKind) -> str:
 def _examples(kind: QuestionKind) -> Iterable[str]:
     """The kind's own example as a command line; one that names a unit wants a position."""
     shown = read_document(kind.example, kind.name).plain()[kind.name] if kind.example else {}
-    board = DEMO[
-        "POSITION" if needs_units(kind) or {"C/1/9", "D/1/9"} & set(map(str, shown.values())) else "MAP"
-    ]
+    demo = next(words for ruleset, words in DEMO.items() if ruleset in kind.rulesets)
+    named = {str(one) for value in shown.values() for one in (value if isinstance(value, list) else [value])}
+    board = demo["POSITION" if needs_units(kind) or any("/" in name for name in named) else "MAP"]
     words = ["sightline", question_name(kind.name), board]
     options: list[str] = []
     for argument in arguments(kind):
         value = shown.get(argument.word, argument.word.upper() if argument.required else None)
         listed = value if isinstance(value, list) else [value]
-        values = [DEMO.get(str(one), str(one)) for one in listed if one is not None]
+        values = [demo.get(str(one), str(one)) for one in listed if one is not None]
         if argument.required:
             words += [f"'{one}'" if " " in one else one for one in values]
         else:
