@@ -5,8 +5,9 @@ Each game's own counters are in `db/rulesets/<code>/counters.py`.
 
 from __future__ import annotations
 
+import dataclasses
 from decimal import Decimal
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,6 +31,19 @@ class Unit(Form):
     id: Name
     at: Label | None = None
     """The hex it stands in; absent: off the map."""
+
+
+class Tracks(BaseModel):
+    """What is kept beside the map, of a game whose own tracks have no form yet: anything."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hidden:
+    """A track that not everybody may look at: `owner` is its side's alone, `all` nobody's, as the order in a cup."""
+
+    from_: Literal["owner", "all"]
 
 
 class MarkerKind(NamedTuple):

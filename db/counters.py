@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from db.counter_forms import Form, MarkerKind, Unit
+from pydantic import BaseModel
+
+from db.counter_forms import Form, MarkerKind, Tracks, Unit
 from db.rulesets.bob import counters as bob
 from db.rulesets.bob.counters import BobConditions, BobUnit
 from db.rulesets.ccp import counters as ccp
@@ -19,10 +21,10 @@ from db.rulesets.css.counters import CssConditions, CssUnit, Fire, NavalZone
 from db.rulesets.ddp import counters as ddp
 from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpUnit
 from db.rulesets.fpb import counters as fpb
-from db.rulesets.fpb.counters import FpbConditions, FpbUnit
+from db.rulesets.fpb.counters import FpbConditions, FpbTracks, FpbUnit
 
 __all__ = [
-    "CONDITIONS", "MARKERS", "UNITS", "BobUnit", "CcpUnit", "CcpWeapon", "CssUnit", "DdpDepth", "DdpUnit",
+    "CONDITIONS", "MARKERS", "TRACKS", "UNITS", "BobUnit", "CcpUnit", "CcpWeapon", "CssUnit", "DdpDepth", "DdpUnit",
     "Fire", "Form", "FpbUnit", "MarkerKind", "NavalZone", "Unit", "unit_columns",
 ]  # fmt: skip
 
@@ -47,6 +49,14 @@ CONDITIONS: dict[str, type[Form]] = {
     "bob": BobConditions,
     "ddp": DdpConditions,
 }
+TRACKS: dict[str, type[BaseModel]] = {
+    "css": Tracks,
+    "ccp": Tracks,
+    "fpb": FpbTracks,
+    "bob": Tracks,
+    "ddp": Tracks,
+}
+"""What is kept beside the map: points, cups, hands, boxes."""
 
 
 def unit_columns(unit: Unit) -> tuple[str, str | None, dict[str, Any]]:

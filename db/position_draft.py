@@ -38,6 +38,7 @@ class PositionDraft:
     policy: dict[str, str] = dataclasses.field(default_factory=dict)
     units: dict[str, tuple[Unit, Axial | None]] = dataclasses.field(default_factory=dict)
     markers: list[MarkerDraft] = dataclasses.field(default_factory=list)
+    tracks: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def is_unit(self, code: str) -> bool:
         return code in self.units
@@ -90,6 +91,8 @@ class PositionDraft:
                 for marker in self.markers
             ),
         }  # fmt: skip
+        if self.tracks:
+            facts["tracks"] = self.tracks
         return hashlib.sha256(canonical(facts).encode()).hexdigest()
 
 

@@ -34,6 +34,9 @@ class Position(Base):
     policy: Mapped[dict[str, Any]] = mapped_column(
         server_default="{}", comment="Readings chosen for contested points, by point"
     )
+    tracks: Mapped[dict[str, Any]] = mapped_column(
+        server_default="{}", comment="Numbers, lists and pools of a side or the game: points, cups, hands"
+    )
     bare: Mapped[bool] = mapped_column(
         server_default=sa.false(), comment="Whether nothing ever stands on it: the map itself, to be asked"
     )

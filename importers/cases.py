@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from db.counters import MARKERS, UNITS, MarkerKind, Unit, unit_columns
+from db.counters import MARKERS, TRACKS, UNITS, MarkerKind, Unit, unit_columns
 from db.labels import HEX, UNIT, Axial, unprefixed
 from db.map_draft import MapDraft, vocabulary
 from db.maps import Map
@@ -28,9 +28,20 @@ from importers.maps import open_map, store_map
 from importers.questions import Kinds, Question, read_conditions, read_policy, read_questions
 
 CASE_KEYS = (
-    "case", "title", "ruleset", "cites", "policy", "conditions", "map", "units", "markers", "ask",
+    "case", "title", "ruleset", "cites", "policy", "conditions", "map", "units", "markers", "tracks", "ask",
 )  # fmt: skip
-POSITION_KEYS = ("name", "title", "ruleset", "policy", "conditions", "map", "units", "markers", "note")
+POSITION_KEYS = (
+    "name",
+    "title",
+    "ruleset",
+    "policy",
+    "conditions",
+    "map",
+    "units",
+    "markers",
+    "tracks",
+    "note",
+)
 MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave")
 
 
@@ -143,7 +154,21 @@ def _read_position(
     for node in keys["markers"].items(problems) if "markers" in keys else ():
         if (marker := read_marker(node, board, problems)) is not None:
             position.markers.append(marker)
+    if "tracks" in keys:
+        position.tracks = read_tracks(keys["tracks"], ruleset, problems)
     return position
+
+
+def read_tracks(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:
+    """Points, cups and pools; nothing, and every mistake told, where they cannot be."""
+    form = fill(TRACKS[ruleset], node, problems)
+    return _grown(form.model_dump(mode="json", exclude_unset=True)) if form is not None else {}
+
+
+def _grown(tree: dict[str, Any]) -> dict[str, Any]:
+    """A tree without branches on which nothing grows: of equal tracks there is one form."""
+    inner = {key: _grown(value) if isinstance(value, dict) else value for key, value in tree.items()}
+    return {key: value for key, value in inner.items() if value not in (None, {})}
 
 
 def _saved_board(
@@ -260,6 +285,7 @@ def store_position(connection: Connection, position: PositionDraft) -> int:
             ruleset=position.ruleset,
             conditions=position.conditions,
             policy=position.policy,
+            tracks=position.tracks,
         )
         .returning(Position.id)
     )

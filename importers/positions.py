@@ -132,7 +132,7 @@ def stored_tree(connection: Connection, position_id: int) -> Tree:
     found = _find(connection, Position.id == position_id)
     tree: Tree = {"title": found.title} if found.title else {}
     tree |= {"ruleset": found.ruleset, "map": found.map}
-    tree |= {key: value for key in ("conditions", "policy") if (value := getattr(found, key))}
+    tree |= {key: value for key in ("conditions", "policy", "tracks") if (value := getattr(found, key))}
     units = standing(connection, Unit, position_id)
     markers = standing(connection, Marker, position_id)
     tree["units"] = [unit_tree(row, found.ruleset) for row in units]
@@ -161,6 +161,7 @@ def open_position(connection: Connection, position_id: int) -> PositionDraft:
         policy=found.policy,
         units=units,
         markers=markers,
+        tracks=found.tracks,
     )
 
 
@@ -191,6 +192,7 @@ def _find(connection: Connection, which: sa.ColumnElement[bool]) -> Any:
         Position.ruleset,
         Position.conditions,
         Position.policy,
+        Position.tracks,
     )
     query = sa.select(*columns, Map.name.label("map")).join(Map, Map.id == Position.map_id).where(which)
     return connection.execute(query).one_or_none()

@@ -87,9 +87,10 @@ def test_a_version_is_told_from_every_module_that_rules() -> None:
 
 
 def test_another_word_in_a_module_is_another_version(tmp_path: Path) -> None:
-    folder = tmp_path / "questions"
-    folder.mkdir()
-    copies = [Path(shutil.copy(path, folder)) for path in ruling_modules()]
+    copies = [tmp_path / path.relative_to(ROOT) for path in ruling_modules()]
+    for path, copied in zip(ruling_modules(), copies, strict=True):
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copied)
     before = version_of("css", copies)
     assert before == version_of("css", ruling_modules())
     copies[-1].write_text(copies[-1].read_text(encoding="utf-8") + "# another word\n", encoding="utf-8")

@@ -24,7 +24,7 @@ WORDS = {
         "road trail",
     ),
     "fpb": (
-        "clear jungle light_jungle hill hill_jungle marsh mountain village reef sea airstrip coast",
+        "clear jungle light_jungle hill hill_jungle marsh mountain village reef sea airstrip coast phosphate_plant",
         "river",
         "road trail",
     ),
@@ -129,7 +129,7 @@ def test_what_is_not_printed_is_absent_and_not_zero(connection: Connection) -> N
     ).all()
     # 5.4 leaves these to the map's terrain key
     assert set(unpriced) == {
-        "light_jungle", "hill", "hill_jungle", "marsh", "mountain", "reef", "airstrip", "coast",
+        "light_jungle", "hill", "hill_jungle", "marsh", "mountain", "reef", "airstrip", "coast", "phosphate_plant",
     }  # fmt: skip
 
 

@@ -356,11 +356,16 @@ _CHARGE = Icon("#b3261e", "M12 35L36 11M36 11h-9M36 11v9M16 26l8 8")
 _STATE = Icon("#7d150f", "M14 12l22 22M36 12L14 34")
 _TARGET = Icon("#26231d", "M25 12a11 11 0 1 1 0 22a11 11 0 1 1 0-22M25 9v28M11 23h28")
 
+_FORT = Icon(_WORKS, "M11 34V16h5v4h5v-4h8v4h5v-4h5v18z")
+_FLAG = "M14 37V10"
+
 ICONS: dict[str, Icon] = {
+    "assault_boat": Icon("#1c3c70", "M25 11v13", "M9 26h32l-5 9H14z"), "captured": Icon("#2f4123", _FLAG, "M14 10h20v12H14z"),
+    "landing_beach": Icon("#8a6a1c", "M25 9v16M18 19l7 7 7-7M10 34q5-5 10 0t10 0 10 0"), "fortification": _FORT,
     "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
-    "cave": _CAVE, "company_hub": Icon("#1c3c70", "M14 37V10", "M14 10h22l-6 7 6 7H14z"),
+    "cave": _CAVE, "company_hub": Icon("#1c3c70", _FLAG, "M14 10h22l-6 7 6 7H14z"),
     "concentrated_fire": _TARGET, "dg": _SHELLS, "dispersed_smoke": Icon("#6d7276", _CLOUD), "drunk": _STATE,
-    "fire_cleared": Icon("#5f5b57", _FLAME), "fortified": Icon(_WORKS, "M11 34V16h5v4h5v-4h8v4h5v-4h5v18z"),
+    "fire_cleared": Icon("#5f5b57", _FLAME), "fortified": _FORT,
     "foxhole": _FOXHOLE, "foxholes": _FOXHOLE, "gyokusai": _CHARGE, "heavy_barrage": _SHELLS, "hungover": _STATE,
     "illumination": _LIGHT, "light_barrage": _SHELLS, "medium_barrage": _SHELLS, "melee": Icon("#7d150f", "M13 12l24 24M37 12L13 36M13 30l6 6M37 30l-6 6"),
     "mines": _MINES, "no_opportunity_fire": Icon("#7d150f", "M25 12a11 11 0 1 1 0 22a11 11 0 1 1 0-22M17 15l16 16"),

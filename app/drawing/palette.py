@@ -163,6 +163,7 @@ TERRAIN: dict[str, Look] = {
     "palm": _PALMS,
     "palm_forest": Look("#bdd493", "#5f8238", "palms"),
     "palm_trees": _PALMS,
+    "phosphate_plant": Look("#d9d2dd", "#5b4a6e", "blocks"),
     "reef": Look("#b4dbd7", "#5a9a97", "reef"),
     "rice_paddy": Look("#d3e6d6", "#86ad94", "paddies"),
     "river": Look("#9ccae6", _DEEP, "swells"),
@@ -249,6 +250,8 @@ SIGNS: dict[str, tuple[str, str]] = {
     "cave": ("#3d2c1c", "M-10 9V1a10 10 0 0 1 20 0v8"),
     "coast": ("#2f6ea0", "M-12 0q6-7 12 0t12 0"),
     "landing_beach": ("#8a6a1c", "M0-11V8M-8 1l8 8 8-8"),
+    "phosphate_plant": ("#5b4a6e", "M-11 9V-8h4v9l7-5v5l7-5V9z"),
+    "reef": ("#5a9a97", "M-12 6q3-8 6 0t6 0 6 0 6 0"),
     "ridge": ("#8a4b14", "M-12 7l7-12 5 8 5-10 7 14"),
     "village": ("#7c4a2a", "M-10 9V-2L0-10 10-2V9z"),
 }

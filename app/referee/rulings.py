@@ -223,15 +223,20 @@ class Ruling:
         return told
 
 
-ORDERED = ("trace", "path")
+ORDERED = ("trace", "path", "order", "checks")
 """Lists whose order is part of the answer."""
 
 
 def agrees(key: str, expected: Any, found: Any) -> bool:
-    """Whether an answer's value is the expected one: lists as sets, but in order for `trace` and `path`."""
+    """Whether an answer's value is the expected one: lists as sets, but in order for those of `ORDERED`.
+
+    Of `effects` an expectation may name some, each by some of its keys; none at all says that there are none.
+    """
     if isinstance(expected, dict) and isinstance(found, dict):
         return all(name in found and agrees(name, value, found[name]) for name, value in expected.items())
     if isinstance(expected, list) and isinstance(found, list):
+        if key == "effects" and expected:
+            return all(any(agrees("", item, other) for other in found) for item in expected)
         if key in ORDERED:
             return len(expected) == len(found) and all(
                 agrees("", item, other) for item, other in zip(expected, found, strict=True)

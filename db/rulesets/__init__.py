@@ -273,6 +273,12 @@ class Phase(Strict):
     rule: Number
     who: Word | None = None
     """Who acts: a side, `both`, or a word of the game such as `active`; none where nobody decides."""
+    actions: tuple[Word, ...] = ()
+    """What may be done in it: procedures by name."""
+    enter: tuple[Word, ...] = ()
+    """Procedures that happen by themselves when it begins."""
+    leave: tuple[Word, ...] = ()
+    """And when it ends."""
     steps: tuple[Phase, ...] = ()
 
 
@@ -280,6 +286,8 @@ class SequenceFile(Strict):
     """`sequence.yaml`."""
 
     ruleset: str
+    set_up: tuple[Word, ...] = ()
+    """What may be done before the first phase: procedures by name."""
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
 
     def each_phase(self) -> Iterator[tuple[str, str | None, Phase]]:

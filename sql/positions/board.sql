@@ -76,8 +76,8 @@ as $$
 declare
   made bigint;
 begin
-  insert into public.position (map_id, ruleset, title, conditions, policy)
-  select position.map_id, position.ruleset, position.title, position.conditions, position.policy
+  insert into public.position (map_id, ruleset, title, conditions, policy, tracks)
+  select position.map_id, position.ruleset, position.title, position.conditions, position.policy, position.tracks
   from public.position
   where position.id = copy.position_id
   returning position.id into made;

@@ -1,28 +1,44 @@
 """The registry of question kinds: one module a kind, found by itself.
 
 A module holds one `KIND` (a `QuestionKind`), or several in `KINDS`. Adding a file here adds
-the question to case files, command line, API, map tools and documentation.
+the question to case files, command line, API, map tools and documentation. What happens when
+something is done is asked in the same way: the procedures of a game are in `app/play/<code>/`.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
+import itertools
 import pkgutil
 from collections.abc import Mapping
 
 from app.referee.rulings import Arguments, QuestionKind
 from db.rulesets import CODES
 
+SEQUENCE = "app.play.sequence"
+"""What every game that can be played answers."""
+
 
 @functools.cache
 def kinds() -> tuple[QuestionKind, ...]:
     """Every kind of question."""
     found: list[QuestionKind] = []
-    for module in pkgutil.iter_modules(__path__):
-        loaded = importlib.import_module(f"{__name__}.{module.name}")
-        found += getattr(loaded, "KINDS", None) or [loaded.KIND]
+    for name in (*_modules(__name__), SEQUENCE, *itertools.chain(*map(_modules, procedure_packages()))):
+        loaded = importlib.import_module(name)
+        found += getattr(loaded, "KINDS", None) or filter(None, [getattr(loaded, "KIND", None)])
     return tuple(sorted(found, key=lambda kind: kind.name))
+
+
+def _modules(package: str) -> list[str]:
+    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return [f"{package}.{module.name}" for module in found]
+
+
+def procedure_packages() -> list[str]:
+    """The packages of the games that can be played; named, not imported, since play is built on the referee."""
+    names = (f"app.play.{code}" for code in CODES)
+    return [name for name in names if importlib.util.find_spec(name) is not None]
 
 
 def kinds_of(ruleset: str) -> dict[str, QuestionKind]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from db.counter_forms import Form, Label, MarkerKind, Name, Points, Unit, Whole
+from db.counter_forms import Form, Hidden, Label, MarkerKind, Name, Points, Unit, Whole
 
 Island = Literal["engebi", "eniwetok", "parry", "guam", "tinian", "angaur"]
 MovementPhase = Literal["movement", "mobile_movement"]
@@ -56,6 +56,39 @@ MARKERS: dict[str, MarkerKind] = {
     "captured": MarkerKind(value=(1, 22), untold=True),
     "fortification": MarkerKind(),
 }
+
+
+class SupportMarker(Form):
+    """A support marker in a cup (17.0)."""
+
+    value: Whole
+    type: Literal["artillery", "air", "naval", "banzai", "fortification"] | None = None
+    single_use: bool = False
+    target: Label | None = None
+    """Withheld for the first game turn: the hex it will be fired at (18.1)."""
+
+
+class Cups(Form):
+    """The markers of each side."""
+
+    us: tuple[SupportMarker, ...] = ()
+    japan: tuple[SupportMarker, ...] = ()
+
+
+class FpbTracks(Form):
+    """What is kept beside the map of an island: support markers, boats, losses, points."""
+
+    cup: Annotated[Cups, Hidden("all")] | None = None
+    used: Cups | None = None
+    withheld: tuple[SupportMarker, ...] = ()
+    removed: Cups | None = None
+    boats_placed: Whole | None = None
+    won_on: Whole | None = None
+    depleted: Whole | None = None
+    eliminated: Whole | None = None
+    vp: int | None = None
+    islands: dict[Island, FpbTracks] | None = None
+    """Several islands at once: the same for each (18.1, 18.2)."""
 
 
 class FpbConditions(Form):

@@ -1,0 +1,173 @@
+"""Effects: what a procedure changes, in the words of case files, and the same as changes of rows.
+
+An effect is what people read: `{unit: 1/22, depleted: true}`, `{marker: captured, at: "1404"}`. A change is
+what `games.apply` makes of it, with what was there before, so that it can be taken back:
+
+    {unit: 1/22, set: {depleted: true}, was: {depleted: null}}
+    {marker: {kind: captured, at: "1404"}, by: 1}
+    {track: [us, vp], set: 3, was: 2}
+    {condition: turn, set: 2, was: 1}
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from db.counters import CONDITIONS, UNITS
+from db.values import canonical
+
+Effect = dict[str, Any]
+Change = dict[str, Any]
+Tree = dict[str, Any]
+OFF_THE_MAP = {"at": None, "status": "eliminated"}
+"""What `eliminated: true` means for a counter."""
+HOLDERS = ("side", "hex", "division", "company", "island")
+"""Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
+SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
+"""What an effect begins with."""
+
+
+def changes_of(effect: Effect, ruleset: str) -> list[Change]:
+    """An effect as changes of rows, which do not know yet what was there."""
+    subject = _subject(effect)
+    said = {key: value for key, value in effect.items() if key != subject}
+    match subject:
+        case "unit":
+            return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
+        case "marker":
+            removed = said.pop("removed", False)
+            said = {key: value for key, value in said.items() if value is not None}
+            return [{"marker": {"kind": effect["marker"], **said}, "by": -1 if removed else 1}]
+        case "conditions":
+            return [
+                {"condition": key, "set": _unless_default(CONDITIONS[ruleset], key, value)}
+                for key, value in effect["conditions"].items()
+            ]
+        case "track":
+            return [{"track": effect["track"].split("."), "set": said["value"]}]
+        case "side":
+            return [{"track": [effect["side"], key], "set": value} for key, value in said.items()]
+        case _:
+            return [
+                {"track": [_several(subject), effect[subject], key], "set": value}
+                for key, value in said.items()
+            ]
+
+
+def _subject(effect: Effect) -> str:
+    """What an effect is about."""
+    subject = next((word for word in SUBJECTS if word in effect), None)
+    if subject is None:
+        raise ValueError(f"an effect is about one of {', '.join(SUBJECTS)}: {canonical(effect)}")
+    return subject
+
+
+def _counter(said: Tree, ruleset: str) -> Tree | None:
+    """What a counter is to say: without what it says anyway, so that a position has one form."""
+    if said.get("removed"):
+        return None
+    if said.pop("eliminated", False):
+        said |= OFF_THE_MAP
+    if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
+        said.setdefault("status", None)
+    return {key: _unless_default(UNITS[ruleset], key, value) for key, value in said.items()}
+
+
+def _unless_default(form: Any, key: str, value: Any) -> Any:
+    field = form.model_fields.get(key)
+    if field is None:
+        raise ValueError(f"{form.__name__} has no {key!r}")
+    if field.is_required() or value is None:
+        return value
+    default = field.default
+    same = (
+        list(default) == value if isinstance(default, tuple) and isinstance(value, list) else default == value
+    )
+    return None if same else _stored(value)
+
+
+def _stored(value: Any) -> Any:
+    """A value as its row has it: numbers that are not whole by their digits."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else str(value)
+    return value
+
+
+def _several(subject: str) -> str:
+    return {"hex": "hexes", "company": "companies"}.get(subject, f"{subject}s")
+
+
+def inverse(changes: Iterable[Change]) -> list[Change]:
+    """What takes changes back, the last first."""
+    return [_inverse(change) for change in reversed(list(changes))]
+
+
+def _inverse(change: Change) -> Change:
+    if "marker" in change:
+        return {"marker": change["marker"], "by": -change["by"]}
+    return {**change, "set": change["was"], "was": change["set"]}
+
+
+def after(effects: Iterable[Effect]) -> Tree:
+    """The same facts by whom they are about: of several about one key, the last."""
+    told: Tree = {}
+    for effect in effects:
+        subject = _subject(effect)
+        if subject == "unit" or subject in HOLDERS:
+            said = {key: value for key, value in effect.items() if key != subject}
+            told.setdefault(effect[subject], {}).update(said)
+    return told
+
+
+# A position as a tree: what `games.tree` gives, what a snapshot holds, what changes are folded over.
+
+
+def folded(tree: Tree, changes: Iterable[Change]) -> Tree:
+    """The position that a tree becomes by changes; the tree itself stays as it was."""
+    now = copy.deepcopy(tree)
+    for change in changes:
+        _fold(now, change)
+    return now
+
+
+def _fold(tree: Tree, change: Change) -> None:
+    if "unit" in change:
+        _fold_unit(tree["units"], change["unit"], change["set"])
+    elif "marker" in change:
+        if change["by"] > 0:
+            tree["markers"].append(change["marker"])
+        else:
+            tree["markers"].remove(change["marker"])
+    elif "condition" in change:
+        _put(tree["conditions"], change["condition"], change["set"])
+    else:
+        _put_track(tree["tracks"], change["track"], change["set"])
+
+
+def _fold_unit(units: Tree, code: str, said: Tree | None) -> None:
+    if said is None:
+        units.pop(code, None)
+        return
+    unit = units.setdefault(code, {})
+    for key, value in said.items():
+        _put(unit, key, value)
+
+
+def _put_track(within: Tree, path: list[str], value: Any) -> None:
+    """A value at a path, whose branches grow and fall as they are needed."""
+    first, *rest = path
+    if rest:
+        branch = within.get(first, {})
+        _put_track(branch, rest, value)
+        value = branch or None
+    _put(within, first, value)
+
+
+def _put(within: Tree, key: str, value: Any) -> None:
+    if value is None:
+        within.pop(key, None)
+    else:
+        within[key] = value

@@ -1,0 +1,571 @@
+"""Procedures: generators that ask, roll, draw, let a player choose, and change the position.
+
+    def attack(of: Attack) -> Procedure:
+        [*_, sum] = yield Ask("select * from fpb.attack(:position, :by, :at)", by=of.by, at=of.at)
+        yield Tell(differential=sum.facts["differential"])
+        die = yield Roll("1d6", "the attack")
+        yield Change({"unit": "1/22", "depleted": True})
+
+A procedure decides order, not numbers. It is never stored: its state is the list of answers it was given, and
+it is run again from them. `run` stops at the first thing that nobody has answered, and that is the prompt. The
+same run serves a case file (answers given), a game (answers come in), odds (all branches of the dice),
+legality (up to the first roll) and replay (recorded answers).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from app.play.effects import Change as Changed
+from app.play.effects import Effect, after, changes_of
+from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
+from db.database import fetched, psycopg_connection
+from db.values import canonical, exact
+
+MOST_BRANCHES = 2_000
+"""Ways in which dice may fall that odds are counted over."""
+DICE = re.compile(r"(\d+)d(\d+)")
+UNDECIDED = "unknown"
+"""The effect of a row that tells what is not printed."""
+
+
+# What a procedure wants.
+
+
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """Rows of a query; those in which a rule speaks (`rulings.step` and its kin) are part of the proof."""
+
+    query: str
+    values: dict[str, Any]
+    proves: bool = True
+
+    def __init__(self, query: str, *, proves: bool = True, **values: Any) -> None:
+        for name, value in (("query", query), ("values", values), ("proves", proves)):
+            object.__setattr__(self, name, value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Put:
+    """A question of the registry, put to the position as it is now: gives its `Finding`."""
+
+    kind: str
+    arguments: dict[str, Any]
+    proves: bool = True
+
+    def __init__(self, kind: str, *, proves: bool = True, **arguments: Any) -> None:
+        for name, value in (("kind", kind), ("arguments", arguments), ("proves", proves)):
+            object.__setattr__(self, name, value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Roll:
+    """Dice thrown together: a number for one die, a list for several. `2d6`; `1d10` counts 1 to 10, or from `lowest`."""
+
+    dice: str
+    purpose: str
+    lowest: int = 1
+
+    @property
+    def faces(self) -> tuple[int, range]:
+        """How many dice, and what each shows."""
+        found = DICE.fullmatch(self.dice)
+        assert found, self.dice
+        number, sides = map(int, found.groups())
+        return number, range(self.lowest, self.lowest + sides)
+
+    def falls(self) -> Iterable[Any]:
+        """Every way in which they fall."""
+        number, faces = self.faces
+        return faces if number == 1 else (list(fall) for fall in itertools.product(faces, repeat=number))
+
+    def mistake(self, value: Any) -> str | None:
+        """What is wrong with a roll that was told; None where nothing is."""
+        number, faces = self.faces
+        shown = value if number > 1 else [value]
+        if not isinstance(shown, list) or len(shown) != number:
+            return f"{self.dice} is rolled for {self.purpose}: {_dice_form(number)}, not {canonical(value)}"
+        for die in shown:
+            if isinstance(die, bool) or not isinstance(die, int) or die not in faces:
+                return f"a die for {self.purpose} shows {faces[0]} to {faces[-1]}, never {canonical(die)}"
+        return None
+
+    def prompt(self) -> dict[str, Any]:
+        return {"roll": self.dice, "for": self.purpose}
+
+
+def _dice_form(number: int) -> str:
+    return "one number" if number == 1 else f"a list of {number} numbers"
+
+
+@dataclasses.dataclass(frozen=True)
+class Draw:
+    """Something drawn blind from a pool, such as a cup or a deck; `pool` is what lies in it, None where nobody knows."""
+
+    source: str
+    purpose: str
+    pool: Sequence[Any] | None = None
+    kind: str = "draw"
+    """`draw` (a counter) or `card`."""
+
+    def mistake(self, value: Any) -> str | None:
+        if self.pool is not None and not any(canonical(value) == canonical(one) for one in self.pool):
+            lying = ", ".join(canonical(one) for one in self.pool[:8]) or "nothing"
+            return f"{canonical(value)} is not in {self.source}, where there is {lying}"
+        return None
+
+    def prompt(self) -> dict[str, Any]:
+        return {self.kind: self.source, "for": self.purpose}
+
+
+@dataclasses.dataclass(frozen=True)
+class Choose:
+    """What a player decides; the prompt is theirs. `options` are all that may be chosen, or `check` judges a free form."""
+
+    name: str
+    by: str
+    """The side that chooses; `referee` where no side does."""
+    purpose: str
+    options: Sequence[Any] | None = None
+    check: Callable[[Any], str | None] | None = None
+    form: str | None = None
+    """What an answer looks like where it is not one of the options, such as `{unit: [hexes]}`."""
+    many: bool = False
+    """Whether any number of the options may be chosen: the answer is a list."""
+    default: Any = None
+    """What a random player, or one who leaves it to the referee, may always answer."""
+
+    def mistake(self, value: Any) -> str | None:
+        if self.check is not None and (wrong := self.check(value)) is not None:
+            return wrong
+        if self.options is None:
+            return None
+        chosen = value if self.many and isinstance(value, list) else [value]
+        if self.many and not isinstance(value, list):
+            return f"{self.name} is a list"
+        allowed = {canonical(option) for option in self.options}
+        if others := [one for one in chosen if canonical(one) not in allowed]:
+            offered = ", ".join(canonical(option) for option in self.options) or "nothing"
+            return f"{canonical(others[0])} is not offered for {self.name}; there is {offered}"
+        return None
+
+    def prompt(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"choice": self.name, "by": self.by, "for": self.purpose}
+        if self.options is not None:
+            told["options"] = list(self.options)
+        if self.many:
+            told["many"] = True
+        if self.form:
+            told["form"] = self.form
+        return told
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """Effects, at once; with `kept`, bookkeeping of the turn, which the log keeps and an answer does not tell."""
+
+    effects: tuple[Effect, ...]
+    kept: bool = False
+
+    def __init__(self, *effects: Effect, kept: bool = False) -> None:
+        object.__setattr__(self, "effects", effects)
+        object.__setattr__(self, "kept", kept)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tell:
+    """Part of the answer, and reasons that no query tells."""
+
+    answer: dict[str, Any]
+    steps: tuple[Step, ...] = ()
+    points: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
+
+    def __init__(
+        self, *steps: Step, points: Sequence[str] = (), needs: Sequence[Need] = (), **answer: Any
+    ) -> None:
+        for name, value in (
+            ("answer", answer), ("steps", steps), ("points", tuple(points)), ("needs", tuple(needs)),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """Another procedure within this one: gives its answer; what it changes and proves is this one's, too."""
+
+    procedure: Procedure
+
+
+Want = Ask | Put | Roll | Draw | Choose | Change | Tell | Call
+Procedure = Generator[Want, Any, None]
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a mistake of ours
+    """The rules do not allow it: nothing is changed."""
+
+    def __init__(
+        self,
+        rule: str,
+        why: str,
+        at: str | None = None,
+        *,
+        clause: str | None = None,
+        points: Sequence[str] = (),
+        **answer: Any,
+    ) -> None:
+        super().__init__(why)
+        self.why = why
+        self.step = Step(rule, at, "refused", why, clause)
+        self.points = tuple(points)
+        self.answer = answer
+
+
+class Undecided(Exception):  # noqa: N818 - an answer, not a mistake of ours
+    """Something that the rulebook does not print would decide."""
+
+    def __init__(self, *needs: Need, **answer: Any) -> None:
+        super().__init__("; ".join(str(need) for need in needs))
+        self.needs = needs
+        self.answer = answer
+
+
+# Who answers.
+
+
+class Supply(Protocol):
+    """Where dice, draws and choices come from; None: nobody has answered yet."""
+
+    def roll(self, want: Roll) -> Any: ...
+
+    def draw(self, want: Draw) -> Any: ...
+
+    def choice(self, want: Choose) -> Any: ...
+
+
+class AnswerError(RulingError):
+    """An answer that cannot be: a die with no such face, a choice that is not offered."""
+
+
+class Given:
+    """Answers that were written down: dice and draws in order, choices by name."""
+
+    def __init__(
+        self,
+        rolls: Sequence[Any] = (),
+        draws: Sequence[Any] = (),
+        cards: Sequence[Any] = (),
+        choices: dict[str, Any] | None = None,
+    ) -> None:
+        self._rolls, self._draws, self._cards = list(rolls), list(draws), list(cards)
+        self._choices = dict(choices or {})
+
+    def roll(self, want: Roll) -> Any:
+        return self._rolls.pop(0) if self._rolls else None
+
+    def draw(self, want: Draw) -> Any:
+        pile = self._cards if want.kind == "card" else self._draws
+        return pile.pop(0) if pile else None
+
+    def choice(self, want: Choose) -> Any:
+        return self._choices.pop(want.name, None)
+
+    def left(self) -> str | None:
+        """What was given and never called for."""
+        for many, what in ((self._rolls, "roll"), (self._draws, "draw"), (self._cards, "card")):
+            if many:
+                listed = ", ".join(map(canonical, many))
+                return f"{len(many)} {what}{'s' if len(many) > 1 else ''} too many: {listed}"
+        if self._choices:
+            return f"nothing asks for the {'choices' if len(self._choices) > 1 else 'choice'} {', '.join(self._choices)}"
+        return None
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How far a procedure came, and all that it did."""
+
+    answer: dict[str, Any] = dataclasses.field(default_factory=dict)
+    steps: list[Step] = dataclasses.field(default_factory=list)
+    points: list[str] = dataclasses.field(default_factory=list)
+    needs: list[Need] = dataclasses.field(default_factory=list)
+    effects: list[Effect] = dataclasses.field(default_factory=list)
+    changes: list[Changed] = dataclasses.field(default_factory=list)
+    """Effects and bookkeeping as changes of rows, with what was there."""
+    pending: Roll | Draw | Choose | None = None
+    rolls: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    """What was rolled, in order: dice, purpose, value."""
+    draws: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    choices: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    """Who chose what, in order."""
+
+    @property
+    def allowed(self) -> bool | None:
+        """True, false, or null where something not printed would decide."""
+        allowed: bool | None = self.answer.get("allowed", True)
+        return allowed
+
+    def told(self) -> dict[str, Any]:
+        """The answer with its effects, and what is still to come."""
+        answer = {"allowed": True, **self.answer}
+        answer["effects"] = list(self.effects)
+        answer["after"] = after(self.effects)
+        if self.pending is not None:
+            answer["pending"] = self.pending.prompt()
+        return answer
+
+
+# Running.
+
+
+class Runner:
+    """One run of a procedure on a position that is ours to change."""
+
+    def __init__(self, asked: Asked, supply: Supply, kinds: Callable[[], dict[str, QuestionKind]]) -> None:
+        self._asked = asked
+        self._supply = supply
+        self._kinds = kinds
+        self._unwritten: list[Changed] = []
+        self.outcome = Outcome()
+
+    def run(self, procedure: Procedure) -> Outcome:
+        """Run to the end, or to the first thing that nobody has answered."""
+        outcome = self.outcome
+        try:
+            self._drive(procedure, outcome.answer)
+        except Refused as refused:
+            outcome.steps.append(refused.step)
+            outcome.points += refused.points
+            outcome.answer |= refused.answer | {"allowed": False, "why": refused.why}
+            outcome.effects, outcome.changes, self._unwritten = [], [], []
+        except Undecided as undecided:
+            outcome.needs += undecided.needs
+            outcome.answer |= undecided.answer | {"allowed": None}
+        except _Unanswered as stop:
+            outcome.pending = stop.want
+        else:
+            self._write()
+        return outcome
+
+    def _drive(self, procedure: Procedure, answer: dict[str, Any]) -> None:
+        try:
+            given: Any = None
+            while True:
+                want = procedure.send(given)
+                given = self._satisfy(want, answer)
+        except StopIteration:
+            return
+        finally:
+            procedure.close()
+
+    def _satisfy(self, want: Want, answer: dict[str, Any]) -> Any:
+        match want:
+            case Ask():
+                return self._ask(want)
+            case Put():
+                return self._put(want)
+            case Roll():
+                return self._answered(want, self._supply.roll(want), self.outcome.rolls)
+            case Draw():
+                return self._answered(want, self._supply.draw(want), self.outcome.draws)
+            case Choose():
+                return self._answered(want, self._supply.choice(want), self.outcome.choices)
+            case Change():
+                self._change(want)
+                return None
+            case Tell():
+                answer |= want.answer
+                self.outcome.steps += want.steps
+                self.outcome.points += want.points
+                self.outcome.needs += want.needs
+                return None
+            case Call():
+                inner: dict[str, Any] = {}
+                self._drive(want.procedure, inner)
+                return inner
+
+    def _answered(self, want: Roll | Draw | Choose, value: Any, log: list[dict[str, Any]]) -> Any:
+        if value is None:
+            raise _Unanswered(want)
+        if (wrong := want.mistake(value)) is not None:
+            raise AnswerError(f"{wrong[0].upper()}{wrong[1:]}.")
+        log.append({**want.prompt(), "value": value})
+        return value
+
+    def _ask(self, want: Ask) -> list[Any]:
+        self._write()
+        rows = self._asked.rows(want.query, **want.values)
+        if want.proves:
+            for row in rows:
+                if row.effect == UNDECIDED:
+                    self.outcome.needs.append(Need(row.note, row.rule))
+                self.outcome.steps.append(Step(row.rule, row.at, row.effect, row.note, row.clause))
+                if row.point:
+                    self.outcome.points.append(row.point)
+        return rows
+
+    def _put(self, want: Put) -> Finding:
+        self._write()
+        kind = self._kinds()[want.kind]
+        finding = kind.rule(self._asked, kind.arguments(**want.arguments))
+        if want.proves:
+            self.outcome.steps += finding.steps
+            self.outcome.points += finding.points
+            self.outcome.needs += finding.needs
+        return finding
+
+    def _change(self, want: Change) -> None:
+        for effect in want.effects:
+            if not want.kept:
+                self.outcome.effects.append(effect)
+            self._unwritten += changes_of(effect, self._asked.ruleset)
+            if "conditions" in effect:
+                now = {**self._asked.conditions, **effect["conditions"]}
+                self._asked = dataclasses.replace(
+                    self._asked, conditions={key: value for key, value in now.items() if value is not None}
+                )
+
+    def _write(self) -> None:
+        """Changes reach the rows before the next query sees them."""
+        if self._unwritten:
+            self.outcome.changes += apply(self._asked, self._unwritten)
+            self._unwritten = []
+
+
+class _Unanswered(Exception):  # noqa: N818 - how a run stops
+    """Nobody has answered this yet."""
+
+    def __init__(self, want: Roll | Draw | Choose) -> None:
+        super().__init__()
+        self.want = want
+
+
+def apply(asked: Asked, changes: Sequence[Changed]) -> list[Changed]:
+    """Make changes to the rows of a position; each comes back with what was there."""
+    query = "select games.apply(:position, cast(:changes as jsonb)) as changes"
+    [row] = fetched(
+        asked.connection, query, {"position": asked.position_id, "changes": canonical(exact(list(changes)))}
+    )
+    made: list[Changed] = row.changes
+    return made
+
+
+# Procedures as kinds of question.
+
+
+class Action(Arguments):
+    """What every procedure takes beside its own: what dice, draws and players said."""
+
+    rolls: list[Any] = Field(default_factory=list, description="What the dice show, in the order called for")
+    draws: list[Any] = Field(default_factory=list, description="Counters drawn, in the order called for")
+    cards: list[Any] = Field(default_factory=list, description="Cards drawn, in the order called for")
+    choices: dict[str, Any] = Field(default_factory=dict, description="What players decide, by name")
+    read: dict[str, Any] = Field(
+        default_factory=dict, description="What is read off a chart that is not printed"
+    )
+
+
+ANSWERS = ("rolls", "draws", "cards", "choices")
+"""Fields of an action that are answers, not what is asked."""
+
+
+def given(of: Action) -> Given:
+    return Given(of.rolls, of.draws, of.cards, of.choices)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcedureKind(QuestionKind):
+    """A kind of procedure: asked like a question, and in a game an action."""
+
+    play: Callable[[Any], Procedure] | None = None
+    """The generator, by its arguments."""
+    acts: bool = True
+    """Whether it can be entered in a game; else it is only asked, or happens by itself."""
+
+    def begin(self, of: Action) -> Procedure:
+        """The procedure, ready to run."""
+        assert self.play is not None
+        return self.play(of)
+
+
+def procedure_kind(
+    play: Callable[[Any], Procedure], kinds: Callable[[], dict[str, QuestionKind]], **facts: Any
+) -> ProcedureKind:
+    """A kind of procedure; `kinds` are the questions that it may put."""
+
+    def rule(asked: Asked, of: Action) -> Finding:
+        return asked_of(asked, of, lambda: play(of), kinds)
+
+    facts["answers"] = COMMON_ANSWERS | facts.get("answers", {})
+    return ProcedureKind(rule=rule, play=play, **facts)
+
+
+COMMON_ANSWERS = {
+    "allowed": "true, false, or null where something not printed would decide",
+    "why": "when it is not allowed: why",
+    "effects": "what changes, in the order in which it happens",
+    "after": "the same facts by unit, hex or side",
+    "pending": "what is wanted next: a roll, a draw, or a player's choice",
+    "odds": "where dice alone are missing: each result with its chance",
+    "basis": "over what the odds were counted, where that is not plain dice",
+}
+
+
+def asked_of(
+    asked: Asked, of: Action, procedure: Callable[[], Procedure], kinds: Callable[[], dict[str, QuestionKind]]
+) -> Finding:
+    """What would happen: the position is as before afterwards."""
+    supply = given(of)
+    outcome = tried(asked, procedure, supply, kinds)
+    if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed:
+        raise AnswerError(f"{left[0].upper()}{left[1:]}.")
+    answer = outcome.told()
+    if isinstance(outcome.pending, Roll):
+        answer |= _odds(asked, of, procedure, kinds)
+    return Finding(answer, outcome.steps, outcome.points, outcome.needs)
+
+
+def tried(
+    asked: Asked,
+    procedure: Callable[[], Procedure],
+    supply: Supply,
+    kinds: Callable[[], dict[str, QuestionKind]],
+) -> Outcome:
+    """A run that is undone: in a savepoint, or where nothing was begun in a transaction of its own."""
+    with psycopg_connection(asked.connection).transaction(force_rollback=True):
+        return Runner(asked, supply, kinds).run(procedure())
+
+
+def _odds(
+    asked: Asked, of: Action, procedure: Callable[[], Procedure], kinds: Callable[[], dict[str, QuestionKind]]
+) -> dict[str, Any]:
+    """Exact chances of each result, by running every way in which the dice can fall."""
+    chances: Counter[str] = Counter()
+    weights: dict[str, Fraction] = {}
+    waiting: list[tuple[list[Any], Fraction]] = [(list(of.rolls), Fraction(1))]
+    while waiting:
+        rolls, weight = waiting.pop()
+        if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
+            return {
+                "odds": None,
+                "basis": f"the dice fall in more than {MOST_BRANCHES} ways; give some of them",
+            }
+        outcome = tried(asked, procedure, Given(rolls, of.draws, of.cards, of.choices), kinds)
+        if isinstance(outcome.pending, Roll):
+            falls = list(outcome.pending.falls())
+            waiting += [([*rolls, fall], weight / len(falls)) for fall in falls]
+        else:
+            result = str(outcome.answer.get("result"))
+            chances[result] += 1
+            weights[result] = weights.get(result, Fraction(0)) + weight
+    return {
+        "odds": {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
+    }

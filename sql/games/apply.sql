@@ -1,0 +1,277 @@
+-- needs: positions/board.sql
+-- What a procedure changes, as rows: the only way in which a game's position is written.
+--
+-- A change is {unit, set} (set null takes the unit away), {marker, by: 1 or -1}, {track: [path], set} or
+-- {condition, set}; each comes back with what was there, in `was`, so that it can be taken back.
+
+create or replace function games._hex_of(map_id bigint, label text)
+returns table (q integer, r integer)
+language plpgsql stable
+as $$
+begin
+  if _hex_of.label is null then
+    return query select null::integer, null::integer;
+    return;
+  end if;
+  return query
+  select hex.q, hex.r
+  from public.hex
+  where hex.map_id = _hex_of.map_id
+    and hex.label = _hex_of.label;
+  if not found then
+    raise exception 'there is no hex % on this map', _hex_of.label using errcode = 'no_data_found';
+  end if;
+end
+$$;
+
+comment on function games._hex_of(bigint, text) is
+'The hex of a label; both null for none, which is off the map.';
+
+create or replace function games._unit_tree(code text, side text, kind text, label text, attributes jsonb)
+returns jsonb
+language sql immutable parallel safe
+return attributes || jsonb_strip_nulls(jsonb_build_object('side', side, 'kind', kind, 'at', label));
+
+comment on function games._unit_tree(text, text, text, text, jsonb) is
+'A unit as one object: what its counter says, its side and kind, and where it stands.';
+
+create or replace function games._apply_unit(position_id bigint, map_id bigint, change jsonb)
+returns jsonb
+language plpgsql
+as $$
+declare
+  told jsonb := nullif(change -> 'set', 'null');
+  there public.unit;
+  was jsonb;
+  tree jsonb;
+  place record;
+begin
+  select * into there
+  from public.unit
+  where unit.position_id = _apply_unit.position_id
+    and unit.code = change ->> 'unit';
+  if found then
+    was := games._unit_tree(
+      there.code, there.side, there.kind,
+      (select hex.label from public.hex where hex.map_id = there.map_id and hex.q = there.q and hex.r = there.r),
+      there.attributes
+    );
+  elsif told is null or not told ? 'side' then
+    raise exception 'there is no unit %', change ->> 'unit' using errcode = 'no_data_found';
+  end if;
+  if told is null then
+    delete from public.unit where unit.id = there.id;
+    return change || jsonb_build_object('set', null, 'was', was);
+  end if;
+  tree := jsonb_strip_nulls(coalesce(was, '{}') || told);
+  select * into place from games._hex_of(_apply_unit.map_id, tree ->> 'at');
+  if was is null then
+    insert into public.unit (position_id, map_id, code, side, kind, q, r, attributes)
+    values (
+      _apply_unit.position_id, _apply_unit.map_id, change ->> 'unit', tree ->> 'side', tree ->> 'kind',
+      place.q, place.r, tree - array['side', 'kind', 'at']
+    );
+    return change || '{"was": null}';
+  end if;
+  update public.unit
+  set
+    side = tree ->> 'side',
+    kind = tree ->> 'kind',
+    q = place.q,
+    r = place.r,
+    attributes = tree - array['side', 'kind', 'at']
+  where unit.id = there.id;
+  return change
+  || jsonb_build_object(
+    'was',
+    (select jsonb_object_agg(said.key, was -> said.key) from jsonb_object_keys(told) as said (key))
+  );
+end
+$$;
+
+comment on function games._apply_unit(bigint, bigint, jsonb) is
+'One change of a unit: what it says now of the keys that are told; a null takes a key away.';
+
+create or replace function games._apply_marker(position_id bigint, map_id bigint, change jsonb)
+returns jsonb
+language plpgsql
+as $$
+declare
+  told jsonb := change -> 'marker';
+  place record;
+  gone bigint;
+begin
+  select * into place from games._hex_of(_apply_marker.map_id, told ->> 'at');
+  if (change ->> 'by')::integer > 0 then
+    insert into public.marker (position_id, map_id, q, r, kind, value, facing, attributes)
+    values (
+      _apply_marker.position_id, _apply_marker.map_id, place.q, place.r, told ->> 'kind',
+      (told ->> 'value')::integer, (told ->> 'facing')::smallint, told - array['kind', 'at', 'value', 'facing']
+    );
+    return change;
+  end if;
+  -- of several that are meant, the one of which the least is left unsaid
+  delete from public.marker
+  where marker.id = (
+    select lying.id
+    from public.marker as lying
+    where lying.position_id = _apply_marker.position_id
+      and lying.q is not distinct from place.q
+      and lying.r is not distinct from place.r
+      and lying.kind = told ->> 'kind'
+      and games._marker_tree(lying.kind, null, lying.value, lying.facing, lying.attributes) @> (told - 'at')
+    order by lying.value is not null, lying.attributes <> '{}', lying.id
+    limit 1
+  )
+  returning
+    marker.id,
+    games._marker_tree(marker.kind, told ->> 'at', marker.value, marker.facing, marker.attributes)
+  into gone, told;
+  if gone is null then
+    raise exception 'there is no % marker in %', change -> 'marker' ->> 'kind', change -> 'marker' ->> 'at'
+    using errcode = 'no_data_found';
+  end if;
+  return change || jsonb_build_object('marker', told);
+end
+$$;
+
+comment on function games._apply_marker(bigint, bigint, jsonb) is
+'One marker put down, or one taken up: told whole, so that it can be put back.';
+
+create or replace function games._marker_tree(kind text, label text, value integer, facing smallint, attributes jsonb)
+returns jsonb
+language sql immutable parallel safe
+return attributes
+|| jsonb_strip_nulls(jsonb_build_object('kind', kind, 'at', label, 'value', value, 'facing', facing));
+
+comment on function games._marker_tree(text, text, integer, smallint, jsonb) is
+'A marker as one object.';
+
+create or replace function games._with(tree jsonb, path text[], told jsonb)
+returns jsonb
+language plpgsql immutable parallel safe
+as $$
+declare
+  branch jsonb := told;
+begin
+  if cardinality(path) > 1 then
+    branch := nullif(games._with(coalesce(tree -> path[1], '{}'), path[2:], told), '{}');
+  end if;
+  return case
+    when branch is null or branch = 'null' then tree - path[1]
+    else tree || jsonb_build_object(path[1], branch)
+  end;
+end
+$$;
+
+comment on function games._with(jsonb, text[], jsonb) is
+'A tree with another value at a path, whose branches grow and fall as they are needed; a null takes the key away.';
+
+create or replace function games._apply_to_position(position_id bigint, change jsonb)
+returns jsonb
+language plpgsql
+as $$
+declare
+  path text[] := array(select jsonb_array_elements_text(change -> 'track'));
+  was jsonb;
+begin
+  if change ? 'track' then
+    select position.tracks #> path into was
+    from public.position where position.id = _apply_to_position.position_id;
+    update public.position
+    set tracks = games._with(position.tracks, path, change -> 'set')
+    where position.id = _apply_to_position.position_id;
+  else
+    select position.conditions -> (change ->> 'condition') into was
+    from public.position where position.id = _apply_to_position.position_id;
+    update public.position
+    set conditions = games._with(position.conditions, array[change ->> 'condition'], change -> 'set')
+    where position.id = _apply_to_position.position_id;
+  end if;
+  return change || jsonb_build_object('was', was);
+end
+$$;
+
+comment on function games._apply_to_position(bigint, jsonb) is
+'One change of a track or a condition.';
+
+create or replace function games.apply(position_id bigint, changes jsonb)
+returns jsonb
+language plpgsql
+as $$
+declare
+  -- whose guard is lifted already: a procedure within another
+  lifted text := current_setting('sightline.applying', true);
+  of_map bigint;
+  change jsonb;
+  made jsonb[] := '{}';
+begin
+  select position.map_id into of_map from public.position where position.id = apply.position_id;
+  if of_map is null then
+    raise exception 'there is no position %', apply.position_id using errcode = 'no_data_found';
+  end if;
+  perform set_config('sightline.applying', apply.position_id::text, true);
+  for change in select told.value from jsonb_array_elements(apply.changes) with ordinality as told (value, n) order by told.n loop
+    made := made || case
+      when change ? 'unit' then games._apply_unit(apply.position_id, of_map, change)
+      when change ? 'marker' then games._apply_marker(apply.position_id, of_map, change)
+      else games._apply_to_position(apply.position_id, change)
+    end;
+  end loop;
+  perform set_config('sightline.applying', coalesce(lifted, ''), true);
+  return to_jsonb(made);
+end
+$$;
+
+comment on function games.apply(bigint, jsonb) is
+'Make changes to a position, in order; each comes back with what was there before it. Nothing else writes a game''s position.';
+
+create or replace function games.tree(position_id bigint)
+returns jsonb
+language sql stable
+as $$
+  select jsonb_build_object(
+    'units',
+    coalesce(
+      (
+        select jsonb_object_agg(
+          unit.code, games._unit_tree(unit.code, unit.side, unit.kind, hex.label, unit.attributes)
+        )
+        from public.unit
+        left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+        where unit.position_id = position.id
+      ),
+      '{}'
+    ),
+    'markers',
+    coalesce(
+      (
+        select jsonb_agg(lying.tree order by lying.tree::text)
+        from (
+          select games._marker_tree(marker.kind, hex.label, marker.value, marker.facing, marker.attributes) as tree
+          from public.marker
+          left join public.hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+          where marker.position_id = position.id
+        ) as lying
+      ),
+      '[]'
+    ),
+    'conditions', position.conditions,
+    'tracks', position.tracks
+  )
+  from public.position
+  where position.id = tree.position_id
+$$;
+
+comment on function games.tree(bigint) is
+'All that can change in a position, as one object: units by id, markers, conditions, tracks.';
+
+create or replace function games.digest(position_id bigint)
+returns text
+language sql stable
+as $$
+  select encode(sha256(convert_to(games.tree(digest.position_id)::text, 'UTF8')), 'hex')
+$$;
+
+comment on function games.digest(bigint) is
+'SHA-256 of all that can change in a position: two positions on one map with the same digest are the same.';
