@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from app.play.branches import board_at, fork
 from app.play.dice import commitment, number_below, read_seed, rolled
 from app.play.games import (
     Deed,
@@ -26,6 +27,9 @@ from app.play.games import (
     undo,
 )
 from app.play.procedures import Roll
+from app.play.readjudication import readjudicate
+from app.play.records import import_record, write_record
+from app.play.verification import verify
 from app.referee.questions import forms
 from importers.cases import case_of, store_position
 from tests.test_play import BOARD, digest, tree
@@ -211,3 +215,117 @@ def test_dice_are_derived_and_every_face_is_as_likely() -> None:
 def test_a_number_is_below_its_limit() -> None:
     assert {number_below(3, SEED, 1, str(n)) for n in range(50)} == {0, 1, 2}
     assert number_below(1, SEED, 1, "x") == 0
+
+
+# Proof, branches, records
+
+
+def test_a_game_is_verified_and_what_was_bent_is_found(connection: Connection, game: Table) -> None:
+    for _ in range(3):
+        do(connection, "end_phase", "referee")
+    undo(connection, "raid")
+    table = open_game(connection, "raid")
+    found = verify(connection, table)
+    assert (found.ok, found.events, found.seed) == (True, 5, "sealed")
+    # somebody with the keys of the house
+    connection.execute(sa.text("alter table event disable trigger immutable"))
+    connection.execute(
+        sa.text("update event set actor = 'japan' where game_id = :game and number = 2"), {"game": game.id}
+    )
+    assert verify(connection, table).problems == (
+        "event 2 was changed: its digest is not that of what it says",
+    )
+
+
+def test_a_position_that_was_bent_is_found(connection: Connection, game: Table) -> None:
+    connection.execute(sa.text("alter table unit disable trigger guard"))
+    connection.execute(
+        sa.text("update unit set side = 'japan' where position_id = :position"),
+        {"position": game.position_id},
+    )
+    assert verify(connection, open_game(connection, "raid")).problems == (
+        "the position on the table is not the one that the log leads to",
+    )
+
+
+def test_a_game_is_branched_off_at_a_moment(connection: Connection, game: Table) -> None:
+    do(connection, "end_phase")
+    was = digest(connection, game.position_id)
+    do(connection, "end_phase")
+    branch = fork(connection, "raid", 2, "raid-2")
+    assert digest(connection, branch.position_id) == was
+    assert branch.moment.phase == "movement"
+    [begin] = log(connection, branch)
+    assert (begin["arguments"]["forked_from"], begin["arguments"]["after"]) == ("raid", 2)
+    assert begin["arguments"]["seed_sha256"] != commitment(SEED)
+    assert open_game(connection, "raid").events == 3
+
+
+def test_an_earlier_moment_can_be_asked(connection: Connection, game: Table) -> None:
+    effects = [{"unit": "1/22", "at": "0505"}]
+    act(connection, "raid", Deed("set", {"effects": effects}, "referee", note="a long march"))
+    table = open_game(connection, "raid")
+    ranges = []
+    for number in (1, 2):
+        with board_at(connection, table, number) as board:
+            ranges.append(
+                board.ask(connection, {"range": {"from": "1/22", "to": "0101"}}).ruling.answer["range"]
+            )
+    assert ranges[0] < ranges[1]
+
+
+def test_a_record_is_read_elsewhere_with_the_same_digests(connection: Connection, game: Table) -> None:
+    for _ in range(2):
+        do(connection, "end_phase", "referee")
+    undo(connection, "raid", note="too early")
+    text = write_record(connection, "raid")
+    assert "2. referee end_phase  [turn 1, phase support_fire]" in text
+    assert SEED.hex() not in text
+    copy = import_record(connection, text, name="raid-copy")
+    table = open_game(connection, "raid")
+    assert (copy.digest, copy.events) == (table.digest, table.events)
+    assert digest(connection, copy.position_id) == digest(connection, table.position_id)
+    assert write_record(connection, "raid-copy").replace("raid-copy", "raid") == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("2. referee end_phase", "2. us end_phase", "event 2 was changed"),
+        ('"phase": "movement"', '"phase": "combat"', "event 2"),
+        ("Sightline game record", "A game record", "does not begin with its first line"),
+        ("3. referee", "4. referee", "event 4 comes where 3 should"),
+        ("Dice ", "Dyce ", "is no part of a record"),
+        ("Game      raid", "Game      raid!", "cannot be the name of a game"),
+    ],
+)
+def test_a_record_that_was_bent_is_refused_whole(
+    connection: Connection, game: Table, old: str, new: str, word: str
+) -> None:
+    for _ in range(2):
+        do(connection, "end_phase", "referee")
+    text = write_record(connection, "raid")
+    assert old in text
+    with pytest.raises(GameError, match=word), connection.begin_nested():
+        import_record(connection, text.replace(old, new), name=None if "Game" in old else "bent")
+    assert connection.scalar(sa.text("select count(*) from game")) == 1
+
+
+def test_a_game_is_ruled_again_and_nothing_is_rewritten(connection: Connection, game: Table) -> None:
+    for _ in range(3):
+        do(connection, "end_phase", "referee")
+    table = open_game(connection, "raid")
+    before = log(connection, table)
+    assert readjudicate(connection, table) == []
+    assert log(connection, table) == before
+    # a record of other rules: the answer of an event is another
+    connection.execute(sa.text("alter table event disable trigger immutable"))
+    connection.execute(
+        sa.text(
+            'update event set answer = answer || \'{"next": {"phase": "combat"}}\' where game_id = :game and number = 2'
+        ),
+        {"game": game.id},
+    )
+    [difference] = readjudicate(connection, table)
+    assert (difference.number, difference.what) == (2, "answer")
+    assert difference.now["next"]["phase"] == "movement"

@@ -41,6 +41,7 @@ from db.labels import Scheme, nearest
 from db.rulesets import read_ruleset
 from db.values import canonical, exact
 from importers.documents import Problems, read_values
+from importers.map_reading import NAME, is_name
 from importers.questions import read_question
 from importers.rosters import StoredRoster, words_of
 
@@ -238,6 +239,7 @@ def new_game(
     """Begin a game from a position, which is copied; its first event publishes the digest of the seed."""
     if (dice == "server") != (seed is not None):
         raise GameError("Server dice need a seed, and typed ones have none.")
+    check_name(name)
     if connection.scalar(sa.select(Game.id).where(Game.name == name)) is not None:
         raise GameError(f"There is a game {name!r} already.", "Give this one another name.")
     copied = connection.scalar(sa.select(sa.func.positions.copy(position_id)))
@@ -272,6 +274,12 @@ def new_game(
         {"game": game_id, "tree": canonical(tree)},
     )
     return open_game(connection, name)
+
+
+def check_name(name: str) -> None:
+    """A name that can be part of an address, or an error."""
+    if not is_name(name):
+        raise GameError(f"{name!r} cannot be the name of a game: {NAME}.")
 
 
 # Acting.

@@ -19,6 +19,18 @@ return encode(
 comment on function games.event_digest(public.event) is
 'SHA-256 of an event with the digest of the one before it: whoever changes one changes all that follow.';
 
+create or replace function games._event(told jsonb)
+returns public.event
+language sql immutable parallel safe
+return jsonb_populate_record(
+  null::public.event,
+  '{"arguments": {}, "rolls": [], "draws": [], "choices": [], "answer": {}, "steps": [], "contested": [],'
+  ' "effects": [], "changes": [], "phase": {}, "legality": "legal", "undoes": []}'::jsonb || told
+);
+
+comment on function games._event(jsonb) is
+'An event as it is told; what is not told of it is empty.';
+
 create or replace function games.append(game_id bigint, told jsonb)
 returns setof public.event
 language plpgsql
@@ -31,12 +43,7 @@ begin
   if not found then
     raise exception 'there is no game %', append.game_id using errcode = 'no_data_found';
   end if;
-  -- what is told takes the place of what an event is otherwise
-  written := jsonb_populate_record(
-    null::public.event,
-    '{"arguments": {}, "rolls": [], "draws": [], "choices": [], "answer": {}, "steps": [], "contested": [],'
-    ' "effects": [], "changes": [], "phase": {}, "legality": "legal", "undoes": []}'::jsonb || append.told
-  );
+  written := games._event(append.told);
   written.game_id := playing.id;
   written.number := playing.events + 1;
   written.at := coalesce(written.at, clock_timestamp());
@@ -61,6 +68,36 @@ $$;
 
 comment on function games.append(bigint, jsonb) is
 'Write down an event of a game, whose position has been changed already: its number, its digests, and word to who listens.';
+
+create or replace function games.restore(game_id bigint, number integer, told jsonb)
+returns void
+language plpgsql
+as $$
+declare
+  written public.event := games._event(told);
+  played bigint;
+begin
+  written.game_id := restore.game_id;
+  written.number := restore.number;
+  insert into public.event values (written.*);
+  update public.game
+  set
+    events = written.number,
+    digest = written.digest
+  where game.id = restore.game_id
+  returning game.position_id into played;
+  if written.changes <> '[]' then
+    perform games.apply(played, written.changes);
+  end if;
+  if written.number % games.snapshot_interval() = 0 then
+    insert into public.snapshot (game_id, number, tree)
+    values (restore.game_id, written.number, games.tree(played));
+  end if;
+end
+$$;
+
+comment on function games.restore(bigint, integer, jsonb) is
+'An event of a record, digests and all, with its changes made; whether it is true is for games.replay to say.';
 
 create or replace function games.snapshot_interval()
 returns integer
