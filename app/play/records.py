@@ -83,7 +83,7 @@ def _header(connection: Connection, table: Table) -> list[str]:
         "Seed": table.seed.hex() if table.seed is not None and table.opened else None,
         "Over": "yes" if table.over else None,
         "Policy": canonical(table.policy) if table.policy else None,
-        "Seats": canonical({role: who for role, who in seats}),
+        "Seats": canonical(dict(seats.fetchall())),
     }
     return [f"{key:<10}{value}" for key, value in told.items() if value not in (None, "{}")]
 
@@ -233,7 +233,7 @@ def _stored(connection: Connection, record: Record, called: str) -> int:
         "select games.store(:map, :ruleset, cast(:policy as jsonb), cast(:tree as jsonb)) as position",
         {"map": map_id, "ruleset": head["Ruleset"], "policy": policy, "tree": record.tree},
     )
-    game_id = connection.scalar(
+    game_id: int | None = connection.scalar(
         sa.insert(Game)
         .values(
             name=called, title=head.get("Title", called), ruleset=head["Ruleset"], position_id=row.position,
