@@ -131,7 +131,9 @@ def _actor(table: Table) -> str:
 def _drawn(connection: Connection, table: Table, dice: random.Random) -> tuple[str, Tree]:
     """A legal action, each kind as likely as any other, so that a hundred moves do not hide one attack."""
     kind = kinds_of(table.ruleset)[LEGAL]
-    offered = kind.rule(table.asked(connection), kind.arguments(side=_actor(table))).answer["actions"]
+    offered = kind.rule(
+        table.asked(connection), kind.arguments.model_validate({"side": _actor(table)})
+    ).answer["actions"]
     if not offered:
         raise BrokenPromiseError(f"{_actor(table)} has no legal action in {table.moment.as_dict()}")
     names = sorted({one["action"] for one in offered})
