@@ -34,7 +34,7 @@ from app.referee.questions import kinds_of
 from app.referee.rulings import Asked, RulingError, contested_points
 from app.referee.version import ruleset_version
 from db import SightlineError
-from db.database import fetched
+from db.database import fetched, spared
 from db.games import OBSERVER, REFEREE, Game, Seat
 from db.labels import Scheme, nearest
 from db.rulesets import read_ruleset
