@@ -126,6 +126,17 @@ def test_there_are_more_open_shores_than_boats(island: str) -> None:
 
 
 @islands
+def test_a_beach_is_open_coast(island: str) -> None:
+    board = island_map(island)
+    beaches = {
+        place for feature in board.features.values() if feature.kind == "landmark" for place in feature.at
+    }
+    for place in beaches:
+        assert "coast" in board.hexes[place].features, board.scheme.label(place)
+        assert board.hexes[place].terrain == "clear"
+
+
+@islands
 def test_a_way_stays_ashore(island: str) -> None:
     board = island_map(island)
     assert {place for path in board.paths for place in path.hexes} <= land_of(board)

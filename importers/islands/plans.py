@@ -225,7 +225,7 @@ GUAM = Plan(
     beaches={
         "Asan Beaches": ("1804", "1905"),
         "Agat Beaches": ("1004", "0905"),
-        "Tumon Bay": ("2308", "2408"),
+        "Tumon Bay": ("2307", "2408"),
     },
     reefs=("1602", "1603", "1402", "2006", "0209", "0605"),
     ground={"1606": "mountain", "1506": "mountain", "2008": "marsh", "1811": "marsh"},
@@ -312,8 +312,8 @@ TINIAN = Plan(
     },
     beaches={
         "White Beaches": ("1703", "1603"),
-        "Yellow Beach": ("2411",),
-        "Sunharon Harbor": ("0620", "0624"),
+        "Yellow Beach": ("2211",),
+        "Sunharon Harbor": ("0520", "0624"),
     },
     reefs=("0519", "2212", "0228"),
     ground={"1911": "mountain", "2203": "marsh", "2104": "marsh"},
