@@ -41,21 +41,21 @@ language plpgsql
 as $$
 declare
   told jsonb := nullif(change -> 'set', 'null');
-  there public.unit;
+  there record;
   was jsonb;
   tree jsonb;
   place record;
 begin
-  select * into there
+  select
+    unit.id,
+    unit.attributes || jsonb_strip_nulls(jsonb_build_object('side', unit.side, 'kind', unit.kind, 'at', hex.label)) as tree
+  into there
   from public.unit
+  left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
   where unit.position_id = _apply_unit.position_id
     and unit.code = change ->> 'unit';
   if found then
-    was := games._unit_tree(
-      there.code, there.side, there.kind,
-      (select hex.label from public.hex where hex.map_id = there.map_id and hex.q = there.q and hex.r = there.r),
-      there.attributes
-    );
+    was := there.tree;
   elsif told is null or not told ? 'side' then
     raise exception 'there is no unit %', change ->> 'unit' using errcode = 'no_data_found';
   end if;
@@ -268,9 +268,42 @@ comment on function games.tree(bigint) is
 
 create or replace function games.digest(position_id bigint)
 returns text
-language sql stable
+language plpgsql stable
 as $$
-  select encode(sha256(convert_to(games.tree(digest.position_id)::text, 'UTF8')), 'hex')
+declare
+  told text;
+begin
+  select concat_ws(
+    E'\x1d',
+    position.conditions::text,
+    position.tracks::text,
+    (
+      select string_agg(
+        concat_ws(
+          E'\x1f', unit.code, unit.side, coalesce(unit.kind, ''), coalesce(unit.q::text, ''), coalesce(unit.r::text, ''),
+          unit.attributes::text
+        ),
+        E'\x1e' order by unit.code collate "C"
+      )
+      from public.unit
+      where unit.position_id = position.id
+    ),
+    (
+      select string_agg(lying.told, E'\x1e' order by lying.told collate "C")
+      from (
+        select concat_ws(
+          E'\x1f', marker.kind, coalesce(marker.q::text, ''), coalesce(marker.r::text, ''), coalesce(marker.value::text, ''),
+          coalesce(marker.facing::text, ''), marker.attributes::text
+        ) as told
+        from public.marker
+        where marker.position_id = position.id
+      ) as lying
+    )
+  ) into told
+  from public.position
+  where position.id = digest.position_id;
+  return encode(sha256(convert_to(told, 'UTF8')), 'hex');
+end
 $$;
 
 comment on function games.digest(bigint) is
