@@ -70,8 +70,8 @@ class Step(Form):
     fixed: str | None = None
     """A procedure in which nothing is left to decide."""
     rule: str
-    unit: Name | None = None
     arguments: dict[str, Any] = Field(default_factory=dict)
+    """What the procedure is given, as a game gives it; dice and choices come when it is called."""
     note: str = ""
 
     @model_validator(mode="after")
@@ -408,8 +408,8 @@ class _Reader:
             self._side(node.at(["side"]))
             self._rule(node.at(["rule"]))
             node.at([step.by]).word(self.problems, "procedure of the set-up", self.facts.sequence.set_up)
-            if step.unit is not None:
-                self._unit(node.at(["unit"]), step.unit, position)
+            if "unit" in step.arguments:
+                self._unit(node.at(["arguments", "unit"]), str(step.arguments["unit"]), position)
 
     def _check_arrivals(self, arrivals: list[tuple[Node, Arrival]], position: PositionDraft) -> None:
         for node, arrival in arrivals:

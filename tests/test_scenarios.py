@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import yaml
 from sqlalchemy.engine import Connection
 
+from app.play.games import new_game
+from app.play.sequence import actions_in
+from db import SightlineError
 from db.charts import chart_cells
 from db.rulesets import CODES, FOLDER, read_ruleset
 from importers.cases import store_position
@@ -88,10 +94,10 @@ def test_length_boats_and_rows_are_as_printed(island: str) -> None:
     boats, *placements = scenario.setup
     assert (boats.side, boats.procedure, boats.by) == ("us", "assault_boats", "choice")
     japanese = [code for code, (unit, _) in scenario.position.units.items() if unit.side == "japan"]
-    assert [step.unit for step in placements] == japanese
     assert [step.arguments for step in placements] == [
-        {"island": island, "row": n + 1} for n in range(len(japanese))
+        {"island": island, "row": n + 1, "unit": code} for n, code in enumerate(japanese)
     ]
+    assert {step.by for step in placements} == {"die"}
 
 
 @islands
@@ -161,6 +167,18 @@ def test_an_installed_island_can_be_stored_and_no_ground_of_it_is_untold(
         land = [row for row in rows if not row.shut]
         assert len(land) == sum(hex.terrain != "sea" for hex in scenario.position.board.hexes.values())
         assert all(row.halves >= 2 for row in land)
+
+
+@islands
+def test_a_game_begins_from_an_island_with_its_set_up(connection: Connection, island: str) -> None:
+    scenario = read_scenario(island).chosen({"mode": "solitaire"})
+    install(connection, scenario)
+    position = store_position(connection, scenario.position)
+    table = new_game(
+        connection, f"{island}-1", position, seed=bytes(32), scenario=scenario.name, house=scenario.house
+    )
+    assert (table.map, table.house, table.moment.phase) == (scenario.map, True, None)
+    assert {step.procedure for step in scenario.setup} <= set(actions_in("fpb", table.moment))
 
 
 def test_installing_again_does_nothing(connection: Connection) -> None:
@@ -246,6 +264,36 @@ def test_every_mistake_is_told_at_once_with_its_place(written: Any) -> None:
         assert word in told
     assert "did you mean terrain_key" in told
     assert all(problem.line for problem in raised.value.found)
+
+
+def broken(tree: Any) -> Iterator[Any]:
+    """The tree with each of its values in turn left out, or something else in its place."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in list(items):
+        for other in (None, 7, "no such thing", [], {}, [[1]], {"a": {"b": 2}}, "9" * 50):
+            copied = dict(tree) if isinstance(tree, dict) else list(tree)
+            copied[key] = other
+            yield copied
+        if isinstance(tree, dict):
+            yield {name: kept for name, kept in tree.items() if name != key}
+        if isinstance(value, dict | list):
+            for inner in broken(value):
+                copied = dict(tree) if isinstance(tree, dict) else list(tree)
+                copied[key] = inner
+                yield copied
+
+
+def test_a_broken_scenario_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    words = []
+    for tree in broken(yaml.safe_load(documented())):
+        path.write_text(json.dumps(tree), encoding="utf-8")
+        try:
+            read_scenario(path)
+        except SightlineError as error:
+            words.append(error.message)
+    assert len(words) > 500
+    assert all(words)
 
 
 def test_a_scenario_that_is_not_there_is_told_with_the_nearest() -> None:

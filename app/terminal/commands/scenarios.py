@@ -74,11 +74,8 @@ def show_scenario(scenario: str, as_json: bool) -> None:
     if found.setup:
         out.print("set-up, in order:", markup=False)
         print_table(
-            ("side", "procedure", "by", "unit", "with", "rule"),
-            [
-                (step.side, step.procedure, step.by, step.unit, _told(step.arguments), step.rule)
-                for step in found.setup
-            ],
+            ("side", "procedure", "by", "with", "rule"),
+            [(step.side, step.procedure, step.by, _told(step.arguments), step.rule) for step in found.setup],
         )
 
 
