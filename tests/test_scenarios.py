@@ -286,7 +286,13 @@ def broken(tree: Any) -> Iterator[Any]:
 def test_a_broken_scenario_is_refused_in_words(tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     words = []
-    for tree in broken(yaml.safe_load(documented())):
+    sound = yaml.safe_load(documented())
+    sound["map"] = {
+        "name": "strip",
+        "extent": ["1403", "1605"],
+        "hexes": {"1504": {"features": ["airstrip"]}},
+    }
+    for tree in broken(sound):
         path.write_text(json.dumps(tree), encoding="utf-8")
         try:
             read_scenario(path)
