@@ -227,6 +227,7 @@ join map on map.id = position.map_id
 
 def open_game(connection: Connection, name: str, *, writing: bool = False) -> Table:
     """The game of a name; a writer holds it until the transaction ends."""
+    name = name.replace("\0", "\ufffd")  # which no text in the database can have
     query = f"{GAMES} where game.name = :name" + (" for update of game" if writing else "")
     rows = fetched(connection, query, {"name": name})
     if not rows:

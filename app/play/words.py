@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.play.actions import actions_of
+from app.play.effects import SUBJECTS
 from app.play.games import awaited
 from app.referee import words
 from app.referee.rulings import Ruling, Step
@@ -115,13 +116,17 @@ def _source(roll: Tree) -> str:
 
 
 def effect_in_words(effect: Tree) -> str:
-    """What changes, in a few words: unit 1/22 at 1404, depleted."""
-    return ", ".join(_changed(key.replace("_", " "), value) for key, value in effect.items())
+    """What changes, in a few words, whom it is about first: unit 1/22, at 1404, depleted."""
+    about = [key for key in SUBJECTS if key in effect][:1]
+    keys = [*about, *(key for key in effect if key not in about)]
+    return ", ".join(_changed(key.replace("_", " "), effect[key]) for key in keys)
 
 
 def _changed(key: str, value: Any) -> str:
     if value is None or isinstance(value, bool):
         return key if value else f"{'no' if value is None else 'not'} {key}"
+    if isinstance(value, dict) and value:
+        return f"{key} {effect_in_words(value)}"
     return f"{key} {_plainly(value)}"
 
 
