@@ -103,7 +103,7 @@ def test_what_happened_is_told_like_a_ruling(game: CommandLine) -> None:
     assert told.lines == [
         "2 referee end_phase: The support fire phase begins",
         "  4.1: begins: Support Fire Phase",
-        "  effect conditions no active, phase support_fire, turn 1",
+        "  effect conditions turn 1, phase support_fire, no active",
         "  now: turn 1, support fire",
         "  next: end_phase",
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.play.branches import board_at, fork
+from app.play.branches import board_at, fork, position_at
 from app.play.games import (
     Deed,
     Entry,
@@ -44,7 +44,6 @@ from db import SightlineError
 from db.games import DICE, REFEREE
 from db.rulesets import CODES
 from importers.map_writing import flow
-from importers.positions import stored_tree
 
 STANDS = ("illegal_stood", "overruled")
 WRITTEN = Written()
@@ -408,11 +407,11 @@ def at(
     with asking() as connection:
         table = open_game(connection, name)
         after = table.events if number is None else number
-        with board_at(connection, table, after) as board:
-            if question is None:
-                told = {"game": name, "after": after, **stored_tree(connection, board.position_id)}
-            else:
-                asked = _question(question, policy, condition)
+        if question is None:
+            told = position_at(connection, table, after)
+        else:
+            asked = _question(question, policy, condition)
+            with board_at(connection, table, after) as board:
                 ruling = board.ask(connection, asked).ruling
     if question is None:
         _tell_position(told, as_json)
@@ -578,7 +577,8 @@ def verify_command(name: str, as_json: bool) -> None:
       sightline game verify tanaro --json
     """
     with asking() as connection:
-        found = verify(connection, open_game(connection, name))
+        # who writes meanwhile would seem to have bent it
+        found = verify(connection, open_game(connection, name, writing=True))
     if as_json:
         print_json(found.as_dict())
     else:

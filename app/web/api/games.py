@@ -20,6 +20,7 @@ from werkzeug.exceptions import ServiceUnavailable
 
 from app.play import games
 from app.play.branches import board_at, fork
+from app.play.branches import position_at as moment_of
 from app.play.games import Deed, Entry, GameError, Table, open_game
 from app.play.openings import LONGEST_NAME, begin
 from app.play.prospects import actions_now, legal
@@ -32,7 +33,6 @@ from app.web.site import database, engine, known_version, require_same_origin
 from app.web.streams import RETRY_SECONDS, Streams
 from db.games import REFEREE
 from importers.documents import read_values
-from importers.positions import stored_tree
 
 api = APIBlueprint("games_api", __name__, url_prefix=PREFIX)
 GAMES = Tag(name="Games", description="Games that are played: their log, their dice, their proof")
@@ -425,9 +425,7 @@ def position_at(path: EventNumber) -> Response:
     """The position after an event, as `/api/v1/positions` tells one."""
     connection = database()
     table = open_game(connection, path.name)
-    with board_at(connection, table, _number(table, path.number)) as board:
-        told = stored_tree(connection, board.position_id)
-    return flask.jsonify({"game": table.name, "after": path.number, **told})
+    return flask.jsonify(moment_of(connection, table, _number(table, path.number)))
 
 
 @api.post(
