@@ -81,6 +81,7 @@ def test_a_game_that_cannot_begin_says_why(game: CommandLine) -> None:
         game("game", "new", "tanaro-assault", "--dice", "typed", "--seed", "x"), "Typed dice have no seed"
     )
     refused(game("game", "new", "nowhere.yaml"), "nowhere.yaml")
+    refused(game("game", "new", "tanaro-assault", "--option", "mode=solitaire"), "has no options")
     assert len(game("game", "list", "--json").json) == 1
 
 
@@ -92,6 +93,17 @@ def test_the_position_that_a_game_began_from_stays_and_is_alone_in_the_list(game
     assert game("positions", "show", "tanaro-assault", "--json").json == before
     assert game("positions", "list", "--json").json == listed
     assert "tanaro" not in {entry["name"] for entry in listed}
+
+
+def test_a_game_begins_from_a_scenario_with_its_options(sightline: CommandLine) -> None:
+    pytest.importorskip("importers.scenarios")
+    told = sightline("game", "new", "angaur", "--option", "mode=solitaire", "--json").json
+    assert (told["game"], told["scenario"], told["house"]) == ("angaur-1", "angaur", True)
+    [begun] = sightline("game", "log", "angaur-1", "--json").json
+    assert begun["arguments"]["setup"]
+    assert sightline("game", "new", "angaur", "--json").json["game"] == "angaur-2"
+    refused(sightline("game", "new", "angaur", "--option", "mode=alone"), "'alone' is no mode")
+    assert "angaur" not in {entry["name"] for entry in sightline("positions", "list", "--json").json}
 
 
 # Acting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from db.games import OBSERVER, REFEREE, Game
 from db.inventory import NotThereError
 from db.labels import nearest
 from db.positions import Position
-from db.rulesets import CODES, read_ruleset
+from db.rulesets import read_ruleset
 from importers.cases import store_position
 
 POSITION, SCENARIO = "position:", "scenario:"
@@ -35,11 +36,12 @@ def begin(
     dice: str = "server",
     seed: str | None = None,
     seats: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
     files: bool = False,
 ) -> Table:
     """A new game from a saved position or a scenario; with `files`, also from a scenario's file.
 
-    In the caller's transaction.
+    In the caller's transaction. `options` are those of the scenario; its set-up stands in the first event.
     """
     if dice == "typed" and seed is not None:
         raise GameError("Typed dice have no seed.", "Leave the seed out, or let the server roll.")
@@ -49,12 +51,17 @@ def begin(
     what, called = _meant(connection, source, files)
     made: int | None = None
     if what == SCENARIO:
-        scenario = importlib.import_module(SCENARIOS).read_scenario(called)
-        importlib.import_module(SCENARIOS).install(connection, scenario)
-        start = made = store_position(connection, scenario.position)
-        said |= {"scenario": scenario.name, "house": scenario.source == "house"}
-        said["title"] = title or scenario.title
+        gate = importlib.import_module(SCENARIOS)
+        scenario = gate.read_scenario(called).chosen(options or {})
+        gate.install(connection, scenario)
+        start = made = store_position(connection, dataclasses.replace(scenario.position, name=None))
+        said |= {"scenario": scenario.name, "house": scenario.house, "title": title or scenario.title}
+        said["opening"] = _opening(scenario)
         called = scenario.name
+    elif options:
+        raise GameError(
+            f"{source} is a position, and has no options.", "Leave them out; a scenario may have some."
+        )
     else:
         row = connection.execute(
             sa.select(Position.id, Position.title, Position.ruleset).where(Position.name == called)
@@ -72,12 +79,17 @@ def begin(
     return table
 
 
+def _opening(scenario: Any) -> dict[str, Any]:
+    """What the first event tells of a scenario: how many turns it has, and the steps of its set-up."""
+    return {"length": scenario.length, "setup": scenario.as_dict()["setup"]}
+
+
 def scenario_names() -> list[str]:
     """The scenarios that come with Sightline."""
     if importlib.util.find_spec(SCENARIOS) is None:
         return []
-    listed = importlib.import_module(SCENARIOS).scenarios
-    return [scenario.name for code in CODES for scenario in listed(code)]
+    found: list[str] = importlib.import_module(SCENARIOS).scenarios()
+    return found
 
 
 def free_name(connection: Connection, source: str) -> str:

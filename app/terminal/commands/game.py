@@ -43,6 +43,7 @@ from app.terminal.written import Setting, Written, nested
 from db import SightlineError
 from db.games import DICE, REFEREE
 from db.rulesets import CODES
+from importers.documents import resolved
 from importers.map_writing import flow
 
 STANDS = ("illegal_stood", "overruled")
@@ -112,6 +113,10 @@ def game_group() -> None:
     metavar="SIDE=NAME",
     help="Who sits there; may be repeated.",
 )
+@click.option(
+    "--option", "options", type=Setting(), multiple=True, metavar="NAME=VALUE",
+    help="What players choose before a scenario begins; may be repeated.",
+)  # fmt: skip
 @JSON
 def new(
     source: str,
@@ -120,6 +125,7 @@ def new(
     seed: str | None,
     dice: str,
     seats: tuple[tuple[str, str], ...],
+    options: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
     """Begin a game from a scenario or a saved position.
@@ -135,7 +141,15 @@ def new(
     """
     with writing() as connection:
         table = begin(
-            connection, source, name=name, title=title, dice=dice, seed=seed, seats=dict(seats), files=True
+            connection,
+            source,
+            name=name,
+            title=title,
+            dice=dice,
+            seed=seed,
+            seats=dict(seats),
+            options={option: resolved(value) for option, value in options},
+            files=True,
         )
     if as_json:
         print_json(table.as_dict())

@@ -148,6 +148,9 @@ class NewGame(Body):
     seats: dict[str, Annotated[str, Field(max_length=LONGEST_NAME)]] = Field(
         {}, description="Who sits where: referee, a side or observer"
     )
+    options: dict[str, str | int | bool] = Field(
+        {}, description="What players choose before a scenario begins"
+    )
 
 
 class DoneBy(Body):
@@ -512,6 +515,7 @@ def new_game(body: NewGame) -> Response:
             dice=body.dice,
             seed=body.seed,
             seats=body.seats,
+            options=body.options,
         )
     return _made(table)
 
