@@ -12,12 +12,16 @@ import sqlalchemy as sa
 from command_line import CommandLine, Told
 from sqlalchemy.engine import URL
 
+from app.play.actions import actions_of
 from app.play.dice import commitment, read_seed
+from app.play.sequence import Moment, actions_in
 from db.database import make_engine
 from importers.demo.load import add_demo
 from tests.conftest import ROOT, Databases
 
 SEED = ("--seed", "a game for tests")
+SET_UP = [name for name in actions_in("fpb", Moment()) if name in actions_of("fpb")]
+needs_attack = pytest.mark.skipif("attack" not in actions_of("fpb"), reason="fpb has no attack yet")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +61,7 @@ def test_a_game_begins_from_a_saved_position(sightline: CommandLine) -> None:
         "tanaro-assault-1: East from the airstrip",
         f"  the seed's SHA-256 is {commitment(read_seed('a game for tests'))}",
         "  now: set up",
-        "  next: end_phase",
+        f"  next: {', '.join(SET_UP)}",
     ]
     again = sightline("game", "new", "tanaro-assault", "--dice", "typed", "--json").json
     assert (again["game"], again["dice"]) == ("tanaro-assault-2", "typed")
@@ -197,6 +201,30 @@ def test_a_request_with_the_same_key_is_done_once(game: CommandLine) -> None:
     assert game("game", "redo", "tanaro", "--key", "k3", "--json").json["repeated"]
 
 
+@needs_attack
+def test_an_action_that_lacks_a_roll_waits_for_it(sightline: CommandLine) -> None:
+    sightline("game", "new", "tanaro-assault", "--name", "tanaro", "--dice", "typed")
+    march = '{effects: [{unit: 1/161, at: "0914"}, {conditions: {turn: 1, phase: combat, active: us}}]}'
+    assert sightline("game", "act", "tanaro", "set", march, "--note", "here we begin").status == 0
+    attack = ("game", "act", "tanaro", "attack", '{by: [1/161], at: "1014"}')
+    told = sightline(*attack)
+    assert told.status == 0
+    assert told.lines[0] == "attack waits for the roll 1d6 (the attack) in attack"
+    assert told.lines[1].startswith("  so far: ")
+    assert sightline("game", "show", "tanaro", "--json").json["actions"] == ["answer"]
+    assert "waits for the roll 1d6" in sightline("game", "legal", "tanaro").out
+    refused(sightline("game", "act", "tanaro", "end_phase"), "waits for the roll 1d6", "abandon")
+    refused(sightline("game", "answer", "tanaro", "--roll", 9), "shows 1 to 6, never 9")
+    refused(sightline("game", "answer", "tanaro", "--roll", 5, "--as", "japan"), "for us to answer")
+    abandoned = sightline("game", "abandon", "tanaro", "--note", "the wrong hex")
+    assert abandoned.lines[0] == "3 referee abandon: The referee abandons attack"
+    sightline(*attack)
+    done = sightline("game", "answer", "tanaro", "--roll", 5)
+    assert done.lines[0].startswith("4 us attack: The attack on 1014")
+    assert "  rolled 1d6 for the attack: 5 (typed)" in done.lines
+    assert sightline("game", "verify", "tanaro").status == 0
+
+
 # Looking and taking back
 
 
@@ -256,7 +284,7 @@ def test_a_game_is_branched_off_and_deleted(game: CommandLine) -> None:
     assert told.lines == [
         "tanaro-b: East from the airstrip, from event 1",
         "  now: set up",
-        "  next: end_phase",
+        f"  next: {', '.join(SET_UP)}",
     ]
     refused(game("game", "fork", "tanaro", 7, "tanaro-c"), "no event 7")
     refused(game("game", "fork", "tanaro", 1, "tanaro-b"), "already")

@@ -11,6 +11,7 @@ from app.play.games import awaited
 from app.referee import words
 from app.referee.rulings import Ruling, Step
 from db.values import canonical
+from importers.map_writing import flow
 
 Tree = dict[str, Any]
 STANDS = {
@@ -19,6 +20,8 @@ STANDS = {
     "contested": "another reading would change it",
 }
 """What is said of an event that is not plainly legal."""
+UNTOLD = ("allowed", "pending", "effects", "after")
+"""Keys of an answer that are told otherwise."""
 
 
 def ruling_of(ruleset: str, event: Tree) -> Ruling:
@@ -125,14 +128,14 @@ def effect_in_words(effect: Tree) -> str:
 def _changed(key: str, value: Any) -> str:
     if value is None or isinstance(value, bool):
         return key if value else f"{'no' if value is None else 'not'} {key}"
-    if isinstance(value, dict) and value:
+    if key == "conditions":
         return f"{key} {effect_in_words(value)}"
     return f"{key} {_plainly(value)}"
 
 
 def _plainly(value: Any) -> str:
     """A value as somebody would type it."""
-    return canonical(value) if isinstance(value, dict | list | bool) else str(value)
+    return flow(value) if isinstance(value, dict | list | bool) else str(value)
 
 
 def moment_in_words(now: Mapping[str, Any]) -> str:
@@ -149,3 +152,9 @@ def waiting_in_words(pending: Tree) -> str:
     many = ", any of " if prompt.get("many") else ", one of "
     form = f", as {prompt['form']}" if "form" in prompt else ""
     return f"waits for {awaited(pending)}{many + ', '.join(offered) if offered else form}"
+
+
+def known_so_far(pending: Tree) -> str:
+    """What an action that waits has found out already: attack 4; defense 4."""
+    told = {key: value for key, value in pending["answer"].items() if key not in UNTOLD}
+    return words.answer_in_words(told, words.LISTED) if told else ""

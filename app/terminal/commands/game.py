@@ -31,7 +31,7 @@ from app.play.prospects import actions_now, legal
 from app.play.readjudication import checked_policy, readjudicate
 from app.play.records import import_record, write_record
 from app.play.verification import verify
-from app.play.words import event_line, event_lines, moment_in_words, sentence, waiting_in_words
+from app.play.words import event_line, event_lines, known_so_far, moment_in_words, sentence, waiting_in_words
 from app.referee.rulings import Step
 from app.referee.words import step_in_words
 from app.terminal.caution import confirm, refuse_overwriting
@@ -739,6 +739,8 @@ def _tell_entry(entry: Entry, table: Table, as_json: bool) -> None:
         out.print(f"{entry.pending['action']} {waiting_in_words(entry.pending)}", markup=False, style="bold")
         for roll in entry.pending["rolled"]:
             out.print(f"  rolled {roll['roll']} for {roll['for']}: {roll['value']}", markup=False)
+        if so_far := known_so_far(entry.pending):
+            out.print(f"  so far: {so_far}", markup=False)
 
 
 def _tell_now(table: Table) -> None:

@@ -98,8 +98,8 @@ class StreamHeader(BaseModel):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    last_event_id: Annotated[str, Field(pattern="^[0-9]{1,9}$")] | None = Field(
-        None, alias="Last-Event-ID", description="The last event that was read; a browser sends it by itself"
+    last_event_id: Annotated[str, Field(pattern="^[0-9]{0,9}$")] = Field(
+        "", alias="Last-Event-ID", description="The last event that was read; a browser sends it by itself"
     )
 
 
@@ -484,7 +484,7 @@ def stream(path: GameName, query: StreamQuery, header: StreamHeader) -> Response
     reader asks again. Where too many follow games already, the answer is 503.
     """
     table = open_game(database(), path.name)
-    after = query.after if header.last_event_id is None else int(header.last_event_id)
+    after = int(header.last_event_id) if header.last_event_id else query.after
     if after is not None and after > table.events:
         raise GameError(f"{table.name} has no event {after} yet; its last is {table.events}.")
     streams: Streams = flask.current_app.config["STREAMS"]
