@@ -100,7 +100,6 @@ def test_the_position_that_a_game_began_from_stays_and_is_alone_in_the_list(game
 
 
 def test_a_game_begins_from_a_scenario_with_its_options(sightline: CommandLine) -> None:
-    pytest.importorskip("importers.scenarios")
     told = sightline("game", "new", "angaur", "--option", "mode=solitaire", "--json").json
     assert (told["game"], told["scenario"], told["house"]) == ("angaur-1", "angaur", True)
     [begun] = sightline("game", "log", "angaur-1", "--json").json

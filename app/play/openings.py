@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,10 +18,10 @@ from db.labels import nearest
 from db.positions import Position
 from db.rulesets import read_ruleset
 from importers.cases import store_position
+from importers.scenarios import Scenario, install, read_scenario, scenarios
 
 POSITION, SCENARIO = "position:", "scenario:"
 """What stands before a name that a position and a scenario both have."""
-SCENARIOS = "importers.scenarios"
 LONGEST_NAME = 60
 
 
@@ -51,9 +49,8 @@ def begin(
     what, called = _meant(connection, source, files)
     made: int | None = None
     if what == SCENARIO:
-        gate = importlib.import_module(SCENARIOS)
-        scenario = gate.read_scenario(called).chosen(options or {})
-        gate.install(connection, scenario)
+        scenario = read_scenario(called).chosen(options or {})
+        install(connection, scenario)
         start = made = store_position(connection, dataclasses.replace(scenario.position, name=None))
         said |= {"scenario": scenario.name, "house": scenario.house, "title": title or scenario.title}
         said["opening"] = _opening(scenario)
@@ -79,17 +76,9 @@ def begin(
     return table
 
 
-def _opening(scenario: Any) -> dict[str, Any]:
+def _opening(scenario: Scenario) -> dict[str, Any]:
     """What the first event tells of a scenario: how many turns it has, and the steps of its set-up."""
     return {"length": scenario.length, "setup": scenario.as_dict()["setup"]}
-
-
-def scenario_names() -> list[str]:
-    """The scenarios that come with Sightline."""
-    if importlib.util.find_spec(SCENARIOS) is None:
-        return []
-    found: list[str] = importlib.import_module(SCENARIOS).scenarios()
-    return found
 
 
 def free_name(connection: Connection, source: str) -> str:
@@ -101,8 +90,6 @@ def free_name(connection: Connection, source: str) -> str:
 def _meant(connection: Connection, source: str, files: bool) -> tuple[str, str]:
     """What a name is the name of."""
     if files and source.endswith((".yaml", ".yml", ".json")):
-        if importlib.util.find_spec(SCENARIOS) is None:
-            raise GameError(f"{source}: scenarios cannot be read from files here.")
         return SCENARIO, source
     known: dict[str, list[str]] = {
         POSITION: list(
@@ -110,7 +97,7 @@ def _meant(connection: Connection, source: str, files: bool) -> tuple[str, str]:
                 sa.select(sa.type_coerce(Position.name, sa.Text())).where(Position.name.is_not(None))
             )
         ),
-        SCENARIO: scenario_names(),
+        SCENARIO: scenarios(),
     }
     for what, names in known.items():
         if source.startswith(what) and (name := source.removeprefix(what)) in names:
@@ -125,7 +112,9 @@ def _meant(connection: Connection, source: str, files: bool) -> tuple[str, str]:
         alike = nearest(source, [name for names in known.values() for name in names])
         raise NotThereError(
             f"There is no position and no scenario {source[:80]!r}.",
-            f"Is it {' or '.join(alike)}?" if alike else "`sightline positions list` lists the positions.",
+            f"Is it {' or '.join(alike)}?"
+            if alike
+            else "`sightline scenarios list` and `sightline positions list` tell what there is.",
         )
     return found[0], source
 

@@ -136,6 +136,7 @@ def new(
     \b
     Examples:
       sightline game new tanaro-assault --name tanaro --seat us=Anna --seat japan=Ben
+      sightline game new angaur --option mode=solitaire
       sightline game new tanaro-assault --dice typed
       sightline game new position:tanaro-assault --seed "monday evening"
     """
