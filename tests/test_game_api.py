@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from werkzeug.test import TestResponse
 from app.play.actions import actions_of
 from app.play.dice import commitment, read_seed
 from app.web.site import create_app
+from app.web.streams import Streams
 from db.database import make_engine
 from db.settings import Settings
 from importers.demo.load import add_demo
@@ -221,7 +223,9 @@ def test_a_reader_who_has_the_version_gets_it_not_again(game: FlaskClient) -> No
 
 
 def test_a_repeated_request_is_done_once_even_with_an_old_version(game: FlaskClient) -> None:
+    do(game)
     headers = {"Idempotency-Key": "k 1", "If-Match": game.get(TANARO).headers["ETag"]}
+    # the phase that it begins is somebody's, so that another is on turn when it is repeated
     first, again = do(game, headers), do(game, headers)
     assert again.json == {**first.json, "repeated": True}
     problem(do(game, headers, **{"as": "us"}), 422, "came with another request")
@@ -229,8 +233,8 @@ def test_a_repeated_request_is_done_once_even_with_an_old_version(game: FlaskCli
         game.post(f"{TANARO}/undo", json={}, headers={"Idempotency-Key": "k2"}).json["number"]
         for _ in range(2)
     ]
-    assert undone == [3, 3]
-    assert game.get(TANARO).json["events"] == 3
+    assert undone == [4, 4]
+    assert game.get(TANARO).json["events"] == 4
 
 
 def test_what_is_undone_is_done_again(game: FlaskClient) -> None:
@@ -340,71 +344,99 @@ class Reader:
         self.answer.close()
 
 
-@pytest.fixture
-def server(demo: URL, databases: Databases) -> Iterator[tuple[Serving, CommandLine]]:
+@contextmanager
+def followed(demo: URL, databases: Databases, heartbeat: int) -> Iterator[tuple[Serving, CommandLine]]:
     """A real server that has room for two who follow."""
     sightline = CommandLine(databases.make(template=demo.database))
     assert sightline("game", "new", "tanaro-assault", "--name", "tanaro").status == 0
     environment = {
         "SIGHTLINE_DATABASE_URL": sightline.address,
         "SIGHTLINE_STREAMS": "2",
-        "SIGHTLINE_STREAM_HEARTBEAT": "1",
-        "SIGHTLINE_STREAM_SECONDS": "60",
+        "SIGHTLINE_STREAM_HEARTBEAT": str(heartbeat),
     }
     with serving(environment=environment) as running:
         yield running, sightline
 
 
 def test_a_game_is_followed_as_it_is_played_and_again_from_where_one_left(
-    server: tuple[Serving, CommandLine],
+    demo: URL, databases: Databases
 ) -> None:
-    running, sightline = server
-    reader = Reader(running.address, f"{TANARO}/stream")
-    assert reader.answer.status == 200
-    assert reader.answer.headers["Content-Type"].startswith("text/event-stream")
-    now = reader.message()
-    assert (now["event"], now["id"], now["data"]["events"]) == ("now", "1", 1)
-    # another process writes, and the stream tells it
-    began = time.monotonic()
-    sightline("game", "act", "tanaro", "end_phase")
-    first = reader.message()
-    assert (first["event"], first["id"]) == ("event", "2")
-    assert first["data"]["verdict"] == "The support fire phase begins"
-    sightline("game", "act", "tanaro", "end_phase")
-    assert reader.message()["id"] == "3"
-    assert time.monotonic() - began < 20
-    reader.close()
-    again = Reader(running.address, f"{TANARO}/stream", {"Last-Event-ID": "1"})
-    assert [again.message()["id"] for _ in range(2)] == ["2", "3"]
-    sightline("game", "delete", "tanaro", "--yes")
-    assert again.message()["event"] == "gone"
-    again.close()
+    # a sign of life comes too late to bring the news
+    with followed(demo, databases, heartbeat=300) as (running, sightline):
+        reader = Reader(running.address, f"{TANARO}/stream")
+        assert reader.answer.status == 200
+        assert reader.answer.headers["Content-Type"].startswith("text/event-stream")
+        now = reader.message()
+        assert (now["event"], now["id"], now["data"]["events"]) == ("now", "1", 1)
+        # another process writes, and the stream tells it
+        sightline("game", "act", "tanaro", "end_phase")
+        first = reader.message()
+        assert (first["event"], first["id"]) == ("event", "2")
+        assert first["data"]["verdict"] == "The support fire phase begins"
+        sightline("game", "act", "tanaro", "end_phase")
+        assert reader.message()["id"] == "3"
+        reader.close()
+        again = Reader(running.address, f"{TANARO}/stream", {"Last-Event-ID": "1"})
+        assert [again.message()["id"] for _ in range(2)] == ["2", "3"]
+        sightline("game", "delete", "tanaro", "--yes")
+        assert again.message()["event"] == "gone"
+        again.close()
 
 
-def test_too_many_who_follow_are_sent_away_and_others_are_answered(
-    server: tuple[Serving, CommandLine],
+def test_too_many_who_follow_are_sent_away_and_others_are_answered(demo: URL, databases: Databases) -> None:
+    with followed(demo, databases, heartbeat=1) as (running, _):
+        readers = [Reader(running.address, f"{TANARO}/stream") for _ in range(2)]
+        for reader in readers:
+            assert reader.message()["event"] == "now"
+        third = Reader(running.address, f"{TANARO}/stream")
+        assert third.answer.status == 503
+        assert int(third.answer.headers["Retry-After"]) > 0
+        assert running.answers()
+        assert Reader(running.address, f"{GAMES}/nowhere/stream").answer.status == 404
+        assert Reader(running.address, f"{TANARO}/stream?after=9").answer.status == 422
+        # signs of life come without news, and who goes away makes room
+        assert any(line.startswith(":") for line in readers[0].lines())
+        readers[0].close()
+
+        def has_room() -> bool:
+            late = Reader(running.address, f"{TANARO}/stream")
+            late.close()
+            return late.answer.status == 200
+
+        wait_until(has_room, 20)
+        began = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - began < 10
+        assert "requests in progress were finished" in running.told()
+
+
+def test_a_stream_ends_after_its_time_and_news_comes_where_nobody_is_told(
+    game: FlaskClient, engine: Engine
 ) -> None:
-    running, _ = server
-    readers = [Reader(running.address, f"{TANARO}/stream") for _ in range(2)]
-    for reader in readers:
-        assert reader.message()["event"] == "now"
-    third = Reader(running.address, f"{TANARO}/stream")
-    assert third.answer.status == 503
-    assert int(third.answer.headers["Retry-After"]) > 0
-    assert running.answers()
-    assert Reader(running.address, f"{GAMES}/nowhere/stream").answer.status == 404
-    assert Reader(running.address, f"{TANARO}/stream?after=9").answer.status == 422
-    # signs of life come without news, and who goes away makes room
-    assert any(line.startswith(":") for line in readers[0].lines())
-    readers[0].close()
+    streams = Streams(Settings(stream_seconds=2, stream_heartbeat=1), engine)
+    messages = streams.messages("tanaro", 0)
+    assert next(messages).startswith("retry: ")
+    assert next(messages).startswith("id: 1\nevent: event\ndata: {")
+    # as behind a pooler that keeps no sessions: no word of it reaches the listener
+    with engine.begin() as connection:
+        connection.execute(sa.text("alter table event disable trigger immutable"))
+        connection.execute(
+            sa.text(
+                "insert into event select (jsonb_populate_record(event, '{\"number\": 2}')).* from event;"
+                "update game set events = 2"
+            )
+        )
+    told = list(messages)
+    assert sum(message.startswith("id: 2\n") for message in told) == 1
+    assert ": still here\n\n" in told
 
-    def has_room() -> bool:
-        late = Reader(running.address, f"{TANARO}/stream")
-        late.close()
-        return late.answer.status == 200
 
-    wait_until(has_room, 20)
-    began = time.monotonic()
-    assert running.stop() == 0
-    assert time.monotonic() - began < 10
-    assert "requests in progress were finished" in running.told()
+def test_streams_leave_a_thread_for_others_and_none_begins_after_the_end(engine: Engine) -> None:
+    alone = Streams(Settings(threads=1), engine)
+    assert not alone.take()
+    streams = Streams(Settings(threads=2, streams=5), engine)
+    assert streams.take()
+    assert not streams.take()
+    streams.give_back()
+    streams.close()
+    assert not streams.take()

@@ -187,10 +187,13 @@ class Deed:
     seen: str | None = None
     """The version of the game that the writer has seen."""
 
+    named: bool = True
+    """Whether the request named its actor; else it was whoever was on turn, which may be another by now."""
+
     @property
     def asked(self) -> str:
         """A digest of what is asked: a key belongs to it alone."""
-        return _sha256(canonical([self.action, exact(self.arguments), self.actor]))
+        return _sha256(canonical([self.action, exact(self.arguments), self.actor if self.named else None]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -586,13 +589,18 @@ def _wait(
         "update game set pending = cast(:pending as jsonb) where id = :game returning 1",
         {"game": table.id, "pending": canonical(exact(pending))},
     )
-    fetched(
-        connection,
-        "select pg_notify('sightline_game', json_build_object('game', cast(:name as text), 'waits', true)::text)",
-        {"name": table.name},
-    )
+    _announce(connection, table, "waits")
     _remember(connection, table, deed, table.events + 1)
     return Entry(table.name, table.events + 1, pending=shown_pending(exact(pending)))
+
+
+def _announce(connection: Connection, table: Table, what: str) -> None:
+    """Tell who listens of what is no event."""
+    fetched(
+        connection,
+        "select pg_notify('sightline_game', json_build_object('game', cast(:name as text), cast(:what as text), true)::text)",
+        {"name": table.name, "what": what},
+    )
 
 
 def shown_pending(pending: Tree) -> Tree:
@@ -1021,3 +1029,4 @@ def delete_game(connection: Connection, name: str) -> None:
     table = open_game(connection, name, writing=True)
     connection.execute(sa.delete(Game).where(Game.id == table.id))
     fetched(connection, "delete from position where id = :id returning 1", {"id": table.position_id})
+    _announce(connection, table, "gone")

@@ -294,7 +294,8 @@ def _do(
     try:
         with writing() as connection:
             by = actor or acting(open_game(connection, name, writing=True), action)
-            entry = act(connection, name, Deed(action, told, by, note, expect, key, stands))
+            deed = Deed(action, told, by, note, expect, key, stands, named=actor is not None)
+            entry = act(connection, name, deed)
             table = open_game(connection, name)
     except NotAllowedError as refused:
         _tell_refusal(refused, as_json)

@@ -574,6 +574,7 @@ def act(path: GameName, header: KeyHeader, body: ActionBody) -> Response:
             key=header.idempotency_key,
             stands=body.stands,
             seen=_seen(table),
+            named=body.actor is not None,
         )
         entry = games.act(connection, table.name, deed)
         table = open_game(connection, table.name)
