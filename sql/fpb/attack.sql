@@ -592,7 +592,7 @@ begin
   verdict.clause := bar.clause;
   verdict.at := combat.label;
   if bar.rule is not null then
-    verdict.effect := 'forbids';
+    verdict.effect := 'not allowed';
     verdict.note := bar.note;
     verdict.facts := facts || jsonb_build_object('why', bar.note);
     return verdict;
@@ -653,6 +653,7 @@ begin
   );
   cover := array(select step from fpb._support_steps(state, opponent, 'defense', defending, false) as step);
   steps := steps
+    || array(select step from unnest(fire || cover) as step where step.effect in ('forbids', 'returned', 'barred'))
     || array(select step from fpb._limit_steps(state, combat, fire, combat.side, purpose) as step)
     || array(select step from fpb._limit_steps(state, combat, cover, opponent, 'defense') as step);
   if exists (select from unnest(steps) as step where step.effect = 'forbids') then
@@ -660,7 +661,10 @@ begin
     return next fpb._combat_verdict(state, combat, steps, null);
     return;
   end if;
-  steps := steps || array(select step from fpb._strength_steps(combat) as step) || caves || fire || cover;
+  steps := steps
+    || array(select step from fpb._strength_steps(combat) as step)
+    || caves
+    || array(select step from unnest(fire || cover) as step where step.effect in ('adds', 'halves'));
   ground := array(
     select step
     from fpb.terrain_line(

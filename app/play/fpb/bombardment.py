@@ -200,23 +200,17 @@ def _resolve(
     fire: list[dict[str, Any]],
     cover: list[dict[str, Any]],
 ) -> Doing:
-    [*_, declared] = yield Ask(LEDGER, at=at, side=side, markers=written(fire), defender=written(cover))
+    values = {"at": at, "side": side, "markers": written(fire), "defender": written(cover)}
+    [*_, tried] = yield Ask(LEDGER, proves=False, **values)
+    if tried.note == NOBODY and fire and all(marker.get("withheld") for marker in fire):
+        if (yield from reading("fpb-34")) == "a":
+            # aimed before anybody was there
+            label = tried.facts["hex"]
+            yield Tell(Step("18.1", label, "spent", "nobody is there", "3"), result="NE", applied="NE")
+            yield from _spend_withheld(label, fire, scene)
+            return
+    [*_, declared] = yield Ask(LEDGER, **values)
     facts = declared.facts
-    if (
-        not facts["defenders"]
-        and fire
-        and all(marker.get("withheld") for marker in fire)
-        and not scene.present
-    ):
-        # fpb-34 a: aimed before anybody was there
-        yield Tell(
-            Step("18.1", facts["hex"], "spent", "nobody is there", "3"),
-            allowed=True,
-            result="NE",
-            applied="NE",
-        )
-        yield from _spend_withheld(facts["hex"], fire, scene)
-        return
     if facts["allowed"] is False:
         yield Tell(allowed=False, why=declared.note)
         return
