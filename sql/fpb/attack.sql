@@ -346,8 +346,7 @@ returns setof rulings.ledger_step
 language sql stable rows 4
 as $$
   select
-    '8.2.1',
-    'c',
+    '8.2.1', 'c',
     attacker.label,
     case when attacker.attributes ? 'attack' then 'adds' else 'unknown' end,
     case when attacker.attributes ? 'attack' then format('the attack strength of %s', attacker.code) else 'counters' end,
@@ -358,8 +357,7 @@ as $$
   from unnest(combat.attackers) as attacker
   union all
   select
-    case when combat.bombardment then '8.1.2' else '8.2.1' end,
-    case when not combat.bombardment then 'c' end,
+    case when combat.bombardment then '8.1.2' else '8.2.1' end, case when not combat.bombardment then 'c' end,
     defender.label,
     case when defender.attributes ? 'defense' then 'adds' else 'unknown' end,
     case when defender.attributes ? 'defense' then format('the defense strength of %s', defender.code) else 'counters' end,

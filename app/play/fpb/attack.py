@@ -326,7 +326,7 @@ KINDS = [
         answers=COMBAT_ANSWERS,
         verdict=combat_verdict,
         points=(
-            "fpb-1", "fpb-2", "fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-11", "fpb-15", "fpb-16", "fpb-17", "fpb-18",
+            "fpb-1", "fpb-2", "fpb-3", "fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-11", "fpb-15", "fpb-16", "fpb-17", "fpb-18",
             "fpb-20", "fpb-21", "fpb-29", "fpb-30", "fpb-31", "fpb-32", "fpb-36", "fpb-37", "fpb-40", "fpb-41", "fpb-42",
         ),
         example='attack: {by: [1/22, 2/22], at: "1404"}',

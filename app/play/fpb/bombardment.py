@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 from pydantic import Field
@@ -22,7 +23,7 @@ from app.play.fpb.attack import (
 from app.play.fpb.decisions import CombatChoices, Decision, Decisions
 from app.play.fpb.losses import Doing, eliminate, lose_step, open_beach
 from app.play.fpb.retreats import Rout, reading, rout
-from app.play.fpb.support import ENTITLEMENT, MOST, Cup, Markers, Side, Support, other, told, written
+from app.play.fpb.support import ENTITLEMENT, MOST, Cup, Markers, Side, other, told, written
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.questions.geometry import Place
@@ -47,9 +48,12 @@ class Bombardment(Action):
     """Which hex is bombarded, with what."""
 
     at: Place = Field(description="The hex that is bombarded, or a unit in it")
-    support: Markers | Support | None = Field(
-        None,
-        description="The markers turned over, or those of attacker and defender; without it they are drawn from the cup",
+    support: Markers | None = Field(
+        None, description="The markers turned over; without it they are drawn from the cup"
+    )
+    defender: Markers = Field(
+        default_factory=list,
+        description="Markers of the defender, where fpb-35 is read so that there are any",
     )
     side: Side | None = Field(
         None, description="Who bombards, where neither the conditions nor the units in the hex tell"
@@ -77,8 +81,7 @@ def bombardment(of: Bombardment) -> Procedure:
     if of.support is None:
         fire, cover = yield from _chosen(at, side, withheld, decisions)
     else:
-        split = of.support if isinstance(of.support, Support) else Support(attacker=of.support)
-        fire, cover = _withheld(told(split.attacker), withheld), told(split.defender)
+        fire, cover = _withheld(told(of.support), withheld), told(of.defender)
     yield from _resolve(at, side, scene, decisions, fire, cover)
 
 
@@ -158,10 +161,11 @@ def _fired(held: list[dict[str, Any]], side: str, decisions: Decisions) -> Doing
         marker.pop("target", None)
     if (yield from reading("fpb-34")) == "a":
         return marked[:MOST]
-    values = sorted({marker["value"] for marker in marked})
+    values = [marker["value"] for marker in marked]
+    options = sorted({tuple(sorted(some)) for n in (1, MOST) for some in itertools.combinations(values, n)})
     chosen = yield Decision(
-        "withheld", decisions.by(side), "values of withheld markers that bombard, two at most", values, many=True,
-        default=values[:1],
+        "withheld", decisions.by(side), "values of withheld markers that bombard, two at most",
+        [list(some) for some in options], default=list(options[0]),
     )  # fmt: skip
     fire: list[dict[str, Any]] = []
     for value in chosen:
@@ -200,16 +204,16 @@ def _resolve(
     fire: list[dict[str, Any]],
     cover: list[dict[str, Any]],
 ) -> Doing:
-    values = {"at": at, "side": side, "markers": written(fire), "defender": written(cover)}
-    [*_, tried] = yield Ask(LEDGER, proves=False, **values)
-    if tried.note == NOBODY and fire and all(marker.get("withheld") for marker in fire):
-        if (yield from reading("fpb-34")) == "a":
-            # aimed before anybody was there
-            label = tried.facts["hex"]
-            yield Tell(Step("18.1", label, "spent", "nobody is there", "3"), result="NE", applied="NE")
-            yield from _spend_withheld(label, fire, scene)
-            return
-    [*_, declared] = yield Ask(LEDGER, **values)
+    told_of = functools.partial(Ask, LEDGER, at=at, side=side, markers=written(fire), defender=written(cover))
+    [*_, tried] = yield told_of(proves=False)
+    empty = tried.note == NOBODY and fire and all(marker.get("withheld") for marker in fire)
+    if empty and (yield from reading("fpb-34")) == "a":
+        # aimed before anybody was there
+        label = tried.facts["hex"]
+        yield Tell(Step("18.1", label, "spent", "nobody is there", "3"), result="NE", applied="NE")
+        yield from _spend_withheld(label, fire, scene)
+        return
+    [*_, declared] = yield told_of()
     facts = declared.facts
     if facts["allowed"] is False:
         yield Tell(allowed=False, why=declared.note)
@@ -291,7 +295,7 @@ KINDS = [
         answers=COMBAT_ANSWERS,
         verdict=combat_verdict,
         points=(
-            "fpb-6", "fpb-7", "fpb-8", "fpb-9", "fpb-15", "fpb-16", "fpb-29", "fpb-31", "fpb-32", "fpb-34", "fpb-35",
+            "fpb-3", "fpb-6", "fpb-7", "fpb-8", "fpb-9", "fpb-15", "fpb-16", "fpb-29", "fpb-31", "fpb-32", "fpb-34", "fpb-35",
             "fpb-36", "fpb-37", "fpb-40", "fpb-42", "fpb-44", "fpb-45", "fpb-49",
         ),
         example='bombardment: {at: "1404", support: [4, 3]}',

@@ -7,10 +7,11 @@ Units retreat in the order in which they were named. Where a retreat can end, an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.play.fpb.decisions import Decisions
+from app.play.fpb.decisions import MOST_OPTIONS, Decisions
 from app.play.fpb.losses import Doing, counter, eliminate, enter, lose_step, on_last_step
 from app.play.procedures import Ask, Change, Put, Refused, Tell
 from app.referee.rulings import Step
@@ -42,6 +43,12 @@ class Rout:
     def automatic(self) -> bool:
         """16.2(5): Japanese units in solitaire play stand or retreat without a choice."""
         return self.alone and self.side == "japan"
+
+    def refusal(self, code: str) -> Refused:
+        """Why a unit cannot stand instead of retreating."""
+        if code in self.units:
+            return Refused("8.3", f"{code} has no retreat, so it cannot stand instead", points=("fpb-16",))
+        return Refused("8.4", f"{code} need not retreat, so it does not stand instead")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,13 +94,8 @@ def _standing(of: Rout, facts: Mapping[str, dict[str, Any]], decisions: Decision
         return standing
     able = [code for code in of.units if facts[code]["stiff"] is not None]
 
-    def refusal(code: str) -> Refused:
-        if code in of.units:
-            return Refused("8.3", f"{code} has no retreat, so it cannot stand instead", points=("fpb-16",))
-        return Refused("8.4", f"{code} need not retreat, so it does not stand instead")
-
     chosen = yield from decisions.some_of(
-        "stiff", of.side, "units that stand for a step instead of retreating", able, refusal
+        "stiff", of.side, "units that stand for a step instead of retreating", able, of.refusal
     )
     return [code for code in of.units if code in chosen]
 
@@ -382,9 +384,7 @@ def advance(of: Pursuit, decisions: Decisions) -> Doing:
             able.append(code)
     if not goals or not able:
         return
-    options = (
-        [{}, *({code: goal} for code in able for goal in goals)] if min(len(able), len(goals)) == 1 else None
-    )
+    options = list(itertools.islice(_advances(able, goals), MOST_OPTIONS + 1))
     plan: dict[str, str] = yield from decisions.plan(
         "advance",
         of.side,
@@ -407,6 +407,14 @@ def advance(of: Pursuit, decisions: Decisions) -> Doing:
         yield Change({"unit": code, "at": plan[code]})
         yield Change({"unit": code, "advanced": True}, kept=True)
         yield from enter(of.side, entered)
+
+
+def _advances(units: Sequence[str], goals: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Every way in which units can advance, one to a hex; nobody first."""
+    for number in range(min(len(units), len(goals)) + 1):
+        for going in itertools.combinations(units, number):
+            for places in itertools.permutations(goals, number):
+                yield dict(zip(going, places, strict=True))
 
 
 def _path(one: Withdrawal) -> Doing:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -191,10 +192,11 @@ def _plain(marker: dict[str, Any]) -> tuple[Any, Any]:
 
 def _selected(hand: list[dict[str, Any]], number: int, by: str, role: str) -> Doing:
     """fpb-6 b: of those drawn the player takes some by their value."""
+    options = [list(some) for some in itertools.combinations(hand, number)]
     chosen = yield Decision(
-        f"{role}_markers", by, f"{number} of the markers drawn", hand, many=True, default=hand[:number]
+        f"{role}_markers", by, f"{number} of the markers drawn", options, default=options[0]
     )
-    if len(chosen) != number or any(one not in hand for one in chosen):
+    if chosen not in options:
         raise Refused("8.1", f"{number} of the markers drawn are selected")
     return list(chosen)
 
