@@ -528,7 +528,8 @@ def asked_of(
     if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed:
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
-    if isinstance(outcome.pending, Roll):
+    # a procedure that rolls until something comes up tells its odds itself
+    if isinstance(outcome.pending, Roll) and "odds" not in answer:
         answer |= _odds(asked, of, procedure, kinds)
     return Finding(answer, outcome.steps, outcome.points, outcome.needs)
 

@@ -1,0 +1,1 @@
+"""Forgotten Pacific Battles, played: one module a chapter of its rules."""
