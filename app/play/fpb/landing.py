@@ -70,6 +70,8 @@ def landing(of: Landing) -> Procedure:
 def _to_sea(of: Landing, berths: list[str]) -> Procedure:
     """12.0: beside a held hex it waits in the sea, and will assault it."""
     source = of.source
+    if of.path:
+        raise Refused("12.1", "from the sea it comes ashore by assault", of.at, cost=None, left=None, ends_at=None)
     if source is None:
         source = berths[0] if len(berths) == 1 else (yield Choose("from", "us", "the sea hex", options=berths))
     yield Change({"unit": of.unit, "at": source, "assaulting": of.at})
