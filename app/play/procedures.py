@@ -18,7 +18,7 @@ import dataclasses
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -190,10 +190,16 @@ class Tell:
     needs: tuple[Need, ...] = ()
 
     def __init__(
-        self, *steps: Step, points: Sequence[str] = (), needs: Sequence[Need] = (), **answer: Any
+        self,
+        *steps: Step,
+        points: Sequence[str] = (),
+        needs: Sequence[Need] = (),
+        facts: Mapping[str, Any] | None = None,
+        **answer: Any,
     ) -> None:
+        """`facts` are parts of the answer whose names are taken here, such as points of victory."""
         for name, value in (
-            ("answer", answer), ("steps", steps), ("points", tuple(points)), ("needs", tuple(needs)),
+            ("answer", {**(facts or {}), **answer}), ("steps", steps), ("points", tuple(points)), ("needs", tuple(needs)),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
