@@ -435,3 +435,32 @@ $$;
 
 comment on function fpb.campaign(bigint, jsonb, jsonb) is
 'What is on record of every island: when it was won, what it cost; of the one that is played, as it stands (18.1, 18.2).';
+
+create or replace function fpb.is_hopeless(
+  position_id bigint, conditions jsonb default null, policy jsonb default null
+)
+returns boolean
+language plpgsql stable
+as $$
+declare
+  state positions.state;
+begin
+  select * into state from positions.state(is_hopeless.position_id, is_hopeless.conditions, is_hopeless.policy);
+  return not exists (select from fpb._units(state) as unit where unit.side = 'us' and unit.q is not null)
+    and not (
+      exists (
+        select
+        from fpb._units(state) as unit
+        where unit.side = 'us' and unit.q is null and unit.attributes ->> 'status' is distinct from 'eliminated'
+      )
+      and exists (
+        select
+        from public.marker
+        where marker.position_id = state.position_id and marker.kind in ('assault_boat', 'landing_beach')
+      )
+    );
+end
+$$;
+
+comment on function fpb.is_hopeless(bigint, jsonb, jsonb) is
+'Whether no US unit is on the island and none can land any more (fpb-52).';
