@@ -125,3 +125,64 @@ $$;
 
 comment on function fpb.deployment(bigint, text, text, jsonb, jsonb) is
 'What stands against a freely deployed Japanese unit in a hex (5.3, 18.4); the last row has no objection.';
+
+create or replace function fpb.placement_rows(position_id bigint, island text)
+returns table (number integer, code text)
+language sql stable rows 5
+as $$
+  with printed as (
+    select
+      cell.row_key,
+      max(cell.value::integer) filter (where cell.column_key = 'attack') as attack,
+      max(cell.value::integer) filter (where cell.column_key = 'defense') as defense,
+      max(cell.value::numeric) filter (where cell.column_key = 'movement') as movement,
+      max(nullif(cell.value, '-')) filter (where cell.column_key = 'identifier') as identifier
+    from charts.cells('fpb', 'random_placement') as cell
+    where split_part(cell.row_key, '/', 1) = placement_rows.island
+      and cell.column_key in ('attack', 'defense', 'movement', 'identifier')
+    group by cell.row_key
+  ),
+  numbered as (
+    select
+      split_part(printed.row_key, '/', 2)::integer as number,
+      printed.*,
+      row_number() over (
+        partition by printed.attack, printed.defense, printed.movement, printed.identifier
+        order by split_part(printed.row_key, '/', 2)::integer
+      ) as n
+    from printed
+  ),
+  counter as (
+    select
+      unit.code,
+      unit.q,
+      (unit.attributes ->> 'attack')::integer as attack,
+      (unit.attributes ->> 'defense')::integer as defense,
+      (unit.attributes ->> 'movement')::numeric as movement,
+      unit.attributes ->> 'identifier' as identifier,
+      row_number() over (
+        partition by
+          unit.attributes ->> 'attack', unit.attributes ->> 'defense', unit.attributes ->> 'movement',
+          unit.attributes ->> 'identifier'
+        order by unit.code
+      ) as n
+    from public.unit
+    where unit.position_id = placement_rows.position_id
+      and unit.side = 'japan'
+      and coalesce(unit.attributes ->> 'island', placement_rows.island) = placement_rows.island
+  )
+  select numbered.number, counter.code
+  from numbered
+  inner join counter
+    on counter.attack = numbered.attack
+      and counter.defense = numbered.defense
+      and counter.movement = numbered.movement
+      and counter.identifier is not distinct from numbered.identifier
+      -- of equals the first row is the first counter's
+      and counter.n = numbered.n
+  where counter.q is null
+  order by numbered.number
+$$;
+
+comment on function fpb.placement_rows(bigint, text) is
+'Rows of the placement table whose unit is still off the map, each with that unit (19.0).';
