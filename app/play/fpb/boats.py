@@ -35,7 +35,9 @@ def flipped(label: str) -> list[dict[str, Any]]:
 
 def assault_boats(of: AssaultBoats) -> Procedure:
     """12.0: markers are placed, and those in free hexes flip."""
-    rows = yield Ask("select * from fpb.assault_boats(:position, :labels, :conditions, :policy)", labels=of.at)
+    rows = yield Ask(
+        "select * from fpb.assault_boats(:position, :labels, :conditions, :policy)", labels=of.at
+    )
     verdict = rows[-1]
     yield Tell(refused=verdict.facts["refused"])
     if not verdict.facts["allowed"]:

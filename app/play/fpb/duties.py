@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Generator
 from typing import Any
 
 from app.play.fpb.solitaire import STATE, UNITS
-from app.play.procedures import Action, Ask, Procedure, Put, Refused, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Procedure, Put, Refused, Tell, Want, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 
+Duties = list[tuple[dict[str, Any], Step]]
+"""What is left: as an action where it is one, and the step that tells it."""
 MOVES = ("movement", "mobile_movement")
 COMBATS = ("combat", "mobile_combat")
 
@@ -21,13 +24,13 @@ class NothingMore(Action):
 def duties(_: NothingMore) -> Procedure:
     """A phase does not end while something compulsory is left."""
     left = yield from duties_left()
-    yield Tell(left=[duty for duty, _ in left])
+    yield Tell(left=[duty for duty, _step in left])
     if left:
-        _, step = left[0]
-        raise Refused(step.rule, step.note, step.at, left=[duty for duty, _ in left])
+        step = left[0][1]
+        raise Refused(step.rule, step.note, step.at, left=[duty for duty, _step in left])
 
 
-def duties_left() -> Procedure:
+def duties_left() -> Generator[Want, Any, Duties]:
     """Every duty: as an action with its arguments where it is one, and the step that tells it."""
     rows = yield Ask("select * from fpb.duties(:position, :conditions, :policy)", proves=False)
     left = [(_us_duty(row), Step(row.rule, row.at, row.effect, row.note)) for row in rows]
@@ -49,9 +52,9 @@ def _us_duty(row: Any) -> dict[str, Any]:
     return {"what": row.effect, "at": row.at, "unit": row.by}
 
 
-def _moves_left() -> Procedure:
+def _moves_left() -> Generator[Want, Any, Duties]:
     """16.1: who moves by principle, or is found blocked, and has not been asked yet."""
-    left: list[tuple[dict[str, Any], Step]] = []
+    left: Duties = []
     units = yield Ask(UNITS, proves=False)
     for unit in units:
         if unit.side != "japan" or "moved" in unit.attributes or "blocked_by" in unit.attributes:
@@ -72,7 +75,7 @@ def _moves_left() -> Procedure:
     return left
 
 
-def _attacks_left() -> Procedure:
+def _attacks_left() -> Generator[Want, Any, Duties]:
     """16.2: attacks that must be made as things stand now."""
     found = yield Put("forced_attacks", proves=False)
     return [
@@ -84,16 +87,23 @@ def _attacks_left() -> Procedure:
     ]
 
 
-def _rebuilds_left() -> Procedure:
+def _rebuilds_left() -> Generator[Want, Any, Duties]:
     rows = yield Ask("select * from fpb.rebuild(:position, :conditions, :policy)", proves=False)
     if not rows[-1].facts["number"]:
         return []
-    return [({"action": "rebuild", "arguments": {}}, Step("11.1", None, "must rebuild", "depleted units are rebuilt"))]
+    return [
+        (
+            {"action": "rebuild", "arguments": {}},
+            Step("11.1", None, "must rebuild", "depleted units are rebuilt"),
+        )
+    ]
 
 
 def _verdict(ruling: Ruling) -> str:
     answer = ruling.answer
-    return "Nothing is left that must be done" if answer["allowed"] else f"The phase cannot end: {answer['why']}"
+    return (
+        "Nothing is left that must be done" if answer["allowed"] else f"The phase cannot end: {answer['why']}"
+    )
 
 
 KINDS = [
@@ -104,7 +114,9 @@ KINDS = [
         title="What must be done before a phase ends",
         arguments=NothingMore,
         rulesets=("fpb",),
-        answers={"left": "what is left to be done; as `action` and `arguments` where one is compulsory as it is"},
+        answers={
+            "left": "what is left to be done; as `action` and `arguments` where one is compulsory as it is"
+        },
         verdict=_verdict,
         acts=False,
         example="duties: {}",

@@ -71,9 +71,13 @@ def _to_sea(of: Landing, berths: list[str]) -> Procedure:
     """12.0: beside a held hex it waits in the sea, and will assault it."""
     source = of.source
     if of.path:
-        raise Refused("12.1", "from the sea it comes ashore by assault", of.at, cost=None, left=None, ends_at=None)
+        raise Refused(
+            "12.1", "from the sea it comes ashore by assault", of.at, cost=None, left=None, ends_at=None
+        )
     if source is None:
-        source = berths[0] if len(berths) == 1 else (yield Choose("from", "us", "the sea hex", options=berths))
+        source = (
+            berths[0] if len(berths) == 1 else (yield Choose("from", "us", "the sea hex", options=berths))
+        )
     yield Change({"unit": of.unit, "at": source, "assaulting": of.at})
     yield Change({"unit": of.unit, "landed": "movement", "moved": "movement"}, kept=True)
     yield Tell(cost=0, left=None, ends_at=source)
@@ -117,4 +121,3 @@ KINDS = [
         example='landing: {unit: 3/22, at: "1404"}',
     ),
 ]
-

@@ -151,12 +151,15 @@ class _Table:
         for unit, marker in itertools.product(self._of("us", on_map=False), markers):
             facts = self.asked.rows(query, unit=unit.code, at=marker.label)[-1].facts
             if facts["way"] == "assault":
-                yield from ({"unit": unit.code, "at": marker.label, "from": berth} for berth in facts["berths"])
+                yield from (
+                    {"unit": unit.code, "at": marker.label, "from": berth} for berth in facts["berths"]
+                )
                 continue
             yield {"unit": unit.code, "at": marker.label}
             if facts["way"] == "mobile":
                 yield from (
-                    {"unit": unit.code, "at": marker.label, "path": [label]} for label in self._beside(marker.label)
+                    {"unit": unit.code, "at": marker.label, "path": [label]}
+                    for label in self._beside(marker.label)
                 )
 
     def _beside(self, label: str) -> list[str]:
@@ -232,7 +235,13 @@ def _verdict(ruling: Ruling) -> str:
     of, actions = ruling.question["legal"], ruling.answer["actions"]
     whose = of.get("unit") or of.get("side")
     told = counted(len(actions), "action") if actions else "no action"
-    return f"{whose} has {told} now" if whose else f"There is {told} now" if len(actions) < 2 else f"There are {told} now"
+    return (
+        f"{whose} has {told} now"
+        if whose
+        else f"There is {told} now"
+        if len(actions) < 2
+        else f"There are {told} now"
+    )
 
 
 KIND = QuestionKind(
@@ -241,7 +250,9 @@ KIND = QuestionKind(
     arguments=Legal,
     rulesets=("fpb",),
     rule=_legal,
-    answers={"actions": "every action that may be entered now: `action` and `arguments`; the compulsory first"},
+    answers={
+        "actions": "every action that may be entered now: `action` and `arguments`; the compulsory first"
+    },
     verdict=_verdict,
     points=(),
     example="legal: {side: us}",

@@ -69,7 +69,9 @@ def moved(unit: str, path: list[str], phase: str | None) -> Procedure:
 
 def move(of: Move) -> Procedure:
     """5.1: a move, of which the phase and the flags of the unit are part."""
-    rows = yield Ask("select * from fpb.movement_closed(:position, :unit, :conditions, :policy)", unit=of.unit)
+    rows = yield Ask(
+        "select * from fpb.movement_closed(:position, :unit, :conditions, :policy)", unit=of.unit
+    )
     if rows:
         raise Refused(rows[0].rule, rows[0].note, rows[0].at)
     [row] = yield Ask("select cast(:conditions as jsonb) ->> 'phase' as phase", proves=False)

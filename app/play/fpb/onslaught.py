@@ -156,7 +156,7 @@ def _grow(
 
 def _rank(
     state: State, value: Value, targets: list[Target], readings: dict[str, str]
-) -> tuple[Any, ...] | None:
+) -> tuple[int, ...] | None:
     """How good a set of attacks is; None where one of them is not made."""
     made = [(group, target) for group, target in zip(state, targets, strict=True) if group is not None]
     kinds = [group.kind(target, readings) for group, target in made]
@@ -165,10 +165,10 @@ def _rank(
     banzai = kinds.count("banzai")
     doubles = [target for group, target in made if group.total >= 2 * target.defense]
     airstrips = sum(target.airstrip for _, target in made)
-    first = (banzai,)
+    first: tuple[int, ...] = (banzai,)
     if readings["fpb-51"] == "b":
-        first = (sum(target.airstrip for target in doubles), len(doubles), banzai)  # type: ignore[assignment]
-    return value[0], *first, airstrips, len(made), value[1], value[2]
+        first = (sum(target.airstrip for target in doubles), len(doubles), banzai)
+    return (value[0], *first, airstrips, len(made), value[1], value[2])
 
 
 def _distinct(
@@ -181,12 +181,14 @@ def _distinct(
         by: dict[str, list[str]] = {}
         for code, at in way:
             by.setdefault(at, []).append(code)
-        attacks = []
+        attacks: list[dict[str, Any]] = []
         for at in sorted(by):
             group = Group()
             for code in by[at]:
                 group = group.with_(units[code], targets[at])
             attacks.append({"by": by[at], "at": at, "banzai": group.kind(targets[at], readings) == "banzai"})
-        key = tuple((one["at"], one["banzai"], sum(units[code].attack for code in one["by"])) for one in attacks)
+        key = tuple(
+            (one["at"], one["banzai"], sum(units[code].attack for code in one["by"])) for one in attacks
+        )
         found.setdefault(key, attacks)
     return list(found.values())[:MOST_EQUALS]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Generator
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, Want, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, RulingError, Step
 from app.referee.words import counted, series
@@ -54,9 +55,7 @@ def placement(of: Placement) -> Procedure:
         if face["free"]:
             break
         rerolls += 1
-        yield Tell(
-            Step("19.0", face["at"], "rolled again", "a Japanese unit is there"), rerolls=rerolls
-        )
+        yield Tell(Step("19.0", face["at"], "rolled again", "a Japanese unit is there"), rerolls=rerolls)
     yield Tell(at=face["at"], result=face["at"])
     if not face["mapped"]:
         yield Tell(Step("19.0", face["at"], "assumed", "this map does not show the hex"))
@@ -72,10 +71,14 @@ def _counter(of: Placement, key: str, facts: dict[str, Any]) -> dict[str, Any]:
     printed = facts["unit"]
     strengths = {name: int(printed[name]) for name in ("attack", "defense", "movement")}
     identifier = {"identifier": printed["identifier"]} if "identifier" in printed else {}
-    return {"unit": key, "side": "japan", "kind": "infantry", "island": key.partition("/")[0]} | strengths | identifier
+    return (
+        {"unit": key, "side": "japan", "kind": "infantry", "island": key.partition("/")[0]}
+        | strengths
+        | identifier
+    )
 
 
-def _row_key(of: Placement) -> Procedure:
+def _row_key(of: Placement) -> Generator[Want, Any, str]:
     """The key of a row: by number, or by strengths and identifier as the table prints them."""
     [row] = yield Ask("select cast(:conditions as jsonb) as now", proves=False)
     island = of.island or row.now.get("island")
@@ -96,7 +99,9 @@ def _row_key(of: Placement) -> Procedure:
         table.setdefault(cell.row_key, {})[cell.column_key] = cell.value
     numbered = f"{island}/{of.row}"
     # on Tinian numbers are identifiers as well
-    found = [numbered] if numbered in table else [key for key in table if str(of.row) in _names(key, table[key])]
+    found = (
+        [numbered] if numbered in table else [key for key in table if str(of.row) in _names(key, table[key])]
+    )
     if len(found) != 1:
         rows = series(f"{key.partition('/')[2]}: {_names(key, table[key])[1]}" for key in found or table)
         raise RulingError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Generator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from app.play.procedures import (
     Refused,
     Tell,
     Undecided,
+    Want,
     procedure_kind,
 )
 from app.referee.questions import kinds_of
@@ -57,18 +59,22 @@ def _in_time() -> Procedure:
         raise Refused("11.1", "units are rebuilt at the end of the Japanese Movement Phase")
 
 
-def _chosen(facts: dict[str, Any]) -> Procedure:
+def _chosen(facts: dict[str, Any]) -> Generator[Want, Any, list[str]]:
     """Those that must be; among equals, and with two players, somebody chooses."""
     number, must, eligible = facts["number"], facts["must"], facts["eligible"]
     if not eligible or not facts["limit"]:
         return []
     if number is not None and len(must) == number:
-        return must
-    return (
-        yield Choose(
-            "units", "japan" if number is None else "us", "who is rebuilt", options=eligible, many=True, default=must
-        )
+        return list(must)
+    chosen: list[str] = yield Choose(
+        "units",
+        "japan" if number is None else "us",
+        "who is rebuilt",
+        options=eligible,
+        many=True,
+        default=must,
     )
+    return chosen
 
 
 def _check(units: list[str], facts: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Generator
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from app.play.procedures import (
     Refused,
     Tell,
     Undecided,
+    Want,
     procedure_kind,
 )
 from app.referee.questions import kinds_of
@@ -99,16 +101,14 @@ def forced_move(of: ForcedMove) -> Procedure:
     if len(path) < 2:
         yield from _stay(march, dataclasses.replace(order, why="it has no free hex within its points"))
         return
-    yield Tell(
-        Step("16.1", path[-1], "moves", order.why), moves=True, path=path
-    )
+    yield Tell(Step("16.1", path[-1], "moves", order.why), moves=True, path=path)
     yield from moved(of.unit, path[1:], march.phase)
     if order.principle == 4:
         yield Change({"unit": of.unit, "forced": True}, kept=True)
     yield Tell(cost=points(cost), ends_at=path[-1])
 
 
-def _march(code: str) -> Procedure:
+def _march(code: str) -> Generator[Want, Any, March]:
     """The unit, or why it is not its turn to move."""
     [now] = yield Ask(STATE, proves=False)
     units = yield Ask(UNITS, proves=False)
@@ -121,7 +121,9 @@ def _march(code: str) -> Procedure:
     mobility = said.get("mobility", "leg")
     phase = now.conditions.get("phase") or ("movement" if mobility == "leg" else "mobile_movement")
     if now.conditions.get("active") == "us" or phase not in ("movement", "mobile_movement"):
-        raise Refused("16.1", "Japanese units move in the movement phases of their own player turn", unit.label)
+        raise Refused(
+            "16.1", "Japanese units move in the movement phases of their own player turn", unit.label
+        )
     if now.conditions.get("mode") == "two_player":
         raise Refused("16.0", "two players move as they like", unit.label)
     if "moved" in said:
@@ -131,23 +133,31 @@ def _march(code: str) -> Procedure:
     return March(code, unit.label, halves, mobility, phase, now.readings, now.conditions, list(units), island)
 
 
-def _island(code: str) -> Procedure:
-    hexes = yield Ask("select * from fpb.march_hexes(:position, :unit, :conditions, :policy)", proves=False, unit=code)
-    legs = yield Ask("select * from fpb.march_legs(:position, :unit, :conditions, :policy)", proves=False, unit=code)
+def _island(code: str) -> Generator[Want, Any, Island]:
+    hexes = yield Ask(
+        "select * from fpb.march_hexes(:position, :unit, :conditions, :policy)", proves=False, unit=code
+    )
+    legs = yield Ask(
+        "select * from fpb.march_legs(:position, :unit, :conditions, :policy)", proves=False, unit=code
+    )
     return Island(hexes, legs)
 
 
-def _order(march: March) -> Procedure:
+def _order(march: March) -> Generator[Want, Any, Order]:
     """Which principle speaks, and what it demands."""
     if march.mobility == "mobile":
         yield Tell(points=("fpb-13",))
     if not march.may_move(march.mobility):
         rule = "mobile units move" if march.mobility == "mobile" else "units on foot do not move"
-        return Order(None, why=f"{rule} in the Mobile Movement Phase" if march.mobility == "mobile" else f"{rule} now")
+        return Order(
+            None, why=f"{rule} in the Mobile Movement Phase" if march.mobility == "mobile" else f"{rule} now"
+        )
     island, here = march.island, march.here
     open_hexes = island.reachable(here)
     beaches = [
-        place.label for place in island.places.values() if place.beach and not place.enemy and place.label != here
+        place.label
+        for place in island.places.values()
+        if place.beach and not place.enemy and place.label != here
     ]
     drawn = yield from _drawn(march, [beach for beach in beaches if beach in open_hexes])
     if drawn is not None:
@@ -173,7 +183,7 @@ def _measured(march: March, goals: list[str]) -> Procedure:
         yield Tell(points=("fpb-50",))
 
 
-def _drawn(march: March, beaches: list[str]) -> Procedure:
+def _drawn(march: March, beaches: list[str]) -> Generator[Want, Any, Order | None]:
     """16.1(1): an empty landing beach draws the nearest."""
     drawing = []
     for beach in beaches:
@@ -184,7 +194,9 @@ def _drawn(march: March, beaches: list[str]) -> Procedure:
     if not drawing:
         return None
     prices = {beach: march.island.prices_to([beach])[march.here] for beach in drawing}
-    target = min(drawing, key=lambda beach: (*_distance(march, beach, prices[beach]), prices[beach], -_number(beach)))
+    target = min(
+        drawing, key=lambda beach: (*_distance(march, beach, prices[beach]), prices[beach], -_number(beach))
+    )
     yield Tell(Step("16.1", target, "draws", "a landing beach without a US unit"))
     return Order(1, (target,), target, "it goes for the empty landing beach")
 
@@ -199,7 +211,7 @@ def _number(label: str) -> int:
     return int("".join(filter(str.isdigit, label)) or 0)
 
 
-def _nearest_units(march: March, beach: str) -> Procedure:
+def _nearest_units(march: March, beach: str) -> Generator[Want, Any, list[str]]:
     """The Japanese units that are nearest to a beach and have a way there (16.1(1), fpb-12, fpb-50)."""
     islands = {march.mobility: march.island}
     best: list[str] = []
@@ -230,7 +242,7 @@ def _nearest_units(march: March, beach: str) -> Procedure:
     return best
 
 
-def _to_airstrip(march: March, free: list[str]) -> Procedure:
+def _to_airstrip(march: March, free: list[str]) -> Generator[Want, Any, Order]:
     """16.1(2): to the nearest airstrip hex without a Japanese unit; of equals the highest number."""
     if march.is_adjacent():
         yield Tell(points=("fpb-39",))
@@ -242,7 +254,7 @@ def _to_airstrip(march: March, free: list[str]) -> Procedure:
     return Order(2, (target,), target, "it marches for the nearest airstrip hex")
 
 
-def _barred(march: March, goals: list[str], open_hexes: set[str]) -> Procedure:
+def _barred(march: March, goals: list[str], open_hexes: set[str]) -> Generator[Want, Any, Order]:
     """16.1(4): where US units bar every way, it stays beside one, or goes up to the nearest."""
     ground = march.island.reachable(march.here, through_enemies=True)
     if not [goal for goal in goals if goal in ground]:
@@ -253,7 +265,9 @@ def _barred(march: March, goals: list[str], open_hexes: set[str]) -> Procedure:
     if march.is_adjacent():
         yield Tell(Step("16.1", march.here, "stays", "US units bar every way, and one is beside it"))
         yield Tell(points=("fpb-50",))
-        return Order(4, why="every way is barred, and a US unit is beside it", blocked_by=_blockers(march, goals))
+        return Order(
+            4, why="every way is barred, and a US unit is beside it", blocked_by=_blockers(march, goals)
+        )
     return (yield from _up_to(march, open_hexes))
 
 
@@ -266,12 +280,16 @@ def _blockers(march: March, goals: list[str]) -> tuple[str, ...]:
     return tuple(unit.code for unit in closer or beside)
 
 
-def _up_to(march: March, open_hexes: set[str]) -> Procedure:
+def _up_to(march: March, open_hexes: set[str]) -> Generator[Want, Any, Order]:
     """The nearest US unit, of equals the weakest, and the free hexes beside it."""
     island = march.island
     found: list[tuple[tuple[int, ...], Any, list[str]]] = []
     for unit in march.us:
-        ends = [label for label in island.beside(unit.label) if label in open_hexes and not island.places[label].friend]
+        ends = [
+            label
+            for label in island.beside(unit.label)
+            if label in open_hexes and not island.places[label].friend
+        ]
         if not ends:
             continue
         price = island.prices_to(ends)[march.here]
@@ -288,7 +306,7 @@ def _up_to(march: March, open_hexes: set[str]) -> Procedure:
     return Order(4, tuple(nearest[target]), target, "every way is barred: it goes up to the nearest US unit")
 
 
-def _walk(march: March, order: Order) -> Procedure:
+def _walk(march: March, order: Order) -> Generator[Want, Any, tuple[list[str], int]]:
     """The least costly way, as far as the points go; equal hexes by 16.1(3). It ends where no friend is (5.3)."""
     island, here, left = march.island, march.here, march.halves or 0
     prices = island.prices_to(order.goals, told=True)

@@ -20,8 +20,13 @@ class NothingMore(Action):
 def forced_attacks(_: NothingMore) -> Procedure:
     """16.2: every attack that is compulsory in this phase, the position being as it is."""
     [now] = yield Ask(STATE, proves=False)
-    if now.conditions.get("active") == "us" or now.conditions.get("phase", "combat") not in ("combat", "mobile_combat"):
-        raise Refused("16.2", "Japanese units attack in the combat phases of their own player turn", attacks=[])
+    if now.conditions.get("active") == "us" or now.conditions.get("phase", "combat") not in (
+        "combat",
+        "mobile_combat",
+    ):
+        raise Refused(
+            "16.2", "Japanese units attack in the combat phases of their own player turn", attacks=[]
+        )
     if now.conditions.get("mode") == "two_player":
         raise Refused("16.0", "two players attack as they like", attacks=[])
     rows = yield Ask("select * from fpb.fronts(:position, :conditions, :policy)", proves=False)
@@ -73,7 +78,9 @@ def _attackers(rows: list[Any], readings: dict[str, str]) -> list[Attacker]:
     return found
 
 
-def _steps(attacks: list[dict[str, Any]], attackers: list[Attacker], targets: dict[str, Target]) -> list[Step]:
+def _steps(
+    attacks: list[dict[str, Any]], attackers: list[Attacker], targets: dict[str, Target]
+) -> list[Step]:
     units = {attacker.code: attacker for attacker in attackers}
     steps = []
     for attack in attacks:
@@ -86,7 +93,9 @@ def _steps(attacks: list[dict[str, Any]], attackers: list[Attacker], targets: di
         steps.append(Step(rule, attack["at"], "must attack", note))
     made = {attack["at"] for attack in attacks}
     left = [at for at in sorted(targets) if at not in made]
-    return steps + [Step("16.2", at, "no attack", "too little strength, or ground that bars it") for at in left]
+    return steps + [
+        Step("16.2", at, "no attack", "too little strength, or ground that bars it") for at in left
+    ]
 
 
 def _verdict(ruling: Ruling) -> str:

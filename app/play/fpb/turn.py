@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Generator
 from typing import Any
 
 from app.play.procedures import (
@@ -12,6 +13,7 @@ from app.play.procedures import (
     Procedure,
     Tell,
     Undecided,
+    Want,
     procedure_kind,
 )
 from app.referee.questions import kinds_of
@@ -22,6 +24,8 @@ FLAGS = (
     "moved", "attacked", "advanced", "displaced", "landed", "hit", "forced", "blocked_by", "rebuilt",
 )  # fmt: skip
 """What a unit did and suffered in a player turn."""
+Reckoned = tuple[bool, str | None]
+"""Whether the game is over, and who has won."""
 SIDES = ("us", "japan")
 FIRST_PHASE = "support_fire"
 GAME = (
@@ -52,7 +56,9 @@ def _flags_fall() -> Procedure:
         flags=list(FLAGS),
     )
     for unit in units:
-        yield Change({"unit": unit.code, **{flag: None for flag in FLAGS if flag in unit.attributes}}, kept=True)
+        yield Change(
+            {"unit": unit.code, **{flag: None for flag in FLAGS if flag in unit.attributes}}, kept=True
+        )
     yield Tell(Step("4.1", None, "forgotten", "what units did and suffered in the player turn"))
 
 
@@ -102,7 +108,7 @@ def end_turn(_: NothingMore) -> Procedure:
     yield Change({"conditions": {"turn": turn + 1, "phase": FIRST_PHASE, "active": None}})
 
 
-def _reckoned(game: Any, turn: int) -> Procedure:
+def _reckoned(game: Any, turn: int) -> Generator[Want, Any, Reckoned]:
     """Whether the game is over, and who has won."""
     scenario = game.conditions.get("scenario")
     if game.conditions.get("island") is None:
@@ -124,12 +130,13 @@ def _reckoned(game: Any, turn: int) -> Procedure:
     return (yield from _simultaneous(game, turn, bool(met)))
 
 
-def _campaign() -> Procedure:
+def _campaign() -> Generator[Want, Any, dict[str, Any]]:
     [told] = yield Ask("select * from fpb.campaign(:position, :conditions, :policy)", proves=False)
-    return told.islands
+    islands: dict[str, Any] = told.islands
+    return islands
 
 
-def _sequenced(game: Any, turn: int, met: bool) -> Procedure:
+def _sequenced(game: Any, turn: int, met: bool) -> Generator[Want, Any, Reckoned]:
     """18.2: an island is played until it is won; one that cannot be is fpb-52."""
     island = game.conditions["island"]
     islands = yield from _campaign()
@@ -148,14 +155,16 @@ def _sequenced(game: Any, turn: int, met: bool) -> Procedure:
     return True, facts["winner"]
 
 
-def _simultaneous(game: Any, turn: int, met: bool) -> Procedure:
+def _simultaneous(game: Any, turn: int, met: bool) -> Generator[Want, Any, Reckoned]:
     """18.1: the track is as long as late islands leave it; of an island that is won the markers are discarded."""
     if met:
         for side in SIDES:
             if cup := game.tracks.get("cup", {}).get(side):
                 gone = game.tracks.get("removed", {}).get(side, []) + cup
                 yield Change(
-                    {"track": f"cup.{side}", "value": None}, {"track": f"removed.{side}", "value": gone}, kept=True
+                    {"track": f"cup.{side}", "value": None},
+                    {"track": f"removed.{side}", "value": gone},
+                    kept=True,
                 )
         yield Tell(Step("18.1", None, "discards", "the support markers of an island that is won"))
     islands = yield from _campaign()

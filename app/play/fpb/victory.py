@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+
 from pydantic import Field
 
 from app.play.procedures import Action, Ask, Procedure, Tell, Undecided, procedure_kind
@@ -39,7 +40,8 @@ def victory(of: Victory) -> Procedure:
     scenario = row.now.get("scenario") or ("individual" if of.islands is None else None)
     if scenario is None:
         raise RulingError(
-            "The scenario of these islands is not told.", "Add it to the conditions: scenario: sequenced or simultaneous."
+            "The scenario of these islands is not told.",
+            "Add it to the conditions: scenario: sequenced or simultaneous.",
         )
     if scenario == "individual":
         yield from _individual(of)
@@ -61,7 +63,8 @@ def _individual(of: Victory) -> Procedure:
     """18.3: what holds at the end of the last game turn."""
     if of.islands is not None:
         raise RulingError(
-            "One island by itself is judged by its position.", "Leave out `islands`, or name another scenario."
+            "One island by itself is judged by its position.",
+            "Leave out `islands`, or name another scenario.",
         )
     rows = yield Ask("select * from fpb.island_won(:position, :conditions, :policy)")
     facts = rows[-1].facts
