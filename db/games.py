@@ -81,6 +81,7 @@ class Event(Base):
     __tablename__ = "event"
     __table_args__ = (
         sa.CheckConstraint(f"legality in {LEGALITIES}", name="legality"),
+        sa.Index("ix_event_taken_back", "game_id", postgresql_where=sa.text("undoes <> '{}'")),
         {
             "comment": "The log of every game: append-only, numbered without gaps, each with the digest of the one before"
         },

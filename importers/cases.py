@@ -135,6 +135,13 @@ def _read_position(
         board = read_map(keys["map"], ruleset, problems)
     elif (saved_map := keys["map"].string(problems)) is not None:
         board = _saved_board(keys["map"], saved_map, ruleset, problems, connection)
+    return position_on(keys, ruleset, board, saved_map, problems)
+
+
+def position_on(
+    keys: dict[str, Node], ruleset: str, board: MapDraft | None, saved_map: str | None, problems: Problems
+) -> PositionDraft | None:
+    """The position that a document's keys tell, on a map; None, and every mistake told, where the map is not known."""
     title = (keys["title"].string(problems) or "") if "title" in keys else ""
     conditions = read_conditions(keys["conditions"], ruleset, problems) if "conditions" in keys else {}
     policy = read_policy(keys["policy"], ruleset, problems) if "policy" in keys else {}

@@ -100,6 +100,20 @@ def import_chart(
     return dataclasses.replace(report, dry_run=dry_run)
 
 
+def fill_blanks(connection: Connection, draft: ChartDraft, source: Source) -> int:
+    """Fill those cells of a draft that nobody has told yet, and no other; how many that was.
+
+    In the caller's transaction. Done again it does nothing.
+    """
+    told = {
+        (cell.row, cell.column)
+        for cell in chart_cells(connection, draft.ruleset, draft.chart)
+        if cell.value is not None
+    }
+    blanks = {place: cell for place, cell in draft.cells.items() if place not in told}
+    return _store(connection, draft._replace(cells=blanks), source, replace=False).filled if blanks else 0
+
+
 def read_chart(content: bytes, name: str) -> ChartDraft:
     """A chart file as a draft: every word checked against the chart, nothing yet against the database."""
     problems = Problems()

@@ -51,6 +51,9 @@ VERDICTS: dict[str, list[str]] = {
         "The zone of control of alone has 6 hexes: 2211, 2212, 2310, 2312, 2411, 2412",
         "reserve has no zone of control",
     ],
+    "fpb-8.0-d": [
+        "It is the combat phase of us; next comes mobile movement of us",
+    ],
     "fpb-6.1-e": [
         "T may move to 2311 for 4 points; 3 left",
         "It is not known whether T may move to 2310; needs terrain_key (rule 5.4)",
@@ -297,6 +300,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "reach": ("may end its move in", "there is no way to", "hexes for up to 2 points; not all is known"),
         "stack": (r"\| All in", "Not all in", "not all is known: needs of which formation"),
         "zoc": ("zone of control of alone has", "has no zone of control"),
+        "sequence": ("It is the combat phase of us; next comes mobile movement of us",),
         "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
         "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),
         "retreat": ("U retreats 1 hex, to", "U cannot retreat", "if it displaces", "goes off the map"),

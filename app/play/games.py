@@ -26,21 +26,21 @@ from app.play.procedures import (
     Given,
     Outcome,
     ProcedureKind,
-    apply,
     tried,
 )
 from app.play.sequence import Moment, refusal
 from app.referee.boards import Board
 from app.referee.questions import kinds_of
 from app.referee.rulings import Asked, RulingError, contested_points
-from app.referee.version import version_in
+from app.referee.version import ruleset_version
 from db import SightlineError
-from db.database import fetched, psycopg_connection
+from db.database import fetched, spared
 from db.games import OBSERVER, REFEREE, Game, Seat
 from db.labels import Scheme, nearest
 from db.rulesets import read_ruleset
 from db.values import canonical, exact
 from importers.documents import Problems, read_values
+from importers.map_reading import NAME, is_name
 from importers.questions import read_question
 from importers.rosters import StoredRoster, words_of
 
@@ -49,6 +49,10 @@ BY_HAND = ("set",)
 """What a referee does that no rule knows."""
 MOST_BETWEEN = 5
 """Events that a word on a stale number lists."""
+
+
+EVENT = "to_jsonb(event) - array['game_id', 'changes']"
+"""Of an event: what is told of it."""
 
 
 class GameError(SightlineError):
@@ -95,9 +99,14 @@ class Table:
     created_at: Any
     map_id: int
     map: str
-    scheme: Scheme
+    numbering: Tree
     conditions: Tree
     policy: Tree
+
+    @property
+    def scheme(self) -> Scheme:
+        """How its map numbers hexes."""
+        return Scheme.model_validate(self.numbering)
 
     @property
     def moment(self) -> Moment:
@@ -181,7 +190,7 @@ GAMES = """
 select
   game.id, game.name, game.title, game.ruleset, game.position_id, game.scenario, game.house, game.dice, game.seed,
   game.opened, game.over, game.events, game.digest, game.pending, game.parent_id, game.parent_event, game.created_at,
-  map.id as map_id, map.name as map, map.scheme, position.conditions, position.policy
+  map.id as map_id, map.name as map, map.scheme as numbering, position.conditions, position.policy
 from game
 join position on position.id = game.position_id
 join map on map.id = position.map_id
@@ -199,7 +208,6 @@ def open_game(connection: Connection, name: str, *, writing: bool = False) -> Ta
 
 def _table(row: sa.Row[Any]) -> Table:
     said = dict(row._mapping)
-    said["scheme"] = Scheme.model_validate(said["scheme"])
     said["seed"] = None if said["seed"] is None else bytes(said["seed"])
     return Table(**said)
 
@@ -238,6 +246,7 @@ def new_game(
     """Begin a game from a position, which is copied; its first event publishes the digest of the seed."""
     if (dice == "server") != (seed is not None):
         raise GameError("Server dice need a seed, and typed ones have none.")
+    check_name(name)
     if connection.scalar(sa.select(Game.id).where(Game.name == name)) is not None:
         raise GameError(f"There is a game {name!r} already.", "Give this one another name.")
     copied = connection.scalar(sa.select(sa.func.positions.copy(position_id)))
@@ -274,6 +283,12 @@ def new_game(
     return open_game(connection, name)
 
 
+def check_name(name: str) -> None:
+    """A name that can be part of an address, or an error."""
+    if not is_name(name):
+        raise GameError(f"{name!r} cannot be the name of a game: {NAME}.")
+
+
 # Acting.
 
 
@@ -288,13 +303,12 @@ def act(connection: Connection, name: str, deed: Deed) -> Entry:
     _not_stale(connection, table, deed)
     _seated(table, deed.actor)
     if deed.action in BY_HAND:
-        return _written(connection, table, deed, _by_hand(connection, table, deed))
+        return _written(connection, table, deed, _by_hand(table, deed))
     kind, of, waiting = _action(connection, table, deed)
     outcome, supply = _tried(connection, table, deed, kind, of, waiting)
     if outcome.pending is not None:
         return _wait(connection, table, deed, outcome, waiting, of)
     contested = _contested(connection, table, kind, of, outcome)
-    apply(table.asked(connection), outcome.changes)
     said = _event(outcome, supply, deed, of) | {"contested": contested}
     if deed.stands is None and any(point["decides"] for point in contested):
         said["legality"] = "contested"
@@ -599,7 +613,7 @@ def _event(outcome: Outcome, supply: Dice, deed: Deed, of: Action) -> Tree:
     }
 
 
-def _by_hand(connection: Connection, table: Table, deed: Deed) -> Tree:
+def _by_hand(table: Table, deed: Deed) -> Tree:
     """The referee sets something, for a reason."""
     if deed.actor != REFEREE:
         raise GameError("Only the referee sets anything by hand.", f"{deed.actor} enters actions.")
@@ -608,15 +622,8 @@ def _by_hand(connection: Connection, table: Table, deed: Deed) -> Tree:
     effects = deed.arguments.get("effects")
     if not isinstance(effects, list) or not effects:
         raise GameError('`set` takes a list of effects, such as [{unit: 1/22, at: "1404"}].')
-    changes = set_changes(table.ruleset, effects)
-    try:
-        with psycopg_connection(connection).transaction():
-            made = apply(table.asked(connection), changes)
-    except sa.exc.DBAPIError as error:
-        message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
-        raise GameError(f"It cannot be set: {message}.") from error
     return {
-        "arguments": {"effects": effects}, "effects": effects, "changes": made,
+        "arguments": {"effects": effects}, "effects": effects, "changes": set_changes(table.ruleset, effects),
         "legality": deed.stands or "overruled",
     }  # fmt: skip
 
@@ -639,26 +646,42 @@ def _written(connection: Connection, table: Table, deed: Deed, said: Tree) -> En
     note = deed.note or waiting.get("note")
     actor = waiting.get("actor", deed.actor) if deed.action == "answer" else deed.actor
     action = waiting.get("action", deed.action) if deed.action == "answer" else deed.action
-    number = _append(connection, table, actor, action, said | ({"note": note} if note else {}))
-    _remember(connection, table, deed, number)
-    return Entry(table.name, number, event=event_tree(connection, table, number))
+    said |= {"note": note} if note else {}
+    if deed.action not in BY_HAND:
+        event = _append(connection, table, actor, action, said, deed)
+        return Entry(table.name, event["number"], event=event)
+    try:
+        with spared(connection):
+            event = _append(connection, table, actor, action, said, deed)
+    except sa.exc.DBAPIError as error:
+        message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
+        raise GameError(f"It cannot be set: {message}.") from error
+    return Entry(table.name, event["number"], event=event)
 
 
-def _append(connection: Connection, table: Table, actor: str, action: str, said: Tree) -> int:
+def _append(
+    connection: Connection, table: Table, actor: str, action: str, said: Tree, deed: Deed | None = None
+) -> Tree:
+    """An event written down, its changes made; as it is told."""
     told = {
         "actor": actor,
         "action": action,
         "phase": table.moment.as_dict(),
-        "ruleset_version": version_in(connection, table.ruleset),
+        "ruleset_version": ruleset_version(table.ruleset),
         **said,
     }
+    key = deed.key if deed is not None else None
     [row] = fetched(
         connection,
-        "select number from games.append(:game, cast(:told as jsonb))",
-        {"game": table.id, "told": canonical(exact(told))},
+        f"select {EVENT} as told from games.append(:game, cast(:told as jsonb), :key, :asked) as event",
+        {
+            "game": table.id,
+            "told": canonical(exact(told)),
+            "key": key,
+            "asked": deed.asked if deed is not None and key is not None else None,
+        },
     )
-    number: int = row.number
-    return number
+    return _told(row)
 
 
 def _remember(connection: Connection, table: Table, deed: Deed, number: int) -> None:
@@ -691,11 +714,8 @@ def abandon(connection: Connection, name: str, *, actor: str, note: str) -> Entr
         "rolls": table.pending["rolled"],
         "note": note,
     }
-    return Entry(
-        name,
-        number := _append(connection, table, actor, "abandon", said),
-        event_tree(connection, table, number),
-    )
+    event = _append(connection, table, actor, "abandon", said)
+    return Entry(name, event["number"], event)
 
 
 # Taking back.
@@ -755,18 +775,16 @@ def redo(connection: Connection, name: str, *, actor: str = REFEREE, note: str |
 def _take(
     connection: Connection, table: Table, deed: Deed, action: str, taken: Sequence[Any], changes: list[Change]
 ) -> Entry:
-    made = apply(table.asked(connection), changes) if changes else []
     reopened = [event.number for event in taken if (getattr(event, "answer", None) or {}).get("over")]
     if reopened:
         fetched(connection, "update game set over = false where id = :game returning 1", {"game": table.id})
     arguments = {"free_dice": True} if deed.arguments.get("free_dice") else {}
     said: Tree = {
-        "arguments": arguments, "undoes": [event.number for event in taken], "changes": made,
+        "arguments": arguments, "undoes": [event.number for event in taken], "changes": changes,
         "effects": [], **({"note": deed.note} if deed.note else {}),
     }  # fmt: skip
-    number = _append(connection, table, deed.actor, action, said)
-    _remember(connection, table, deed, number)
-    return Entry(table.name, number, event=event_tree(connection, table, number))
+    event = _append(connection, table, deed.actor, action, said, deed)
+    return Entry(table.name, event["number"], event=event)
 
 
 def standing_events(connection: Connection, table: Table) -> list[int]:
@@ -816,12 +834,6 @@ def moment(connection: Connection, table: Table, number: int) -> Tree:
     return tree
 
 
-EVENT = (
-    "number", "at", "actor", "action", "arguments", "rolls", "draws", "choices", "answer", "steps", "contested", "effects",
-    "phase", "legality", "note", "undoes", "ruleset_version", "position_digest", "previous", "digest",
-)  # fmt: skip
-
-
 def event_tree(connection: Connection, table: Table, number: int) -> Tree:
     """An event as it is told."""
     return log(connection, table, first=number, last=number)[0]
@@ -831,7 +843,7 @@ def log(connection: Connection, table: Table, *, first: int = 1, last: int | Non
     """Events in order, each as it is told, with what was said of it later."""
     rows = fetched(
         connection,
-        f"select {', '.join(EVENT)} from event where game_id = :game and number between :first and :last order by number",
+        f"select {EVENT} as told from event where game_id = :game and number between :first and :last order by number",
         {"game": table.id, "first": first, "last": table.events + 1 if last is None else last},
     )
     told = [_told(row) for row in rows]
@@ -843,9 +855,7 @@ def log(connection: Connection, table: Table, *, first: int = 1, last: int | Non
 
 
 def _told(row: sa.Row[Any]) -> Tree:
-    said = dict(row._mapping)
-    said["at"] = row.at.isoformat()
-    return {key: value for key, value in said.items() if value not in (None, [], {})}
+    return {key: value for key, value in row.told.items() if value not in (None, [], {})}
 
 
 def struck_out(connection: Connection, table: Table) -> dict[int, int]:

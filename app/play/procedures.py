@@ -165,6 +165,8 @@ class Choose:
             told["many"] = True
         if self.form:
             told["form"] = self.form
+        if self.default is not None:
+            told["default"] = self.default
         return told
 
 

@@ -22,6 +22,9 @@ import app
 from app.terminal import commands
 
 QUESTIONS = Path(app.__file__).parent / "referee" / "questions"
+PLAY = Path(app.__file__).parent / "play"
+MAKERS = ("QuestionKind", "procedure_kind")
+"""What makes a kind."""
 SUFFIXES = ("_command", "_group")
 """What click leaves out at the end of a function's name."""
 
@@ -84,7 +87,7 @@ def read(module: str, path: Path) -> Iterator[Entry]:
     tree = ast.parse(path.read_bytes())
     listed = _commands(tree)
     if isinstance(listed, ast.ListComp):
-        for name, title in kinds_in(QUESTIONS):
+        for name, title in dict([*kinds_in(QUESTIONS), *kinds_in(PLAY)]).items():
             yield Entry(question_name(name), module, question_help(title))
         return
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -126,14 +129,20 @@ def _name(function: ast.FunctionDef) -> str:
 
 
 def kinds_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and title of every `QuestionKind` that the sources of a folder make."""
-    for path in sorted(folder.glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "QuestionKind":
-                said = {keyword.arg: keyword.value for keyword in node.keywords}
-                if not {"name", "title"} <= said.keys():
-                    raise UnreadableError
-                yield _text(said["name"]), _text(said["title"])
+    """Name and title of every kind of question, or of procedure, that the sources of a folder list."""
+    for path in sorted(folder.rglob("*.py")):
+        for listed in ast.parse(path.read_bytes()).body:
+            if isinstance(listed, ast.Assign) and ast.unparse(listed.targets[0]) in ("KIND", "KINDS"):
+                yield from _named(listed.value)
+
+
+def _named(listed: ast.expr) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(listed):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in MAKERS:
+            said = {keyword.arg: keyword.value for keyword in node.keywords}
+            if not {"name", "title"} <= said.keys():
+                raise UnreadableError
+            yield _text(said["name"]), _text(said["title"])
 
 
 def _text(node: ast.expr) -> str:

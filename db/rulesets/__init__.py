@@ -11,6 +11,9 @@ Each folder `db/rulesets/<code>/` holds the facts of one game, in our own words:
 - `sequence.yaml`   the sequence of play: phases and their steps, in order
 - `counters.py`     what its units, markers and conditions may say, as checked forms
 
+Beside them there may be what games begin from, read by `importers.scenarios`: `scenarios/`, the `maps/` they
+are played on, counters, and charts of the `house`. No ruling rests on these but by what a database is given.
+
 `read_ruleset(code)` reads and checks them all; a mistake names the file and the place.
 """
 

@@ -140,6 +140,7 @@ class ChartCell(Base):
         sa.ForeignKeyConstraint(["ruleset", "chart"], ["chart.ruleset", "chart.code"]),
         sa.CheckConstraint("source in ('printed', 'owner', 'house')", name="source"),
         sa.CheckConstraint("value is not null or source = 'printed'", name="filled"),
+        sa.Index("ix_chart_cell_filled", "ruleset", postgresql_where=sa.text("source <> 'printed'")),
         {"comment": "Cells of charts: as printed, as an owner read them off, as a house rules"},
     )
 

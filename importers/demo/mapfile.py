@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from db.labels import Axial
 from importers.demo.sheet import Document, Point, Sheet
 
+HEAD = "# Painted by importers/demo; written again by `python -m importers.demo FOLDER`."
 FLAGS = ("cave", "landing_beach")
 """Features that a map file writes as a key of their own."""
 
@@ -84,9 +85,9 @@ def _points(points: Iterable[Point]) -> list[list[float]]:
     return [[x, y] for x, y in points]
 
 
-def dumped(tree: Document) -> str:
+def dumped(tree: Document, head: str = HEAD) -> str:
     """The document as YAML, one line for each hex, hexside, path and piece of artwork."""
-    lines = ["# Painted by importers/demo; written again by `python -m importers.demo FOLDER`."]
+    lines = [head]
     for key, value in tree.items():
         if key in ("extent", "fill") or not isinstance(value, dict | list):
             lines.append(f"{key}: {_flow(value)}")

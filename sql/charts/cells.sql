@@ -151,14 +151,18 @@ comment on function charts.strays(text) is
 
 create or replace function charts.filled_digest(ruleset text)
 returns text
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select md5(string_agg(
-    concat_ws(E'\x1f', filled.chart, filled.row_key, filled.column_key, filled.source, filled.value), E'\x1e'
-    order by filled.chart, filled.row_key, filled.column_key, filled.source
-  ))
-  from public.chart_cell as filled
-  where filled.ruleset = filled_digest.ruleset and filled.source <> 'printed'
+begin
+  return (
+    select md5(string_agg(
+      concat_ws(E'\x1f', filled.chart, filled.row_key, filled.column_key, filled.source, filled.value), E'\x1e'
+      order by filled.chart, filled.row_key, filled.column_key, filled.source
+    ))
+    from public.chart_cell as filled
+    where filled.ruleset = filled_digest.ruleset and filled.source <> 'printed'
+  );
+end
 $$;
 
 comment on function charts.filled_digest(text) is

@@ -19,7 +19,36 @@ return encode(
 comment on function games.event_digest(public.event) is
 'SHA-256 of an event with the digest of the one before it: whoever changes one changes all that follow.';
 
-create or replace function games.append(game_id bigint, told jsonb)
+create or replace function games._event(told jsonb)
+returns public.event
+language sql immutable parallel safe
+return jsonb_populate_record(
+  null::public.event,
+  '{"arguments": {}, "rolls": [], "draws": [], "choices": [], "answer": {}, "steps": [], "contested": [],'
+  ' "effects": [], "changes": [], "phase": {}, "legality": "legal", "undoes": []}'::jsonb || told
+);
+
+comment on function games._event(jsonb) is
+'An event as it is told; what is not told of it is empty.';
+
+create or replace function games._version(version text, ruleset text)
+returns text
+language plpgsql stable
+as $$
+declare
+  filled text := charts.filled_digest(_version.ruleset);
+begin
+  return case
+    when filled is null then version
+    else left(encode(sha256(convert_to(version || filled, 'UTF8')), 'hex'), 16)
+  end;
+end
+$$;
+
+comment on function games._version(text, text) is
+'Who rules in this database: a version of the rules, and what was filled into charts.';
+
+create or replace function games.append(game_id bigint, told jsonb, key text default null, asked text default null)
 returns setof public.event
 language plpgsql
 as $$
@@ -31,15 +60,14 @@ begin
   if not found then
     raise exception 'there is no game %', append.game_id using errcode = 'no_data_found';
   end if;
-  -- what is told takes the place of what an event is otherwise
-  written := jsonb_populate_record(
-    null::public.event,
-    '{"arguments": {}, "rolls": [], "draws": [], "choices": [], "answer": {}, "steps": [], "contested": [],'
-    ' "effects": [], "changes": [], "phase": {}, "legality": "legal", "undoes": []}'::jsonb || append.told
-  );
+  written := games._event(append.told);
   written.game_id := playing.id;
   written.number := playing.events + 1;
   written.at := coalesce(written.at, clock_timestamp());
+  written.ruleset_version := games._version(written.ruleset_version, playing.ruleset);
+  if written.changes <> '[]' then
+    written.changes := games.apply(playing.position_id, written.changes);
+  end if;
   written.previous := playing.digest;
   written.position_digest := games.digest(playing.position_id);
   written.digest := games.event_digest(written);
@@ -54,13 +82,48 @@ begin
     insert into public.snapshot (game_id, number, tree)
     values (playing.id, written.number, games.tree(playing.position_id));
   end if;
+  if append.key is not null then
+    insert into public.request (game_id, key, asked, number)
+    values (playing.id, append.key, append.asked, written.number);
+  end if;
   perform pg_notify('sightline_game', json_build_object('game', playing.name, 'event', written.number)::text);
   return next written;
 end
 $$;
 
-comment on function games.append(bigint, jsonb) is
-'Write down an event of a game, whose position has been changed already: its number, its digests, and word to who listens.';
+comment on function games.append(bigint, jsonb, text, text) is
+'Change a game''s position and write that down as an event: its number, its digests, the key of the request, and word to'
+' who listens.';
+
+create or replace function games.restore(game_id bigint, number integer, told jsonb)
+returns void
+language plpgsql
+as $$
+declare
+  written public.event := games._event(told);
+  played bigint;
+begin
+  written.game_id := restore.game_id;
+  written.number := restore.number;
+  insert into public.event values (written.*);
+  update public.game
+  set
+    events = written.number,
+    digest = written.digest
+  where game.id = restore.game_id
+  returning game.position_id into played;
+  if written.changes <> '[]' then
+    perform games.apply(played, written.changes);
+  end if;
+  if written.number % games.snapshot_interval() = 0 then
+    insert into public.snapshot (game_id, number, tree)
+    values (restore.game_id, written.number, games.tree(played));
+  end if;
+end
+$$;
+
+comment on function games.restore(bigint, integer, jsonb) is
+'An event of a record, digests and all, with its changes made; whether it is true is for games.replay to say.';
 
 create or replace function games.snapshot_interval()
 returns integer

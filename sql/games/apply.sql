@@ -4,29 +4,6 @@
 -- A change is {unit, set} (set null takes the unit away), {marker, by: 1 or -1}, {track: [path], set} or
 -- {condition, set}; each comes back with what was there, in `was`, so that it can be taken back.
 
-create or replace function games._hex_of(map_id bigint, label text)
-returns table (q integer, r integer)
-language plpgsql stable
-as $$
-begin
-  if _hex_of.label is null then
-    return query select null::integer, null::integer;
-    return;
-  end if;
-  return query
-  select hex.q, hex.r
-  from public.hex
-  where hex.map_id = _hex_of.map_id
-    and hex.label = _hex_of.label;
-  if not found then
-    raise exception 'there is no hex % on this map', _hex_of.label using errcode = 'no_data_found';
-  end if;
-end
-$$;
-
-comment on function games._hex_of(bigint, text) is
-'The hex of a label; both null for none, which is off the map.';
-
 create or replace function games._unit_tree(code text, side text, kind text, label text, attributes jsonb)
 returns jsonb
 language sql immutable parallel safe
@@ -41,21 +18,21 @@ language plpgsql
 as $$
 declare
   told jsonb := nullif(change -> 'set', 'null');
-  there public.unit;
+  there record;
   was jsonb;
   tree jsonb;
   place record;
 begin
-  select * into there
+  select
+    unit.id,
+    unit.attributes || jsonb_strip_nulls(jsonb_build_object('side', unit.side, 'kind', unit.kind, 'at', hex.label)) as tree
+  into there
   from public.unit
+  left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
   where unit.position_id = _apply_unit.position_id
     and unit.code = change ->> 'unit';
   if found then
-    was := games._unit_tree(
-      there.code, there.side, there.kind,
-      (select hex.label from public.hex where hex.map_id = there.map_id and hex.q = there.q and hex.r = there.r),
-      there.attributes
-    );
+    was := there.tree;
   elsif told is null or not told ? 'side' then
     raise exception 'there is no unit %', change ->> 'unit' using errcode = 'no_data_found';
   end if;
@@ -64,7 +41,13 @@ begin
     return change || jsonb_build_object('set', null, 'was', was);
   end if;
   tree := jsonb_strip_nulls(coalesce(was, '{}') || told);
-  select * into place from games._hex_of(_apply_unit.map_id, tree ->> 'at');
+  select hex.q, hex.r into place
+  from public.hex
+  where hex.map_id = _apply_unit.map_id
+    and hex.label = tree ->> 'at';
+  if not found and tree ? 'at' then
+    raise exception 'there is no hex % on this map', tree ->> 'at' using errcode = 'no_data_found';
+  end if;
   if was is null then
     insert into public.unit (position_id, map_id, code, side, kind, q, r, attributes)
     values (
@@ -101,7 +84,13 @@ declare
   place record;
   gone bigint;
 begin
-  select * into place from games._hex_of(_apply_marker.map_id, told ->> 'at');
+  select hex.q, hex.r into place
+  from public.hex
+  where hex.map_id = _apply_marker.map_id
+    and hex.label = told ->> 'at';
+  if not found and told ? 'at' then
+    raise exception 'there is no hex % on this map', told ->> 'at' using errcode = 'no_data_found';
+  end if;
   if (change ->> 'by')::integer > 0 then
     insert into public.marker (position_id, map_id, q, r, kind, value, facing, attributes)
     values (
@@ -211,7 +200,8 @@ begin
     raise exception 'there is no position %', apply.position_id using errcode = 'no_data_found';
   end if;
   perform set_config('sightline.applying', apply.position_id::text, true);
-  for change in select told.value from jsonb_array_elements(apply.changes) with ordinality as told (value, n) order by told.n loop
+  for n in 0 .. jsonb_array_length(apply.changes) - 1 loop
+    change := apply.changes -> n;
     made := made || case
       when change ? 'unit' then games._apply_unit(apply.position_id, of_map, change)
       when change ? 'marker' then games._apply_marker(apply.position_id, of_map, change)
@@ -268,9 +258,42 @@ comment on function games.tree(bigint) is
 
 create or replace function games.digest(position_id bigint)
 returns text
-language sql stable
+language plpgsql stable
 as $$
-  select encode(sha256(convert_to(games.tree(digest.position_id)::text, 'UTF8')), 'hex')
+declare
+  told text;
+begin
+  select concat_ws(
+    E'\x1d',
+    position.conditions::text,
+    position.tracks::text,
+    (
+      select string_agg(
+        concat_ws(
+          E'\x1f', unit.code, unit.side, coalesce(unit.kind, ''), coalesce(unit.q::text, ''), coalesce(unit.r::text, ''),
+          unit.attributes::text
+        ),
+        E'\x1e' order by unit.code collate "C"
+      )
+      from public.unit
+      where unit.position_id = position.id
+    ),
+    (
+      select string_agg(lying.told, E'\x1e' order by lying.told collate "C")
+      from (
+        select concat_ws(
+          E'\x1f', marker.kind, coalesce(marker.q::text, ''), coalesce(marker.r::text, ''), coalesce(marker.value::text, ''),
+          coalesce(marker.facing::text, ''), marker.attributes::text
+        ) as told
+        from public.marker
+        where marker.position_id = position.id
+      ) as lying
+    )
+  ) into told
+  from public.position
+  where position.id = digest.position_id;
+  return encode(sha256(convert_to(told, 'UTF8')), 'hex');
+end
 $$;
 
 comment on function games.digest(bigint) is

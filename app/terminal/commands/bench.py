@@ -22,8 +22,8 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     Only the ratios of one run mean something: machines differ, and so does one machine from
     minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
     of its own, for which a nameless position is kept for some seconds. All else that is measured is
-    undone. Without MAPS the reach of a ccp position is measured too, and questions at the door: over
-    loopback HTTP, beside a page of the same server that asks nobody.
+    undone. Without MAPS the reach of a ccp position is measured too, a game of 10,000 events, and
+    questions at the door: over loopback HTTP, beside a page of the same server that asks nobody.
 
     \b
     Examples:
@@ -44,6 +44,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measure_zones,
     )
     from tests.bench.doors import measure_doors
+    from tests.bench.games import measure_games
 
     engine = open_database(say=say)
     measures: list[Measure] = []
@@ -58,6 +59,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     if not maps:
         with engine.connect() as connection:
             measures += measure_drawn_reach(connection, "sorovi-crossing", times, say)
+        measures += measure_games(engine, times, say)
         measures += measure_doors(engine, times, say)
     if as_json:
         print_json([measure.as_dict() for measure in measures])

@@ -50,6 +50,7 @@ def case_schema() -> dict[str, Any]:
         "map": {"anyOf": [anything, words], "description": "The map itself, or the name of a saved one"},
         "units": listed,
         "markers": listed,
+        "tracks": anything | {"description": "Points, cups and pools beside the map"},
         "ask": {"type": "array", "minItems": 1, "items": _ask_schema(), "description": "The questions"},
     }
     return {

@@ -279,3 +279,7 @@ def upgrade() -> None:
         comment="Annotations: what was said of an event afterwards, with rulings it refers to",
     )
     op.create_index(op.f("annotation_game_id_number_idx"), "annotation", ["game_id", "number"], unique=False)
+    op.create_index("ix_event_taken_back", "event", ["game_id"], postgresql_where=sa.text("undoes <> '{}'"))
+    op.create_index(
+        "ix_chart_cell_filled", "chart_cell", ["ruleset"], postgresql_where=sa.text("source <> 'printed'")
+    )

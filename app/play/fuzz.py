@@ -1,0 +1,187 @@
+"""Random play: legal actions, drawn at random to the end of the game, with every promise of the log checked on the way.
+
+No crash, no dead end (an active side without any legal action), no endless loop; what is done and undone is
+nothing; the whole log, applied again, gives the same digests. A game that breaks a promise is told as a record.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from app.play.dice import read_seed
+from app.play.effects import inverse
+from app.play.games import Deed, Entry, Table, Tree, act, new_game, open_game
+from app.play.procedures import apply
+from app.play.records import write_record
+from app.play.sequence import END_PHASE
+from app.play.verification import verify
+from app.referee.questions import kinds_of
+from db import SightlineError
+from db.database import fetched, psycopg_connection
+from db.games import REFEREE
+from db.rulesets import read_ruleset
+
+MOST_ACTIONS = 3_000
+"""Of one game: beyond it the game does not end by itself."""
+LEGAL = "legal"
+
+
+class BrokenPromiseError(SightlineError):
+    """Something that must never happen in a game."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Played:
+    """One random game."""
+
+    n: int
+    events: int
+    actions: Counter[str]
+    problem: str | None = None
+    record: str | None = None
+    """Of a game that broke a promise: its record, as far as it came."""
+
+
+Start = Callable[[Connection, str, bytes], Table]
+"""Begins a game of that name with that seed."""
+
+
+def from_position(position_id: int) -> Start:
+    """Games that begin from a saved position."""
+
+    def start(connection: Connection, name: str, seed: bytes) -> Table:
+        return new_game(connection, name, position_id, seed=seed)
+
+    return start
+
+
+def fuzz(
+    connection: Connection, start: Start, games: int, seed: str, *, most: int = MOST_ACTIONS
+) -> Iterator[Played]:
+    """Play games to the end, one by one; each is undone, and told whether it kept all promises."""
+    for n in range(1, games + 1):
+        with psycopg_connection(connection).transaction(force_rollback=True):
+            yield play(connection, start, n, f"{seed}/{n}", most=most)
+
+
+def play(connection: Connection, start: Start, n: int, seed: str, *, most: int = MOST_ACTIONS) -> Played:
+    """One random game to its end; what goes wrong is told, with the record as far as it came."""
+    name = f"fuzz-{n}"
+    actions: Counter[str] = Counter()
+    dice = random.Random(seed)
+    try:
+        start(connection, name, read_seed(seed))
+        while not (table := open_game(connection, name)).over:
+            if sum(actions.values()) >= most:
+                raise BrokenPromiseError(f"the game has not ended after {most} actions")
+            actions[_turn(connection, table, dice)] += 1
+        found = verify(connection, table)
+        if not found.ok:
+            raise BrokenPromiseError("; ".join(found.problems))
+    except Exception as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return Played(n, *_so_far(connection, name), actions, _words(error), _record(connection, name))
+    return Played(n, table.events, actions)
+
+
+def _so_far(connection: Connection, name: str) -> tuple[int]:
+    try:
+        return (open_game(connection, name).events,)
+    except Exception:
+        return (0,)
+
+
+def _record(connection: Connection, name: str) -> str | None:
+    try:
+        return write_record(connection, name)
+    except Exception:
+        return None
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
+
+
+def _turn(connection: Connection, table: Table, dice: random.Random) -> str:
+    """One action, or one answer; afterwards it must be possible to take it back."""
+    before = _digest(connection, table)
+    if table.pending is not None:
+        deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE)
+        action = str(table.pending["action"])
+    else:
+        action, arguments = _drawn(connection, table, dice)
+        deed = Deed(action, arguments, _actor(table))
+    with psycopg_connection(connection).transaction():
+        entry = act(connection, table.name, deed)
+    _taken_back(connection, table, entry, before)
+    return action
+
+
+def _actor(table: Table) -> str:
+    return table.moment.active or read_ruleset(table.ruleset).facts.sides[0]
+
+
+def _drawn(connection: Connection, table: Table, dice: random.Random) -> tuple[str, Tree]:
+    """A legal action, each kind as likely as any other, so that a hundred moves do not hide one attack."""
+    kind = kinds_of(table.ruleset)[LEGAL]
+    offered = kind.rule(
+        table.asked(connection), kind.arguments.model_validate({"side": _actor(table)})
+    ).answer["actions"]
+    if not offered:
+        raise BrokenPromiseError(f"{_actor(table)} has no legal action in {table.moment.as_dict()}")
+    names = sorted({one["action"] for one in offered})
+    action = dice.choice(names)
+    # who could do more for ever lets the phase end now and then
+    if END_PHASE.name in names and dice.random() < 0.1:
+        action = END_PHASE.name
+    chosen = dice.choice([one for one in offered if one["action"] == action])
+    return action, chosen.get("arguments", {})
+
+
+def _chosen(prompt: Tree, dice: random.Random) -> Tree:
+    """An answer to a prompt: one of what is offered."""
+    if "choice" not in prompt:
+        raise BrokenPromiseError(f"the game waits for {prompt}, which the server should have rolled or drawn")
+    options = prompt.get("options")
+    if options:
+        value: Any = (
+            dice.sample(options, dice.randint(0, len(options)))
+            if prompt.get("many")
+            else dice.choice(options)
+        )
+    elif options is not None and prompt.get("many"):
+        value = []
+    elif "default" in prompt:
+        value = prompt["default"]
+    else:
+        raise BrokenPromiseError(f"nothing is offered for {prompt['choice']}")
+    return {prompt["choice"]: value}
+
+
+def _taken_back(connection: Connection, table: Table, entry: Entry, before: str) -> None:
+    if entry.event is None:
+        if _digest(connection, table) != before:
+            raise BrokenPromiseError("an action that waits for an answer has changed the position")
+        return
+    [row] = fetched(
+        connection,
+        "select changes from event where game_id = :game and number = :number",
+        {"game": table.id, "number": entry.number},
+    )
+    with psycopg_connection(connection).transaction(force_rollback=True):
+        apply(table.asked(connection), inverse(row.changes))
+        if _digest(connection, table) != before:
+            raise BrokenPromiseError(f"{entry.event['action']}, taken back, leaves something behind")
+
+
+def _digest(connection: Connection, table: Table) -> str:
+    [row] = fetched(connection, "select games.digest(:id) as digest", {"id": table.position_id})
+    digest: str = row.digest
+    return digest
