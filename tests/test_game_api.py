@@ -92,7 +92,10 @@ def test_a_game_begins_and_tells_where_it_is(client: FlaskClient) -> None:
     assert "end_phase" in told.json["actions"]
     assert told.headers["ETag"] == answer.headers["ETag"]
     assert [one["game"] for one in client.get(GAMES).json["games"]] == ["tanaro-assault-1"]
-    assert client.get(f"{GAMES}?ruleset=css").json == {"games": []}
+    assert client.get(f"{GAMES}?ruleset=css").json == {"games": [], "total": 0, "page": 1, "per_page": 50}
+    client.post(GAMES, json={"from": "tanaro-assault"})
+    second = client.get(f"{GAMES}?page=2&per_page=1").json
+    assert ([one["game"] for one in second["games"]], second["total"]) == (["tanaro-assault-1"], 2)
     assert client.get("/api/v1/positions/tanaro-assault-1").status_code == 404
 
 

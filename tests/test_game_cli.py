@@ -318,6 +318,13 @@ def test_a_game_is_ruled_again(game: CommandLine) -> None:
     refused(game("game", "readjudicate", "tanaro"), "1 event of 2", "event 2, end_phase: answer", status=1)
 
 
+def test_a_title_of_two_lines_breaks_no_record(sightline: CommandLine, tmp_path: Path) -> None:
+    sightline("game", "new", "tanaro-assault", "--name", "tanaro", "--title", "East\nand west")
+    file = tmp_path / "tanaro.txt"
+    assert sightline("game", "export", "tanaro", file).status == 0
+    assert sightline("game", "import", file, "--name", "copy", "--json").json["title"] == "East and west"
+
+
 def test_a_record_goes_to_a_file_and_comes_back(game: CommandLine, tmp_path: Path) -> None:
     game("game", "act", "tanaro", "end_phase")
     file = tmp_path / "tanaro.txt"
