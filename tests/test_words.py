@@ -51,6 +51,27 @@ VERDICTS: dict[str, list[str]] = {
         "The zone of control of alone has 6 hexes: 2211, 2212, 2310, 2312, 2411, 2412",
         "reserve has no zone of control",
     ],
+    "fpb-7.2-c": [
+        "The attack on 2312 is at +3 on line 5, column 9: D2 1/3, Ex 1/2 and NE 1/6",
+    ],
+    "fpb-8.0-b": [
+        "The attack on 2312 is not allowed: B is not beside the hex",
+    ],
+    "fpb-8.2.4-untold": [
+        "The attack on 2312 cannot be summed up; needs counters (rule 8.2.1)",
+    ],
+    "fpb-8.5-a": [
+        "The attack on 2312 is at +4 on line 5, column 10: D3; it waits for the choice stiff",
+    ],
+    "fpb-8.1.3-a": [
+        "The bombardment on 2312 is at +0 on line 5, column 7: Ex, applied as NE",
+    ],
+    "fpb-17.1-a": [
+        "The US side has +3; 1 marker back to the cup",
+    ],
+    "fpb-16.2.2-a": [
+        "Japan draws nothing: 2 markers are drawn, no fewer",
+    ],
     "fpb-8.0-d": [
         "It is the combat phase of us; next comes mobile movement of us",
     ],

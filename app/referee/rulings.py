@@ -290,9 +290,7 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
                 other = dataclasses.replace(
                     asked, policy=asked.policy | {point: letter}, proved=False, as_it_stands=False
                 )
-                decides = canonical(exact(kind.rule(other, arguments).answer)) != canonical(
-                    exact(finding.answer)
-                )
+                decides = _answer_under(other, kind, arguments) != canonical(exact(finding.answer))
         contested.append({"point": point, "reading": used, "decides": decides})
     return Ruling(
         ruleset=asked.ruleset,
@@ -305,6 +303,14 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         policy={entry["point"]: entry["reading"] for entry in contested},
         question_kind=kind,
     )
+
+
+def _answer_under(asked: Asked, kind: QuestionKind, arguments: Arguments) -> str | None:
+    """The answer under another reading; None where that reading wants other dice, draws or choices than were given."""
+    try:
+        return canonical(exact(kind.rule(asked, arguments).answer))
+    except RulingError:
+        return None
 
 
 def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, QuestionKind]) -> list[Ruling]:

@@ -324,6 +324,20 @@ $$;
 comment on function fpb._entry_steps(positions.state, text, text[]) is
 'What entering these hexes changes: captured by the US side, taken back, a landing beach lost (12.0, 18.1).';
 
+create or replace function fpb.entry(
+  position_id bigint, side text, labels text[], conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.move_step
+language sql stable rows 2
+as $$
+  select step.*
+  from positions.state(entry.position_id, entry.conditions, entry.policy) as state
+  cross join lateral fpb._entry_steps(state, entry.side, entry.labels) as step
+$$;
+
+comment on function fpb.entry(bigint, text, text[], jsonb, jsonb) is
+'What a unit of a side changes by entering hexes, however it does so: captures, landing beaches (12.0, 18.1).';
+
 create or replace function fpb._leaving_steps(state positions.state, mover fpb.mover)
 returns setof rulings.move_step
 language sql stable rows 2

@@ -539,3 +539,44 @@ $$;
 
 comment on function fpb.retreat(bigint, text, integer, text, jsonb, jsonb) is
 'Where a unit that must retreat so many hexes can end, whom it could displace, and what it loses; the verdict last.';
+
+create or replace function fpb.retreat_ground(
+  position_id bigint, unit text, hexes integer, conditions jsonb default null, policy jsonb default null
+)
+returns table (label text, q integer, r integer, away integer, friends text[], vacant boolean, roundabout boolean)
+language plpgsql stable rows 20
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter;
+  refuges fpb.refuge[];
+  winding boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  asked := positions._asked_counter(position_id, unit);
+  winding := state.readings ->> 'fpb-42' = 'b';
+  refuges := array(select refuge from fpb._refuges(state, asked) as refuge);
+  return query
+  select
+    way.label,
+    way.q - asked.q,
+    way.r - asked.r,
+    way.away,
+    array(
+      select other.code
+      from fpb._units(state) as other
+      where other.side = asked.side and other.q = way.q and other.r = way.r
+      order by other.code collate "C"
+    ),
+    exists (
+      select from fpb._ways_out(refuges, hexes, false, winding) as clear where clear.q = way.q and clear.r = way.r
+    ),
+    winding
+  from fpb._ways_out(refuges, hexes, true, winding) as way
+  order by way.away, way.label collate "C";
+end
+$$;
+
+comment on function fpb.retreat_ground(bigint, text, integer, jsonb, jsonb) is
+'Every hex that a retreat can get to, as steps from where the unit stands, with the friends in it (8.3, fpb-42).';

@@ -45,7 +45,7 @@ CHANGES: dict[str, tuple[dict[str, Any], ...]] = {
     "reverts": ({"marker": "captured", "removed": True},),
     "removes": ({"marker": "landing_beach", "removed": True},),
     "flips": ({"marker": "assault_boat", "removed": True}, {"marker": "landing_beach"}),
-    "lands": ({},),
+    "lands": ({"assaulting": None},),
 }
 """fpb: what a step of a move does to markers and to others, as effects (fpb 12.0, 12.2, 18.1)."""
 PLAIN = ("the points suffice", "the whole way", "it advances", "it leaves the map")
@@ -153,9 +153,14 @@ def charts_needed(asked: Asked, rows: list[sa.Row[Any]]) -> list[Need]:
     return [Need(what, rule) for what, rule in untold.items()]
 
 
-def _effects(rows: list[sa.Row[Any]]) -> list[dict[str, Any]]:
+def entry_effects(rows: list[sa.Row[Any]], conditions: dict[str, Any]) -> list[dict[str, Any]]:
+    """What entering and leaving hexes changes; a captured hex tells its game turn, where that is known (fpb-37)."""
+    turn = conditions.get("turn")
     return [
-        ({"unit": row.by} if row.effect == "lands" else {}) | change | {"at": row.at}
+        ({"unit": row.by} if row.effect == "lands" else {})
+        | change
+        | {"at": row.at}
+        | ({"value": turn} if row.effect == "captures" and turn is not None else {})
         for row in rows
         for change in CHANGES.get(row.effect, ())
     ]
@@ -200,7 +205,7 @@ def _move(asked: Asked, along: MoveAlong) -> Finding:
             else {}
         )
         | ({"dg": disorder} if disorder else {})
-        | ({"effects": _effects(rows)} if asked.ruleset == "fpb" else {}),
+        | ({"effects": entry_effects(rows, asked.conditions)} if asked.ruleset == "fpb" else {}),
         [step_of(row) for row in rows],
         [row.point for row in rows if row.point],
         charts_needed(asked, rows[:-1] if legal is not False else [])

@@ -1,0 +1,1 @@
+"""Forgotten Pacific Battles in play: a module a chapter of its rules."""
