@@ -111,7 +111,7 @@ KINDS = [
         duties,
         kinds=functools.partial(kinds_of, "fpb"),
         name="duties",
-        title="What must be done before a phase ends",
+        title="Duties of a phase",
         arguments=NothingMore,
         rulesets=("fpb",),
         answers={
