@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -221,6 +222,19 @@ def test_an_action_that_lacks_a_roll_waits_for_it(sightline: CommandLine) -> Non
     assert done.lines[0].startswith("4 us attack: The attack on 1014")
     assert "  rolled 1d6 for the attack: 5 (typed)" in done.lines
     assert sightline("game", "verify", "tanaro").status == 0
+
+
+def test_every_action_of_a_scenario_is_told_in_a_sentence_of_its_own(sightline: CommandLine) -> None:
+    sightline("game", "new", "angaur", "--name", "angaur", "--seed", "x")
+    for _ in range(10):
+        first = sightline("game", "legal", "angaur", "--json").json["actions"][0]
+        told = sightline("game", "act", "angaur", first["action"], json.dumps(first["arguments"]))
+        assert told.status == 0, told.err
+    log = sightline("game", "log", "angaur", "--json").json
+    assert {"assault_boats", "placement", "end_phase", "landing"} <= {event["action"] for event in log}
+    # told key by key, an answer says whether it is allowed
+    assert [event["verdict"] for event in log if "allowed" in event["verdict"]] == []
+    assert sightline("game", "verify", "angaur").status == 0
 
 
 # Looking and taking back
