@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -168,16 +168,16 @@ def note_attack(of: Battle) -> Doing:
         return
     for code in of.attackers:
         yield Change({"unit": code, "attacked": of.phase}, kept=True)
-    yield from note_hits(of)
+    yield from note_hits(of.defenders, of.phase)
 
 
-def note_hits(of: Battle) -> Doing:
-    """8.0: one attack in each of the phases."""
-    if of.phase is None:
+def note_hits(defenders: Iterable[str], phase: str | None) -> Doing:
+    """8.0: one attack in each of the phases; without a phase nobody counts that."""
+    if phase is None:
         return
-    for code in of.defenders:
+    for code in defenders:
         unit = yield from counter(code)
-        yield Change({"unit": code, "hit": [*unit.attributes.get("hit", []), of.phase]}, kept=True)
+        yield Change({"unit": code, "hit": [*unit.attributes.get("hit", []), phase]}, kept=True)
 
 
 def apply_result(of: Battle, result: str) -> Doing:

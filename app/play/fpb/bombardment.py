@@ -34,6 +34,7 @@ LEDGER = (
     " :conditions, :policy)"
 )
 NOBODY = "there is no enemy"
+NO_MARKER = "no marker serves to bombard"
 FRIENDS = """
 select unit.code
 from unit
@@ -82,7 +83,23 @@ def bombardment(of: Bombardment) -> Procedure:
         fire, cover = yield from _chosen(at, side, withheld, decisions)
     else:
         fire, cover = _withheld(told(of.support), withheld), told(of.defender)
+    if of.support is None and (yield from _wasted(at, side, scene, fire)):
+        return
     yield from _resolve(at, side, scene, decisions, fire, cover)
+
+
+def _wasted(at: str, side: str, scene: Any, fire: list[dict[str, Any]]) -> Doing:
+    """fpb-45 a: markers that may not bombard yet were drawn; the hex has had its bombardment all the same."""
+    ledger = Ask(LEDGER, proves=False, at=at, side=side, markers=written(fire), defender="[]")
+    [*_, row] = yield ledger
+    if row.note != NO_MARKER:
+        return False
+    yield Tell(
+        Step("18.1", row.at, "comes to nothing", "every marker drawn is a naval one, which may not bombard yet", "3"),
+        points=("fpb-45",), attack=0, result="NE", applied="NE",
+    )  # fmt: skip
+    yield from note_hits(scene.present, scene.conditions.get("phase"))
+    return True
 
 
 def _label(at: str) -> Doing:
@@ -236,7 +253,7 @@ def _resolve(
     yield from _spend_withheld(facts["hex"], fire, scene)
     yield from spend(side, "bombardment", [marker for marker in fire if not marker.get("withheld")])
     yield from spend(other(side), "defense", cover)
-    yield from note_hits(battle)
+    yield from note_hits(battle.defenders, battle.phase)
     yield from _apply(battle, verdict.facts["applied"])
     yield from decisions.finish()
 

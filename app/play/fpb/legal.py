@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -61,12 +62,41 @@ def _legal(asked: Asked, of: Legal) -> Finding:
     return Finding({"actions": _distinct(offers)}, steps)
 
 
+def drawn(asked: Asked, dice: random.Random) -> Offer | None:
+    """One of the actions that may be taken now, each kind as likely as any other; None where there is none.
+
+    What only a procedure can judge is judged for the one that is drawn, so that random play need not wait for all.
+    """
+    table = _Table(asked, None)
+    left = table.duties()
+    bound = [duty for duty, _ in left if "action" in duty]
+    if bound:
+        return dice.choice(bound)
+    names = [
+        name for name in actions_in("fpb", Moment.of(asked.conditions)) if name != END_PHASE.name or not left
+    ]
+    dice.shuffle(names)
+    for name in names:
+        if name == END_PHASE.name:
+            return {"action": name, "arguments": {}}
+        offer = next(table.offers(name, dice), None)
+        if offer is not None:
+            return offer
+    return None
+
+
 def _distinct(offers: list[Offer]) -> list[Offer]:
     seen: list[Offer] = []
     for offer in offers:
         if offer not in seen:
             seen.append(offer)
     return seen
+
+
+def _shuffled(made: Iterator[dict[str, Any]], dice: random.Random) -> list[dict[str, Any]]:
+    listed = list(made)
+    dice.shuffle(listed)
+    return listed
 
 
 class _Table:
@@ -96,15 +126,16 @@ class _Table:
         ).answer["left"]
         return found
 
-    def offers(self, name: str) -> Iterator[Offer]:
-        """The offers of an action by its name; none where this game cannot do it yet."""
+    def offers(self, name: str, dice: random.Random | None = None) -> Iterator[Offer]:
+        """The offers of an action by its name, with dice in no order."""
         from app.play.actions import actions_of
 
         kind = actions_of("fpb").get(name)
         make = getattr(self, f"_{name}", None)
         if kind is None or make is None:
             return
-        for arguments in make():
+        candidates = make() if dice is None else _shuffled(make(), dice)
+        for arguments in candidates:
             offer = {"action": name, "arguments": arguments}
             if (self.unit is None or self.concerns(offer)) and self._stands(kind, arguments):
                 yield offer
