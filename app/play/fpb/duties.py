@@ -111,7 +111,7 @@ KINDS = [
         duties,
         kinds=functools.partial(kinds_of, "fpb"),
         name="duties",
-        title="Duties of a phase",
+        title="What must be done before a phase ends",
         arguments=NothingMore,
         rulesets=("fpb",),
         answers={
