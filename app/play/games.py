@@ -259,11 +259,24 @@ def no_game(connection: Connection, name: str) -> NoGameError:
     return NoGameError(f"There is no game {name!r}.", remedy)
 
 
-def games(connection: Connection, ruleset: str | None = None) -> list[Table]:
-    """All games, the latest first."""
+def games(
+    connection: Connection, ruleset: str | None = None, *, page: int = 1, per_page: int | None = None
+) -> list[Table]:
+    """The games, the latest first: all of them, or a page."""
     where = "where game.ruleset = :ruleset" if ruleset else ""
-    given = {"ruleset": ruleset} if ruleset else {}
-    return [_table(row) for row in fetched(connection, f"{GAMES} {where} order by game.id desc", given)]
+    given: Tree = {"ruleset": ruleset} if ruleset else {}
+    part = ""
+    if per_page is not None:
+        part = " limit :most offset :before"
+        given |= {"most": per_page, "before": (page - 1) * per_page}
+    query = f"{GAMES} {where} order by game.id desc{part}"
+    return [_table(row) for row in fetched(connection, query, given)]
+
+
+def count_games(connection: Connection, ruleset: str | None = None) -> int:
+    """How many games there are."""
+    query = sa.select(sa.func.count()).select_from(Game)
+    return connection.scalar(query.where(Game.ruleset == ruleset) if ruleset else query) or 0
 
 
 # Beginning.
