@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.engine import Connection
@@ -738,8 +739,10 @@ def _written(connection: Connection, table: Table, deed: Deed, said: Tree) -> En
             event = _append(connection, table, actor, action, said, deed)
             _check_position(connection, table)
     except sa.exc.DBAPIError as error:
-        message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
-        raise GameError(f"It cannot be set: {message}.") from error
+        if not isinstance(error.orig, psycopg.errors.NoDataFound | psycopg.DataError | psycopg.IntegrityError):
+            # the server has gone, not the referee's words wrong
+            raise
+        raise GameError(f"It cannot be set: {error.orig.diag.message_primary}.") from error
     return Entry(table.name, event["number"], event=event)
 
 
