@@ -21,7 +21,7 @@ from app.play.fpb.attack import (
     target,
 )
 from app.play.fpb.decisions import CombatChoices, Decision, Decisions
-from app.play.fpb.losses import Doing, eliminate, lose_step, open_beach
+from app.play.fpb.losses import Doing, eliminate, lose_step
 from app.play.fpb.retreats import Rout, reading, rout
 from app.play.fpb.support import ENTITLEMENT, MOST, Cup, Markers, Side, other, told, written
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, procedure_kind
@@ -75,7 +75,7 @@ def bombardment(of: Bombardment) -> Procedure:
             proves=False, present=list(scene.present),
         )  # fmt: skip
         side = other(place.side) if place.side else "us"
-    at = yield from target(of.at, scene, side, decisions)
+    at = yield from target(of.at, scene, side, decisions, functools.partial(_declared, side))
     label = yield from _label(at)
     withheld = yield from _aimed(side, label, scene)
     if of.support is None:
@@ -83,6 +83,16 @@ def bombardment(of: Bombardment) -> Procedure:
     else:
         fire, cover = _withheld(told(of.support), withheld), told(of.defender)
     yield from _resolve(at, side, scene, decisions, fire, cover)
+
+
+def _tried(side: str, at: str) -> Doing:
+    """The ledger as it is before any marker is drawn."""
+    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers='[{"value": 0}]', defender="[]")
+    return row
+
+
+def _declared(side: str, at: str) -> Doing:
+    return (yield from _tried(side, at)).facts["allowed"] is not False
 
 
 def _label(at: str) -> Doing:
@@ -132,7 +142,7 @@ def _withheld(fire: list[dict[str, Any]], held: list[dict[str, Any]]) -> list[di
 
 def _chosen(at: str, side: str, held: list[dict[str, Any]], decisions: Decisions) -> Doing:
     """Markers out of those withheld, or out of the cup; and by fpb-35 those of the defender."""
-    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers='[{"value": 0}]', defender="[]")
+    row = yield from _tried(side, at)
     if row.facts["allowed"] is False and not (held and row.note == NOBODY):
         raise Refused(row.rule, row.note, row.at)
     if held:
@@ -281,7 +291,6 @@ def _apply(of: Battle, result: str) -> Doing:
                 "deplete", of.side, "the unit beside the hex that loses a step", list(of.attackers), "8.1.3"
             )
             yield from lose_step(code, "8.1.3", "its own side's fire hits it")
-    yield from open_beach(of.hex)
 
 
 KINDS = [

@@ -129,7 +129,7 @@ class Cup:
         if self._way == "hand" and 0 < number < hand:
             drawn = yield from self._drawn(hand)
             taken = yield from _selected(drawn, number, decisions.by(self.side), role)
-            self.pool += [marker for marker in drawn if marker not in taken]
+            self.pool += [_told(marker) for marker in drawn if marker not in taken]
             return taken
         return (yield from self._drawn(number))
 
@@ -144,14 +144,15 @@ class Cup:
             self.name, f"support of the {self.purpose}", list(self.pool) if self.known else None, self._kind
         )
         marker = want.found((yield want))
+        assert marker is not None
         if marker in self.pool:
             self.pool.remove(marker)
-        return marker
+        return {**marker, "drawn": True}
 
     def spend(self, markers: Sequence[dict[str, Any]], shown: bool = False) -> Doing:
         """What becomes of the markers that came up; gives those that serve and those that go back."""
         rows = yield Ask(SPENT, side=self.side, purpose=self.purpose, markers=written(markers))
-        fates = [(row.effect, row.facts) for row in rows]
+        fates = [(row.effect, _told(row.facts)) for row in rows]
         yield from self._keep(fates, shown)
         serving = [marker for fate, marker in fates if fate in ("removed", "set aside")]
         return serving, [marker for fate, marker in fates if fate == "returned"]
@@ -186,19 +187,24 @@ class Cup:
             yield Change({"track": self.name, "value": cup or None}, kept=not shown)
 
 
+def _told(marker: dict[str, Any]) -> dict[str, Any]:
+    """A marker as people know it, without how it came up."""
+    return {key: value for key, value in marker.items() if key != "drawn"}
+
+
 def _plain(marker: dict[str, Any]) -> tuple[Any, Any]:
     return marker["value"], marker.get("type")
 
 
 def _selected(hand: list[dict[str, Any]], number: int, by: str, role: str) -> Doing:
     """fpb-6 b: of those drawn the player takes some by their value."""
-    options = [list(some) for some in itertools.combinations(hand, number)]
+    options = [[_told(marker) for marker in some] for some in itertools.combinations(hand, number)]
     chosen = yield Decision(
         f"{role}_markers", by, f"{number} of the markers drawn", options, default=options[0]
     )
     if chosen not in options:
         raise Refused("8.1", f"{number} of the markers drawn are selected")
-    return list(chosen)
+    return [{**marker, "drawn": True} for marker in chosen]
 
 
 # The four steps of an attack.
