@@ -29,6 +29,12 @@ from db.settings import Settings, load_settings
 OLDEST_POSTGIS = (3, 2)
 IDLE_SECONDS = 1.0
 """After so long unused, a connection is tried before it is used again."""
+CONNECTING = {
+    "connect_timeout": 10,
+    "application_name": "sightline",
+    # maps are edited under READ COMMITTED only, whatever a server's own default is
+    "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
+}
 FORM = "Write it as postgresql://user:password@host:port/database."
 Say = Callable[[str], None]
 
@@ -84,12 +90,7 @@ def make_engine(url: URL, *, pool_size: int = 8) -> Engine:
     engine = sa.create_engine(
         url,
         pool_size=pool_size,
-        connect_args={
-            "connect_timeout": 10,
-            "application_name": "sightline",
-            # maps are edited under READ COMMITTED only, whatever a server's own default is
-            "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
-        },
+        connect_args=CONNECTING,
     )
     sa.event.listen(engine, "checkin", _note_use)
     sa.event.listen(engine, "checkout", _refuse_dead)
@@ -128,6 +129,14 @@ def open_database(settings: Settings | None = None, say: Say = silent, step: Ste
             upgrade(connection, step)
             connection.commit()
     return engine
+
+
+@contextmanager
+def connection_apart(engine: Engine) -> Iterator[Connection]:
+    """A connection beside the engine's pool, in autocommit: for who listens long, and must not keep others waiting."""
+    alone = sa.create_engine(engine.url, poolclass=sa.NullPool, connect_args=CONNECTING)
+    with alone.connect() as connection:
+        yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
 @contextmanager

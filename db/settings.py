@@ -41,6 +41,19 @@ class Settings(BaseModel):
         " those that a reverse proxy passes on.",
     )
     threads: int = Field(8, ge=1, le=64, description="Threads of the web server.")
+    streams: int = Field(
+        4,
+        ge=0,
+        le=63,
+        description="How many may follow games at once, each by a thread and a connection of its own;"
+        " always fewer than there are threads.",
+    )
+    stream_seconds: int = Field(
+        600, ge=1, le=86400, description="After so long a stream of events ends, and its reader asks again."
+    )
+    stream_heartbeat: int = Field(
+        15, ge=1, le=3600, description="Seconds between signs of life in a stream where nothing happens."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="How much is logged to standard error."
     )

@@ -64,6 +64,8 @@ Progress = Callable[[int, int], None]
 PROGRESS_ABOVE = 1000
 """Smaller maps are in before a bar could be drawn."""
 BATCH = 500
+GAMES_LISTED = 8
+"""Games that a word on a map in use names."""
 BLOCK = 12
 """Columns and rows of a stored map that are looked up at a time."""
 
@@ -346,6 +348,18 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     map_id = connection.scalar(sa.text("select id from map where name = :name"), {"name": name})
     if map_id is None:
         raise no_map(connection, name)
+    played = connection.scalars(
+        sa.text(
+            "select game.name from game join position on position.id = game.position_id"
+            " where position.map_id = :map order by game.name"
+        ),
+        {"map": map_id},
+    ).all()
+    if played:
+        raise MapError(
+            f"On the map {name} games are played that would be lost: {', '.join(played[:GAMES_LISTED])}.",
+            "Delete them first (`sightline game delete`), or import the map under another name.",
+        )
     count = connection.scalar(
         sa.text("select count(*) from position where map_id = :map and not bare"), {"map": map_id}
     )

@@ -69,7 +69,7 @@ def sightline(database: CommandLine) -> Iterator[CommandLine]:
     """On a database without maps."""
     yield database
     with database.engine() as engine, engine.begin() as connection:
-        connection.execute(sa.text("truncate map cascade"))
+        connection.execute(sa.text("delete from map"))
 
 
 @pytest.fixture

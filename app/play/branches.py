@@ -13,6 +13,7 @@ from app.play.games import Table, Tree, moment, new_game, open_game
 from app.referee.boards import Board
 from db.database import fetched, psycopg_connection
 from db.values import canonical
+from importers.positions import stored_tree
 
 
 def stored(connection: Connection, table: Table, tree: Tree) -> int:
@@ -68,3 +69,12 @@ def board_at(connection: Connection, table: Table, number: int) -> Iterator[Boar
         yield dataclasses.replace(
             table.board(), position_id=position, conditions=tree["conditions"], passing=True
         )
+
+
+def position_at(connection: Connection, table: Table, number: int) -> Tree:
+    """The position after an event as its file would have it; counters by side and id, at every moment alike."""
+    with board_at(connection, table, number) as board:
+        tree = stored_tree(connection, board.position_id)
+    tree["units"].sort(key=lambda unit: (unit["side"], unit["id"]))
+    tree["markers"].sort(key=canonical)
+    return {"game": table.name, "after": number, **tree}

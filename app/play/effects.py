@@ -39,7 +39,7 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
         case "marker":
             removed = said.pop("removed", False)
-            said = {key: value for key, value in said.items() if value is not None}
+            said = {key: value for key, value in _placed(said).items() if value is not None}
             return [{"marker": {"kind": effect["marker"], **said}, "by": -1 if removed else 1}]
         case "conditions":
             return [
@@ -67,6 +67,7 @@ def _subject(effect: Effect) -> str:
 
 def _counter(said: Tree, ruleset: str) -> Tree | None:
     """What a counter is to say: without what it says anyway, so that a position has one form."""
+    said = _placed(said)
     if said.get("removed"):
         return None
     if said.pop("eliminated", False):
@@ -74,6 +75,11 @@ def _counter(said: Tree, ruleset: str) -> Tree | None:
     if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
         said.setdefault("status", None)
     return {key: _unless_default(UNITS[ruleset], key, value) for key, value in said.items()}
+
+
+def _placed(said: Tree) -> Tree:
+    """The same; a label that somebody wrote as a number is text."""
+    return said | {"at": str(said["at"])} if said.get("at") is not None else said
 
 
 def _unless_default(form: Any, key: str, value: Any) -> Any:

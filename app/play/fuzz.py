@@ -7,6 +7,7 @@ nothing; the whole log, applied again, gives the same digests. A game that break
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,7 +20,6 @@ from app.play.effects import inverse
 from app.play.games import Deed, Entry, Table, Tree, act, new_game, open_game
 from app.play.procedures import apply
 from app.play.records import write_record
-from app.play.sequence import END_PHASE
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError
@@ -30,6 +30,8 @@ from db.rulesets import read_ruleset
 MOST_ACTIONS = 3_000
 """Of one game: beyond it the game does not end by itself."""
 LEGAL = "legal"
+ASKED_FOR_ALL = 0.05
+"""How often all legal actions are asked for."""
 
 
 class BrokenPromiseError(SightlineError):
@@ -129,20 +131,20 @@ def _actor(table: Table) -> str:
 
 
 def _drawn(connection: Connection, table: Table, dice: random.Random) -> tuple[str, Tree]:
-    """A legal action, each kind as likely as any other, so that a hundred moves do not hide one attack."""
-    kind = kinds_of(table.ruleset)[LEGAL]
-    offered = kind.rule(
-        table.asked(connection), kind.arguments.model_validate({"side": _actor(table)})
-    ).answer["actions"]
-    if not offered:
+    """A legal action, each kind as likely as any other, so that a hundred moves do not hide one attack.
+
+    Mostly as the game draws one; now and then out of all that `legal` offers, which must agree.
+    """
+    asked = table.asked(connection)
+    if dice.random() < ASKED_FOR_ALL:
+        kind = kinds_of(table.ruleset)[LEGAL]
+        offered = kind.rule(asked, kind.arguments.model_validate({"side": _actor(table)})).answer["actions"]
+        chosen = dice.choice(offered) if offered else None
+    else:
+        chosen = importlib.import_module(f"app.play.{table.ruleset}.{LEGAL}").drawn(asked, dice)
+    if chosen is None:
         raise BrokenPromiseError(f"{_actor(table)} has no legal action in {table.moment.as_dict()}")
-    names = sorted({one["action"] for one in offered})
-    action = dice.choice(names)
-    # who could do more for ever lets the phase end now and then
-    if END_PHASE.name in names and dice.random() < 0.1:
-        action = END_PHASE.name
-    chosen = dice.choice([one for one in offered if one["action"] == action])
-    return action, chosen.get("arguments", {})
+    return chosen["action"], chosen.get("arguments", {})
 
 
 def _chosen(prompt: Tree, dice: random.Random) -> Tree:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.engine import Connection
 
 from app.play.actions import action_forms, actions_of
@@ -34,13 +35,16 @@ from app.referee.questions import kinds_of
 from app.referee.rulings import Asked, RulingError, contested_points
 from app.referee.version import ruleset_version
 from db import SightlineError
+from db.counters import CONDITIONS
 from db.database import fetched, spared
 from db.games import OBSERVER, REFEREE, Game, Seat
 from db.labels import Scheme, nearest
 from db.rulesets import read_ruleset
+from db.rulings import SavedRuling
 from db.values import canonical, exact
 from importers.documents import Problems, read_values
 from importers.map_reading import NAME, is_name
+from importers.positions import stored_tree
 from importers.questions import read_question
 from importers.rosters import StoredRoster, words_of
 
@@ -58,17 +62,30 @@ EVENT = "to_jsonb(event) - array['game_id', 'changes']"
 class GameError(SightlineError):
     """Something that cannot be done in a game; nothing is changed."""
 
+    status = 422
+
 
 class NoGameError(GameError):
     """There is no game of that name."""
+
+    status = 404
 
 
 class StaleError(GameError):
     """Somebody was quicker: the number that was expected is not the last one."""
 
+    status = 412
+
+    def __init__(self, message: str, remedy: str = "", between: Sequence[Tree] = ()) -> None:
+        super().__init__(message, remedy)
+        self.between = list(between)
+        """The first events that came meanwhile: number, actor, action."""
+
 
 class NotAllowedError(GameError):
     """The rules do not allow it."""
+
+    status = 409
 
     def __init__(self, message: str, remedy: str, answer: Tree, steps: Sequence[Tree]) -> None:
         super().__init__(message, remedy)
@@ -113,6 +130,20 @@ class Table:
         """Turn, phase and whose it is."""
         return Moment.of(self.conditions)
 
+    @property
+    def version(self) -> str:
+        """What changes with every event, and with every answer that an action still waits for."""
+        waits = f"-{_sha256(canonical(self.pending))[:8]}" if self.pending is not None else ""
+        return f"{self.events}-{self.digest[:16]}{waits}"
+
+    @property
+    def on_turn(self) -> str:
+        """Who acts now: whoever is awaited, else the active side, else the referee."""
+        if self.pending is not None:
+            awaited: str = self.pending["prompt"].get("by", self.pending["actor"])
+            return awaited
+        return self.moment.active or REFEREE
+
     def asked(self, connection: Connection) -> Asked:
         """The position now, to be asked."""
         return Asked(connection, self.position_id, self.ruleset, dict(self.conditions), dict(self.policy))
@@ -153,12 +184,16 @@ class Deed:
     """Made up by the client: a repeated request has the same."""
     stands: str | None = None
     """Why what the rules do not allow stands nevertheless, or who overruled them: `illegal_stood`, `overruled`."""
+    seen: str | None = None
+    """The version of the game that the writer has seen."""
+
+    named: bool = True
+    """Whether the request named its actor; else it was whoever was on turn, which may be another by now."""
 
     @property
     def asked(self) -> str:
         """A digest of what is asked: a key belongs to it alone."""
-        told = [self.action, exact(self.arguments), self.actor]
-        return hashlib.sha256(canonical(told).encode()).hexdigest()
+        return _sha256(canonical([self.action, exact(self.arguments), self.actor if self.named else None]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,6 +219,10 @@ class Entry:
         return told
 
 
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 # Opening.
 
 GAMES = """
@@ -199,6 +238,7 @@ join map on map.id = position.map_id
 
 def open_game(connection: Connection, name: str, *, writing: bool = False) -> Table:
     """The game of a name; a writer holds it until the transaction ends."""
+    name = name.replace("\0", "\ufffd")  # which no text in the database can have
     query = f"{GAMES} where game.name = :name" + (" for update of game" if writing else "")
     rows = fetched(connection, query, {"name": name})
     if not rows:
@@ -300,7 +340,7 @@ def act(connection: Connection, name: str, deed: Deed) -> Entry:
     table = open_game(connection, name, writing=True)
     if (again := _repeated(connection, table, deed)) is not None:
         return again
-    _not_stale(connection, table, deed)
+    refuse_stale(connection, table, deed.expected, deed.seen)
     _seated(table, deed.actor)
     if deed.action in BY_HAND:
         return _written(connection, table, deed, _by_hand(table, deed))
@@ -337,26 +377,36 @@ def _repeated(connection: Connection, table: Table, deed: Deed) -> Entry | None:
     )
 
 
-def _not_stale(connection: Connection, table: Table, deed: Deed) -> None:
-    if deed.expected is None or deed.expected == table.events:
+def refuse_stale(connection: Connection, table: Table, expected: int | None, seen: str | None = None) -> None:
+    """An error for who has not seen the last event, or not what is awaited; it tells what came between."""
+    if expected in (None, table.events) and seen in (None, table.version):
         return
-    if deed.expected > table.events:
-        raise StaleError(f"{table.name} has no event {deed.expected} yet; its last is {table.events}.")
-    between = [
-        f"{event.number} {event.actor} {event.action}"
-        for event in fetched(
-            connection,
-            "select number, actor, action from event where game_id = :game and number > :number"
-            " order by number limit :most",
-            {"game": table.id, "number": deed.expected, "most": MOST_BETWEEN},
-        )
-    ]
-    more = table.events - deed.expected - len(between)
-    came = ", ".join(between) + (f" and {more} more" if more else "")
-    raise StaleError(
-        f"{table.name} has gone on since event {deed.expected}: {came}.",
-        f"Look at it, and send event number {table.events} if it still holds.",
+    known = str(seen).partition("-")[0]
+    if expected in (None, table.events):
+        expected = int(known) if known.isascii() and known.isdigit() and len(known) < 9 else 0
+    if expected > table.events:
+        raise StaleError(f"{table.name} has no event {expected} yet; its last is {table.events}.")
+    remedy = f"Look at it, and send event number {table.events} if it still holds."
+    if expected == table.events:
+        raise StaleError(f"{table.name} is not what it was at event {expected}.", remedy)
+    between = fetched(
+        connection,
+        "select number, actor, action from event where game_id = :game and number > :number"
+        " order by number limit :most",
+        {"game": table.id, "number": expected, "most": MOST_BETWEEN},
     )
+    more = table.events - expected - len(between)
+    came = ", ".join(f"{event.number} {event.actor} {event.action}" for event in between)
+    raise StaleError(
+        f"{table.name} has gone on since event {expected}: {came}{f' and {more} more' if more else ''}.",
+        remedy,
+        [dict(event._mapping) for event in between],
+    )
+
+
+def acting(table: Table, action: str) -> str:
+    """Who does something where nobody is named: whoever is on turn; by hand the referee."""
+    return REFEREE if action in BY_HAND else table.on_turn
 
 
 def _seated(table: Table, actor: str) -> None:
@@ -373,7 +423,7 @@ def _action(connection: Connection, table: Table, deed: Deed) -> tuple[Procedure
     if waiting is not None:
         if deed.action not in ("answer", waiting["action"]):
             raise GameError(
-                f"{table.name} waits for {_awaited(waiting)}, so {deed.action} cannot be done now.",
+                f"{table.name} waits for {awaited(waiting)}, so {deed.action} cannot be done now.",
                 "Answer it first; the referee may abandon it (`abandon`).",
             )
         _whose(deed, waiting)
@@ -412,7 +462,7 @@ def _with_answers(deed: Deed, waiting: Tree | None) -> Tree:
     if others and deed.action == "answer":
         raise GameError(
             f"An answer has rolls, draws, cards or choices, not {', '.join(sorted(others))}.",
-            f"{_awaited(waiting)} is awaited.",
+            f"{awaited(waiting)} is awaited.",
         )
     return {key: value for key, value in told.items() if value not in ([], {})}
 
@@ -421,12 +471,13 @@ def _whose(deed: Deed, waiting: Tree) -> None:
     by = waiting["prompt"].get("by", waiting["actor"])
     if deed.actor not in (by, REFEREE):
         raise GameError(
-            f"It is for {by} to answer: {_awaited(waiting)}.",
+            f"It is for {by} to answer: {awaited(waiting)}.",
             f"{deed.actor} waits, or the referee answers for {by}.",
         )
 
 
-def _awaited(waiting: Tree) -> str:
+def awaited(waiting: Tree) -> str:
+    """What an action waits for, in words."""
     prompt = waiting["prompt"]
     what = next(
         (f"{word} {prompt[word]}" for word in ("roll", "draw", "card", "choice") if word in prompt), ""
@@ -538,13 +589,18 @@ def _wait(
         "update game set pending = cast(:pending as jsonb) where id = :game returning 1",
         {"game": table.id, "pending": canonical(exact(pending))},
     )
-    fetched(
-        connection,
-        "select pg_notify('sightline_game', json_build_object('game', cast(:name as text), 'waits', true)::text)",
-        {"name": table.name},
-    )
+    _announce(connection, table, "waits")
     _remember(connection, table, deed, table.events + 1)
     return Entry(table.name, table.events + 1, pending=shown_pending(exact(pending)))
+
+
+def _announce(connection: Connection, table: Table, what: str) -> None:
+    """Tell who listens of what is no event."""
+    fetched(
+        connection,
+        "select pg_notify('sightline_game', json_build_object('game', cast(:name as text), cast(:what as text), true)::text)",
+        {"name": table.name, "what": what},
+    )
 
 
 def shown_pending(pending: Tree) -> Tree:
@@ -628,6 +684,20 @@ def _by_hand(table: Table, deed: Deed) -> Tree:
     }  # fmt: skip
 
 
+def _check_position(connection: Connection, table: Table) -> None:
+    """Whether all counters and conditions are still such as the game has them."""
+    [row] = fetched(connection, "select conditions from position where id = :id", {"id": table.position_id})
+    try:
+        stored_tree(connection, table.position_id)
+        CONDITIONS[table.ruleset].model_validate(row.conditions)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        raise GameError(
+            f"It cannot be set: {place}: {wrong['msg']}.", "The words and values are those of case files."
+        ) from error
+
+
 def set_changes(ruleset: str, effects: Sequence[Effect]) -> list[Change]:
     """Effects that somebody wrote, as changes."""
     changes: list[Change] = []
@@ -653,6 +723,7 @@ def _written(connection: Connection, table: Table, deed: Deed, said: Tree) -> En
     try:
         with spared(connection):
             event = _append(connection, table, actor, action, said, deed)
+            _check_position(connection, table)
     except sa.exc.DBAPIError as error:
         message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
         raise GameError(f"It cannot be set: {message}.") from error
@@ -702,19 +773,33 @@ def _end(connection: Connection, table: Table) -> None:
     )
 
 
-def abandon(connection: Connection, name: str, *, actor: str, note: str) -> Entry:
+def abandon(
+    connection: Connection,
+    name: str,
+    *,
+    actor: str,
+    note: str,
+    key: str | None = None,
+    seen: str | None = None,
+) -> Entry:
     """The referee gives up an action that waits for an answer; what was rolled for it is written down."""
     table = open_game(connection, name, writing=True)
+    deed = Deed("abandon", {}, actor, note, key=key, seen=seen)
+    if (again := _repeated(connection, table, deed)) is not None:
+        return again
+    refuse_stale(connection, table, deed.expected, deed.seen)
     if table.pending is None:
         raise GameError(f"Nothing in {name} waits for an answer.")
     if actor != REFEREE:
         raise GameError("Only the referee abandons an action.", "Answer what it waits for.")
+    if not note.strip():
+        raise GameError("What is abandoned has a reason.", "Say it in the note.")
     said = {
         "arguments": {"abandoned": table.pending["action"]},
         "rolls": table.pending["rolled"],
         "note": note,
     }
-    event = _append(connection, table, actor, "abandon", said)
+    event = _append(connection, table, actor, "abandon", said, deed)
     return Entry(name, event["number"], event)
 
 
@@ -731,6 +816,7 @@ def undo(
     note: str | None = None,
     expected: int | None = None,
     key: str | None = None,
+    seen: str | None = None,
 ) -> Entry:
     """Take back the last events that still stand, by their inverse: they stay in the log, struck out.
 
@@ -738,10 +824,11 @@ def undo(
     undone: that is a redo.
     """
     table = open_game(connection, name, writing=True)
-    deed = Deed("undo", {"events": events, "free_dice": free_dice}, actor, note, expected, key)
+    deed = Deed("undo", {"events": events, "free_dice": free_dice}, actor, note, expected, key, seen=seen)
     if (again := _repeated(connection, table, deed)) is not None:
         return again
-    _not_stale(connection, table, deed)
+    refuse_stale(connection, table, deed.expected, deed.seen)
+    _seated(table, actor)
     if free_dice and actor != REFEREE:
         raise GameError("Only the referee frees dice.", "Undo keeps them for the same action.")
     standing = standing_events(connection, table)
@@ -759,9 +846,23 @@ def undo(
     return _take(connection, table, deed, "undo", taken, changes)
 
 
-def redo(connection: Connection, name: str, *, actor: str = REFEREE, note: str | None = None) -> Entry:
+def redo(
+    connection: Connection,
+    name: str,
+    *,
+    actor: str = REFEREE,
+    note: str | None = None,
+    expected: int | None = None,
+    key: str | None = None,
+    seen: str | None = None,
+) -> Entry:
     """Do again what the last undo took back, where nothing has been done since."""
     table = open_game(connection, name, writing=True)
+    deed = Deed("redo", {}, actor, note, expected, key, seen=seen)
+    if (again := _repeated(connection, table, deed)) is not None:
+        return again
+    refuse_stale(connection, table, deed.expected, deed.seen)
+    _seated(table, actor)
     rows = fetched(
         connection,
         "select number, action, changes, undoes from event where game_id = :game and number = :number",
@@ -769,7 +870,7 @@ def redo(connection: Connection, name: str, *, actor: str = REFEREE, note: str |
     )
     if not rows or rows[0].action != "undo":
         raise GameError(f"The last event of {name} is no undo, so there is nothing to do again.")
-    return _take(connection, table, Deed("redo", {}, actor, note), "redo", rows, inverse(rows[0].changes))
+    return _take(connection, table, deed, "redo", rows, inverse(rows[0].changes))
 
 
 def _take(
@@ -848,10 +949,28 @@ def log(connection: Connection, table: Table, *, first: int = 1, last: int | Non
     )
     told = [_told(row) for row in rows]
     struck = struck_out(connection, table)
+    notes = _annotations(connection, table, first, last)
     for event in told:
         if event["number"] in struck:
             event["struck_out_by"] = struck[event["number"]]
+        if event["number"] in notes:
+            event["annotations"] = notes[event["number"]]
     return told
+
+
+def _annotations(connection: Connection, table: Table, first: int, last: int | None) -> dict[int, list[Tree]]:
+    """What was said of events afterwards, by their numbers."""
+    rows = fetched(
+        connection,
+        "select number, author, text, ruling, at from annotation"
+        " where game_id = :game and number between :first and :last order by id",
+        {"game": table.id, "first": first, "last": table.events + 1 if last is None else last},
+    )
+    found: dict[int, list[Tree]] = {}
+    for row in rows:
+        said = {key: value for key, value in row._mapping.items() if key not in ("number", "at") and value}
+        found.setdefault(row.number, []).append({**said, "at": row.at.isoformat()})
+    return found
 
 
 def _told(row: sa.Row[Any]) -> Tree:
@@ -884,6 +1003,11 @@ def note(
         raise GameError(f"{name} has no event {number}.", f"Its events are 1 to {table.events}.")
     if not text.strip():
         raise GameError("An annotation says something.")
+    if (
+        ruling is not None
+        and connection.scalar(sa.select(SavedRuling.id).where(SavedRuling.id == ruling)) is None
+    ):
+        raise GameError(f"There is no ruling {ruling!r}.", "`sightline rulings list` lists the kept ones.")
     fetched(
         connection,
         "insert into annotation (game_id, number, author, text, ruling)"
@@ -892,8 +1016,17 @@ def note(
     )
 
 
+def seats(connection: Connection, table: Table) -> dict[str, str]:
+    """Who sits where; seats that nobody has taken are left out."""
+    rows = connection.execute(
+        sa.select(Seat.role, Seat.name).where(Seat.game_id == table.id, Seat.name != "").order_by(Seat.role)
+    )
+    return {row.role: row.name for row in rows}
+
+
 def delete_game(connection: Connection, name: str) -> None:
     """Take a game away with its whole log."""
     table = open_game(connection, name, writing=True)
     connection.execute(sa.delete(Game).where(Game.id == table.id))
     fetched(connection, "delete from position where id = :id returning 1", {"id": table.position_id})
+    _announce(connection, table, "gone")

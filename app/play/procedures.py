@@ -18,7 +18,7 @@ import dataclasses
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -192,10 +192,16 @@ class Tell:
     needs: tuple[Need, ...] = ()
 
     def __init__(
-        self, *steps: Step, points: Sequence[str] = (), needs: Sequence[Need] = (), **answer: Any
+        self,
+        *steps: Step,
+        points: Sequence[str] = (),
+        needs: Sequence[Need] = (),
+        facts: Mapping[str, Any] | None = None,
+        **answer: Any,
     ) -> None:
+        """`facts` are parts of the answer whose names are taken here, such as points of victory."""
         for name, value in (
-            ("answer", answer), ("steps", steps), ("points", tuple(points)), ("needs", tuple(needs)),
+            ("answer", {**(facts or {}), **answer}), ("steps", steps), ("points", tuple(points)), ("needs", tuple(needs)),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -530,7 +536,8 @@ def asked_of(
     if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed:
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
-    if isinstance(outcome.pending, Roll):
+    # a procedure that rolls until something comes up tells its odds itself
+    if isinstance(outcome.pending, Roll) and "odds" not in answer:
         answer |= _odds(asked, of, procedure, kinds)
     return Finding(answer, outcome.steps, outcome.points, outcome.needs)
 

@@ -10,12 +10,13 @@ from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
 from app.play.branches import stored
-from app.play.games import Table, Tree, recorded
+from app.play.games import GameError, Table, Tree, recorded
 from app.play.procedures import Action, ProcedureKind, apply, tried
 from app.referee.questions import kinds_of
-from app.referee.rulings import Asked, RulingError
+from app.referee.rulings import Asked, RulingError, contested_points
 from db import SightlineError
 from db.database import fetched, psycopg_connection
+from db.labels import nearest
 from db.values import canonical, exact
 
 
@@ -39,6 +40,21 @@ class Difference:
 
 def _quiet(_: int) -> None:
     return
+
+
+def checked_policy(ruleset: str, policy: Mapping[str, str]) -> dict[str, str]:
+    """Readings that the game has, or an error."""
+    known = contested_points(ruleset)
+    for point, letter in policy.items():
+        if point not in known:
+            alike = nearest(point, list(known))
+            raise GameError(
+                f"{ruleset} has no contested point {point!r}.", f"Is it {alike[0]}?" if alike else ""
+            )
+        if letter not in known[point].readings:
+            offered = ", ".join(known[point].readings)
+            raise GameError(f"{point} has no reading {letter!r}.", f"It has {offered}.")
+    return dict(policy)
 
 
 def readjudicate(

@@ -23,11 +23,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from app.play.games import GameError, Table, check_name, open_game
+from app.play.games import GameError, Table, check_name, open_game, seats
 from app.play.verification import verify
 from db.database import fetched
-from db.games import Game, Seat
+from db.games import DICE, Game, Seat
 from db.maps import Map
+from db.rulesets import CODES
 from db.values import canonical
 from importers.documents import Problems, read_document
 from importers.map_reading import read_map
@@ -37,6 +38,7 @@ from importers.maps import load_draft, store_map
 Tree = dict[str, Any]
 FIRST_LINE = "Sightline game record, version 1"
 HEADER = ("Game", "Title", "Ruleset", "Map", "Scenario", "House", "Dice", "Seed", "Over", "Policy", "Seats")
+SEED = re.compile("[0-9a-f]{64}")
 BEGINS = re.compile(r"(\d+)\. (\S+) (\S+)(?:  .*)?")
 SAYS = re.compile(r"   ([a-z_]+): (.+)")
 MAP = "The map"
@@ -69,9 +71,6 @@ def write_record(connection: Connection, name: str) -> str:
 
 
 def _header(connection: Connection, table: Table) -> list[str]:
-    seats = connection.execute(
-        sa.select(Seat.role, Seat.name).where(Seat.game_id == table.id, Seat.name != "")
-    )
     told = {
         "Game": table.name,
         "Title": table.title,
@@ -83,7 +82,7 @@ def _header(connection: Connection, table: Table) -> list[str]:
         "Seed": table.seed.hex() if table.seed is not None and table.opened else None,
         "Over": "yes" if table.over else None,
         "Policy": canonical(table.policy) if table.policy else None,
-        "Seats": canonical(dict(seats.fetchall())),
+        "Seats": canonical(seats(connection, table)),
     }
     return [f"{key:<10}{value}" for key, value in told.items() if value not in (None, "{}")]
 
@@ -166,7 +165,7 @@ def read_record(text: str) -> Record:
         elif (found := BEGINS.fullmatch(line)) is not None:
             section = "events"
             number, actor, action = found.groups()
-            if int(number) != len(record.events) + 1:
+            if number != str(len(record.events) + 1):
                 problems.append(f"line {n}: event {number} comes where {len(record.events) + 1} should")
             record.events.append({"actor": json.dumps(actor), "action": json.dumps(action), "line": str(n)})
         elif section == "events" and (said := SAYS.fullmatch(line)) is not None and said[1] in COLUMNS:
@@ -183,6 +182,9 @@ def read_record(text: str) -> Record:
     problems += [
         f"there is no section `{name}`" for name, told in ((POSITION, record.tree), (MAP, ground)) if not told
     ]
+    problems += _header_problems(record.header)
+    if not record.events:
+        problems.append("there is no event")
     if record.tree:
         problems += _json_problem(0, record.tree)
     if problems:
@@ -191,10 +193,30 @@ def read_record(text: str) -> Record:
     return record
 
 
+def _header_problems(head: dict[str, str]) -> list[str]:
+    """What the header says that no game can have."""
+    known = (("Ruleset", CODES), ("Dice", DICE), ("House", ("yes",)), ("Over", ("yes",)))
+    problems = [
+        f"{key} is {head[key]!r}, and is one of {', '.join(of)}"
+        for key, of in known
+        if head.get(key, of[0]) not in of
+    ]
+    if "Seed" in head and not SEED.fullmatch(head["Seed"]):
+        problems.append("Seed is not 64 hexadecimal digits")
+    for key in ("Policy", "Seats"):
+        try:
+            told = json.loads(head.get(key, "{}"))
+        except (ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
+            problems.append(f"{key} is no JSON object of words")
+    return problems
+
+
 def _json_problem(line: int, text: str) -> list[str]:
     try:
         json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return [f"line {line}: not JSON ({error})"]
     return []
 
@@ -211,17 +233,24 @@ def import_record(connection: Connection, text: str, *, name: str | None = None)
     check_name(called)
     if connection.scalar(sa.select(Game.id).where(Game.name == called)) is not None:
         raise RecordError(f"There is a game {called!r} already.", "Give this one another name.")
-    with connection.begin_nested():
-        game_id = _stored(connection, record, called)
-        _write_events(connection, game_id, record)
-        table = open_game(connection, called)
-        found = verify(connection, table)
-        if not found.ok:
-            raise RecordError(
-                "The record was not brought in: " + "; ".join(found.problems[:5]) + ".",
-                "Ask whoever sent it for the text as it was written.",
-            )
+    try:
+        with connection.begin_nested():
+            game_id = _stored(connection, record, called)
+            _write_events(connection, game_id, record)
+            table = open_game(connection, called)
+            found = verify(connection, table)
+            if not found.ok:
+                raise _refused("; ".join(found.problems[:5]))
+    except sa.exc.DBAPIError as error:
+        message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
+        raise _refused(message) from error
     return table
+
+
+def _refused(why: str) -> RecordError:
+    return RecordError(
+        f"The record was not brought in: {why}.", "Ask whoever sent it for the text as it was written."
+    )
 
 
 def _stored(connection: Connection, record: Record, called: str) -> int:

@@ -33,10 +33,11 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 import app.web.api
 import app.web.pages
+from app.web.streams import Streams
 from db import SightlineError, __version__
 from db.database import server_facts
 from db.settings import LOOPBACK, Settings
-from db.values import to_json
+from db.values import exact, to_json
 
 log = logging.getLogger("sightline")
 
@@ -88,6 +89,13 @@ class Problem(BaseModel):
     remedy: str | None = Field(None, description="What to do about it")
     instance: str | None = Field(None, description="Id of the request, as in the logs")
     problems: list[dict[str, Any]] | None = Field(None, description="Each mistake with its place")
+    answer: dict[str, Any] | None = Field(
+        None, description="Of an action that is not allowed: what was ruled"
+    )
+    steps: list[dict[str, Any]] | None = Field(None, description="Every rule that forbids it, in order")
+    between: list[dict[str, Any]] | None = Field(
+        None, description="Of a game that has gone on: the first events that came meanwhile"
+    )
 
 
 class UnknownNameError(SightlineError):
@@ -151,6 +159,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
         OPENAPI_HTML_STRING=API_PAGE,
         SETTINGS=settings,
         ENGINE=engine,
+        STREAMS=Streams(settings, engine),
     )
     _configure_logging(settings)
     web.before_request(_begin)
@@ -371,6 +380,9 @@ def _sightline_error(error: SightlineError) -> Response:
             detail=error.message,
             remedy=error.remedy or None,
             problems=problems,
+            answer=exact(getattr(error, "answer", None)),
+            steps=exact(getattr(error, "steps", None)),
+            between=getattr(error, "between", None),
         )
     )
 

@@ -510,7 +510,6 @@ as $$
     select
       count(*) filter (where step.effect <> 'returned') as placed,
       count(*) filter (where step.effect = 'adds') as serving,
-      coalesce(bool_or(step.facts ? 'drawn'), false) as drawn,
       coalesce(state.conditions ->> 'mode' = 'solitaire', false) and _limit_steps.side = 'japan' as automatic
     from unnest(steps) as step
     where step.facts is not null
@@ -535,8 +534,7 @@ as $$
       'markers of the defender against a bombardment', 'fpb-35'
     ),
     (
-      -- 17.1: what was drawn and goes back leaves a bombardment of nothing
-      4, marker.serving = 0 and not marker.drawn and combat.bombardment and _limit_steps.purpose = 'bombardment',
+      4, marker.serving = 0 and combat.bombardment and _limit_steps.purpose = 'bombardment',
       '8.1', 'forbids', 'no marker serves to bombard', null
     )
   ) as entry (n, speaks, rule, effect, note, point)

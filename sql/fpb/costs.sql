@@ -27,6 +27,19 @@ comment on column fpb.mover.halves is 'Halves of its movement allowance; null wh
 comment on column fpb.mover.spent is 'Halves spent on coming ashore (11.2)';
 comment on column fpb.mover.landing is 'Whether it lands in this phase and moves on from the beach (11.2)';
 
+create or replace function fpb._landing_cost(unit positions.counter, zoned boolean, readings jsonb)
+returns integer
+language sql immutable parallel safe
+return 4 + case
+  -- fpb-47 b: and half the allowance in whole points
+  when zoned and readings ->> 'fpb-47' = 'b' and unit.attributes ->> 'mobility' = 'mobile'
+    then (2 * (unit.attributes ->> 'movement')::numeric)::integer / 4 * 2
+  else 0
+end;
+
+comment on function fpb._landing_cost(positions.counter, boolean, jsonb) is
+'Halves that it costs to land in the Mobile Movement Phase, in an enemy zone or not (11.2, fpb-47).';
+
 create or replace function fpb._mover(state positions.state, unit text)
 returns fpb.mover
 language plpgsql stable
@@ -34,10 +47,16 @@ as $$
 declare
   counter positions.counter := positions._asked_counter(state.position_id, unit);
   ashore boolean := coalesce(counter.attributes ->> 'landed' = 'mobile_movement', false);
+  zoned boolean;
 begin
   if counter.q is null then
     raise exception 'the unit % is not on the map', unit using errcode = 'no_data_found';
   end if;
+  zoned := exists (
+    select
+    from fpb._enemy_zones(state, counter) as zone
+    where zone.q = counter.q and zone.r = counter.r and zone.counts
+  );
   return row(
     counter.code,
     counter.side,
@@ -49,13 +68,9 @@ begin
     counter.side = 'japan' or coalesce(counter.attributes ->> 'mobility' = 'mobile', false),
     fpb._exerts(counter),
     (2 * (counter.attributes ->> 'movement')::numeric)::integer,
-    case when ashore then 4 else 0 end,
+    case when ashore then fpb._landing_cost(counter, zoned, state.readings) else 0 end,
     ashore,
-    exists (
-      select
-      from fpb._enemy_zones(state, counter) as zone
-      where zone.q = counter.q and zone.r = counter.r and zone.counts
-    )
+    zoned
   )::fpb.mover;
 end
 $$;

@@ -316,3 +316,39 @@ $$;
 
 comment on function fpb.reach_reasons(bigint, text, jsonb, jsonb, jsonb) is
 'Every rule that bounds where a unit can go: its points, enemy zones, closed hexes, friends, what nobody has told.';
+
+create or replace function fpb.reach_paths(
+  position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
+)
+returns table (label text, path text array)
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+declare
+  outing fpb.outing := fpb._outing(reach_paths.position_id, reach_paths.unit, reach_paths.conditions, reach_paths.policy);
+begin
+  return query
+  with recursive found as materialized (
+    select * from fpb._reached(outing.mover, outing.grounds, outing.legs)
+  ),
+  way as (
+    select found.n, array[]::text[] as path
+    from found
+    where found.previous is null
+    union all
+    select found.n, way.path || (outing.grounds[found.n]).label
+    from way
+    inner join found on found.previous = way.n
+  )
+  select
+    (outing.grounds[way.n]).label,
+    way.path
+  from way
+  where cardinality(way.path) > 0
+    and fpb._may_end(outing.mover, outing.grounds[way.n], (outing.state).readings)
+  order by (outing.grounds[way.n]).label collate "C";
+end
+$$;
+
+comment on function fpb.reach_paths(bigint, text, jsonb, jsonb) is
+'Every hex in which a unit can end its move, each with a cheapest way there: the hexes that it enters.';

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -177,16 +177,16 @@ def note_attack(of: Battle) -> Doing:
         return
     for code in of.attackers:
         yield Change({"unit": code, "attacked": of.phase}, kept=True)
-    yield from note_hits(of)
+    yield from note_hits(of.defenders, of.phase)
 
 
-def note_hits(of: Battle) -> Doing:
-    """8.0: one attack in each of the phases."""
-    if of.phase is None:
+def note_hits(defenders: Iterable[str], phase: str | None) -> Doing:
+    """8.0: one attack in each of the phases; without a phase nobody counts that."""
+    if phase is None:
         return
-    for code in of.defenders:
+    for code in defenders:
         unit = yield from counter(code)
-        yield Change({"unit": code, "hit": [*unit.attributes.get("hit", []), of.phase]}, kept=True)
+        yield Change({"unit": code, "hit": [*unit.attributes.get("hit", []), phase]}, kept=True)
 
 
 def apply_result(of: Battle, result: str) -> Doing:
@@ -294,7 +294,7 @@ def combat_verdict(ruling: Ruling) -> str:
     if answer["allowed"] is None:
         return clauses(f"{what} cannot be summed up", needs_in_words(ruling.needs) if ruling.needs else None)
     if "differential" not in answer:
-        return clauses(what, _waits(answer))
+        return clauses(f"{what} comes to nothing" if "result" in answer else what, _waits(answer))
     sums = f"{what} is at {answer['differential']:+d} on line {answer['line']}, column {answer['column']}"
     if "result" not in answer:
         chances = series(f"{result} {chance}" for result, chance in sorted(answer.get("odds", {}).items()))

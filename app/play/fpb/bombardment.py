@@ -34,6 +34,7 @@ LEDGER = (
     " :conditions, :policy)"
 )
 NOBODY = "there is no enemy"
+NO_MARKER = "no marker serves to bombard"
 FRIENDS = """
 select unit.code
 from unit
@@ -82,6 +83,8 @@ def bombardment(of: Bombardment) -> Procedure:
         fire, cover = yield from _chosen(at, side, withheld, decisions)
     else:
         fire, cover = _withheld(told(of.support), withheld), told(of.defender)
+    if of.support is None and (yield from _wasted(at, side, scene, fire)):
+        return
     yield from _resolve(at, side, scene, decisions, fire, cover)
 
 
@@ -93,6 +96,20 @@ def _tried(side: str, at: str) -> Doing:
 
 def _declared(side: str, at: str) -> Doing:
     return (yield from _tried(side, at)).facts["allowed"] is not False
+
+
+def _wasted(at: str, side: str, scene: Any, fire: list[dict[str, Any]]) -> Doing:
+    """17.1, 18.1: whatever was drawn goes back; the hex has had its bombardment all the same."""
+    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers=written(fire), defender="[]")
+    if row.note != NO_MARKER or any(marker.get("withheld") for marker in fire):
+        return False
+    yield from spend(side, "bombardment", fire)
+    yield Tell(
+        Step("8.1", row.at, "comes to nothing", "no marker that was drawn may bombard"),
+        attack=0, result="NE", applied="NE",
+    )  # fmt: skip
+    yield from note_hits(row.facts["defenders"], scene.conditions.get("phase"))
+    return True
 
 
 def _label(at: str) -> Doing:
@@ -246,7 +263,7 @@ def _resolve(
     yield from _spend_withheld(facts["hex"], fire, scene)
     yield from spend(side, "bombardment", [marker for marker in fire if not marker.get("withheld")])
     yield from spend(other(side), "defense", cover)
-    yield from note_hits(battle)
+    yield from note_hits(battle.defenders, battle.phase)
     yield from _apply(battle, verdict.facts["applied"])
     yield from decisions.finish()
 

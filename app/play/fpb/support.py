@@ -129,7 +129,7 @@ class Cup:
         if self._way == "hand" and 0 < number < hand:
             drawn = yield from self._drawn(hand)
             taken = yield from _selected(drawn, number, decisions.by(self.side), role)
-            self.pool += [_told(marker) for marker in drawn if marker not in taken]
+            self.pool += [marker for marker in drawn if marker not in taken]
             return taken
         return (yield from self._drawn(number))
 
@@ -147,12 +147,12 @@ class Cup:
         assert marker is not None
         if marker in self.pool:
             self.pool.remove(marker)
-        return {**marker, "drawn": True}
+        return marker
 
     def spend(self, markers: Sequence[dict[str, Any]], shown: bool = False) -> Doing:
         """What becomes of the markers that came up; gives those that serve and those that go back."""
         rows = yield Ask(SPENT, side=self.side, purpose=self.purpose, markers=written(markers))
-        fates = [(row.effect, _told(row.facts)) for row in rows]
+        fates = [(row.effect, row.facts) for row in rows]
         yield from self._keep(fates, shown)
         serving = [marker for fate, marker in fates if fate in ("removed", "set aside")]
         return serving, [marker for fate, marker in fates if fate == "returned"]
@@ -187,24 +187,19 @@ class Cup:
             yield Change({"track": self.name, "value": cup or None}, kept=not shown)
 
 
-def _told(marker: dict[str, Any]) -> dict[str, Any]:
-    """A marker as people know it, without how it came up."""
-    return {key: value for key, value in marker.items() if key != "drawn"}
-
-
 def _plain(marker: dict[str, Any]) -> tuple[Any, Any]:
     return marker["value"], marker.get("type")
 
 
 def _selected(hand: list[dict[str, Any]], number: int, by: str, role: str) -> Doing:
     """fpb-6 b: of those drawn the player takes some by their value."""
-    options = [[_told(marker) for marker in some] for some in itertools.combinations(hand, number)]
+    options = [list(some) for some in itertools.combinations(hand, number)]
     chosen = yield Decision(
         f"{role}_markers", by, f"{number} of the markers drawn", options, default=options[0]
     )
     if chosen not in options:
         raise Refused("8.1", f"{number} of the markers drawn are selected")
-    return [{**marker, "drawn": True} for marker in chosen]
+    return list(chosen)
 
 
 # The four steps of an attack.
@@ -216,6 +211,8 @@ def placed(attacker: str, banzai: bool, alone: bool, decisions: Decisions) -> Do
     limits = {}
     for role, cup in cups.items():
         yield from cup.look(proves=False)
+        if cup.known:
+            yield from cup.look()
         [*_, row] = yield Ask(ENTITLEMENT, side=cup.side, purpose=cup.purpose, number=None, banzai=banzai)
         limits[role] = row.facts
     numbers = {role: min(limits[role]["least"], len(cup.pool)) for role, cup in cups.items()}
@@ -231,10 +228,7 @@ def placed(attacker: str, banzai: bool, alone: bool, decisions: Decisions) -> Do
     found = {}
     # 16.2.2: the US side first
     for role in sorted(cups, key=lambda role: alone and cups[role].side != "us"):
-        cup = cups[role]
-        if numbers[role]:
-            yield from cup.look()
-        found[role] = yield from cup.take(numbers[role], decisions, role)
+        found[role] = yield from cups[role].take(numbers[role], decisions, role)
     return found
 
 
@@ -312,7 +306,7 @@ KINDS = [
             "returned": "the markers that go back into the cup",
         },
         verdict=_draw_verdict,
-        points=("fpb-6", "fpb-7", "fpb-8", "fpb-9", "fpb-10", "fpb-35", "fpb-45"),
+        points=("fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-35", "fpb-45"),
         example="draw: {side: us, for: attack, number: 1, cards: [3]}",
         acts=False,
     )

@@ -21,7 +21,8 @@ from app.terminal.catalogue import question_help, question_name
 from app.terminal.database import reading
 from app.terminal.output import out, print_json
 from app.terminal.report import draw, report_ruling
-from importers.documents import Problems, read_document, resolved
+from app.terminal.written import Setting, Written, nested
+from importers.documents import read_document
 
 WIDTH = 22
 """Columns of the keys of an answer in a help text."""
@@ -47,36 +48,6 @@ DEMO = {
     },
 }
 """What the demo of a game has for the words of the questions' own examples: a line of the help can be tried."""
-
-
-class Written(click.ParamType[Any]):
-    """A value as a case file would have it: a number, true, or {name: MG, fp: 3}."""
-
-    name = "value"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return read_document(value, param.human_readable_name if param else "value").plain()
-        except Problems as problems:
-            self.fail(str(problems), param, ctx)
-
-
-class Setting(click.ParamType[tuple[str, str]]):
-    """NAME=VALUE, for --policy and --condition; a dot goes into a nested one."""
-
-    name = "name=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        name, sign, setting = value.partition("=")
-        if not name or not sign or not setting:
-            self.fail(f"{value!r} is not of the form NAME=VALUE.", param, ctx)
-        return name, setting
 
 
 COMMON: tuple[click.Parameter, ...] = (
@@ -199,7 +170,7 @@ def _answer(
         if policy:
             question["policy"] = dict(policy)
         if condition:
-            question["conditions"] = _nested(condition)
+            question["conditions"] = nested(condition)
         answer = on.ask(connection, question, words=OPTIONS)
         if as_json:
             print_json({on.kind: board} | answer.ruling.as_dict())
@@ -217,20 +188,6 @@ def _arguments(kind: QuestionKind, given: dict[str, Any]) -> dict[str, Any]:
         for name, value in given.items()
         if value is not None and value != ()
     }
-
-
-def _nested(settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """night.visibility=2 as {night: {visibility: 2}}."""
-    tree: dict[str, Any] = {}
-    for name, value in settings:
-        *path, last = name.split(".")
-        inner = tree
-        for key in path:
-            inner = inner.setdefault(key, {})
-            if not isinstance(inner, dict):
-                raise click.UsageError(f"--condition {name}: {key} has a value of its own already.")
-        inner[last] = resolved(value)
-    return tree
 
 
 def _draw(board: Board, answer: Answer, connection: Connection) -> None:

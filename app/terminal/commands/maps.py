@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from app.terminal.caution import confirm, refuse_overwriting
+from app.terminal.counters import print_counters
 from app.terminal.database import asking, writing
 from app.terminal.output import out, print_json, print_table, say
 from db import SightlineError
@@ -195,16 +196,7 @@ def show_position(name: str, as_json: bool) -> None:
     ]
     about += [(key, _settings(tree[key])) for key in ("conditions", "policy") if key in tree]
     print_table(("what", "is"), about)
-    for rows, said in (
-        ("units", ("id", "side", "kind", "at")),
-        ("markers", ("kind", "at", "value", "facing")),
-    ):
-        if tree[rows]:
-            print_table(
-                (*said, "counter" if rows == "units" else "besides"),
-                [(*(entry.get(key) for key in said), _rest(entry, said)) for entry in tree[rows]],
-                title=rows,
-            )
+    print_counters(tree)
 
 
 @positions_group.command("delete")
@@ -338,12 +330,6 @@ def _tell_points(points: list[dict[str, Any]]) -> None:
 
 def _settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {flow(value)}" for key, value in settings.items())
-
-
-def _rest(entry: Mapping[str, Any], said: tuple[str, ...]) -> str:
-    """What a counter says besides its columns, in a line."""
-    rest = {key: value for key, value in entry.items() if key not in said}
-    return flow(rest)[1:-1].replace('"', "") if rest else ""
 
 
 COMMANDS = [maps_group, positions_group]

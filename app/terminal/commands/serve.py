@@ -88,8 +88,9 @@ def _refuse_taken_port(settings: Settings) -> None:
 def _serve(settings: Settings, engine: Engine) -> None:
     """Serve until a signal comes, then finish the requests in progress."""
     sockets: dict[int, Any] = {}
+    web = create_app(settings, engine)
     server = create_server(
-        create_app(settings, engine),
+        web,
         map=sockets,
         host=settings.host,
         port=settings.port,
@@ -105,6 +106,7 @@ def _serve(settings: Settings, engine: Engine) -> None:
         wasyncore.loop(timeout=LISTEN_SECONDS, map=sockets, count=1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
+    web.config["STREAMS"].close()
     cut = _finish_requests(sockets)
     server.task_dispatcher.shutdown(timeout=1)
     say(f"stopped; {cut} requests were cut off" if cut else "stopped; requests in progress were finished")

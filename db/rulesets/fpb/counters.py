@@ -36,6 +36,10 @@ class FpbUnit(Unit):
     back: FpbSide | None = None
     island: Island | None = None
     identifier: Name | None = None
+    command: (
+        Literal["22nd_marines", "77th_infantry", "81st_infantry", "106th_infantry", "iii_corps"] | None
+    ) = None
+    """Of a US unit: the insignia on its counter (10.3)."""
     assaulting: Label | None = None
     """In a sea hex: the assault boat hex it is there for (12.0)."""
     moved: MovementPhase | None = None
@@ -46,6 +50,7 @@ class FpbUnit(Unit):
     hit: tuple[Literal["bombardment", "combat", "mobile_combat"], ...] = ()
     forced: bool = False
     blocked_by: tuple[Name, ...] = ()
+    rebuilt: bool = False
     status: Literal["available", "repulsed", "eliminated"] | None = None
 
 
