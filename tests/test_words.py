@@ -66,6 +66,9 @@ VERDICTS: dict[str, list[str]] = {
     "fpb-8.1.3-a": [
         "The bombardment on 2312 is at +0 on line 5, column 7: Ex, applied as NE",
     ],
+    "fpb-8.0-a": [
+        "The bombardment on 2312 is not allowed: it was attacked in this phase already",
+    ],
     "fpb-17.1-a": [
         "The US side has +3; 1 marker back to the cup",
     ],
@@ -324,6 +327,14 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "sequence": ("It is the combat phase of us; next comes mobile movement of us",),
         "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
         "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),
+        "attack": (
+            "is at \\+3 on line 5",
+            "attack on 2312 is not allowed",
+            "cannot be summed up",
+            "waits for the choice",
+        ),
+        "bombardment": ("applied as NE", "bombardment on 2312 is not allowed"),
+        "draw": ("The US side has", "Japan draws nothing"),
         "retreat": ("U retreats 1 hex, to", "U cannot retreat", "if it displaces", "goes off the map"),
         "fortified": (r"near is fortified by", "is not fortified", "not known whether near is fortified"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),

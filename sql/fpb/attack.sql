@@ -283,11 +283,13 @@ as $$
       -- 16.2(4), 16.2.1: held up by these, or moved against them
       (
         select bool_or(
-          coalesce((one.attributes ->> 'forced')::boolean, false)
+          -- fpb-14 a: who was moved up by 16.1(4), too
+          (coalesce((one.attributes ->> 'forced')::boolean, false) and state.readings ->> 'fpb-14' = 'a')
           or coalesce(one.attributes -> 'blocked_by' ?| (select array_agg(other.code) from unnest(combat.defenders) as other), false)
         )
         from unnest(combat.attackers) as one
       ) as driven,
+      (select bool_or(one.attributes ? 'forced') from unnest(combat.attackers) as one) as forced,
       'airstrip' = any(combat.features)
       or array(select * from fpb._grounds(combat.terrain, combat.features, false, 'a')) = array['clear'] as bare,
       combat.terrain in ('mountain', 'hill_jungle') or (
@@ -318,13 +320,17 @@ as $$
       '', '4', 'forbids', 'who was held up makes a Banzai attack', null
     ),
     (
-      4, odds.bare and odds.fervent and odds.power >= 2 * odds.guard and not odds.driven, '.1', null,
+      4, odds.bare and odds.fervent and odds.power >= 2 * odds.guard and not odds.driven and not odds.harsh, '.1', null,
       case when combat.banzai = (state.readings ->> 'fpb-11' = 'a') then 'passes' else 'forbids' end,
       case when combat.banzai then 'Banzai at double strength' else 'no Banzai at double strength' end, 'fpb-11'
     ),
     (
       5, combat.banzai and not odds.driven and not odds.bare,
       '.1', null, 'forbids', 'Banzai attacks are made on clear hexes and airstrips', null
+    ),
+    (
+      7, odds.forced, '.1', null, case when odds.driven then 'driven' else 'as any other' end,
+      'it was moved up against US units', 'fpb-14'
     ),
     (
       6, combat.banzai and not odds.driven and odds.power < odds.guard,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -97,7 +97,7 @@ def attack(of: Attack) -> Procedure:
     alone = scene.conditions.get("mode") == "solitaire"
     decisions = Decisions(dict(of.choices), alone)
     first = yield from counter(of.by[0])
-    at = yield from target(of.at, scene, first.side, decisions)
+    at = yield from target(of.at, scene, first.side, decisions, functools.partial(_declared, of))
     # what forbids the attack does so before anybody places a marker
     support = Support() if of.support is None else of.support
     attacking, defending = told(support.attacker), told(support.defender)
@@ -141,12 +141,21 @@ def ledger(
     )  # fmt: skip
 
 
-def target(at: str, scene: Any, side: str, decisions: Decisions) -> Doing:
+def _declared(of: Attack, at: str) -> Doing:
+    """Whether an attack on this target can be declared."""
+    return (yield from ledger(of, at, [], [], False))[-1].facts["allowed"] is not False
+
+
+def target(at: str, scene: Any, side: str, decisions: Decisions, able: Callable[[str], Doing]) -> Doing:
     """The hex, or under fpb-36 c the one of two units there that is attacked."""
     if scene.named or len(scene.present) < 2 or (yield from reading("fpb-36")) != "c":
         return at
+    options = []
+    for code in scene.present:
+        if (yield from able(f"unit:{code}")):
+            options.append(code)
     one = yield from decisions.one_of(
-        "target", side, "which of the units in the hex is attacked", scene.present, "10.6"
+        "target", side, "which of the units in the hex is attacked", options or scene.present, "10.6"
     )
     return f"unit:{one}"
 
@@ -201,9 +210,9 @@ def apply_result(of: Battle, result: str) -> Doing:
             lost = yield from _opener_routed(of)
             left = [code for code in of.attackers if code not in lost]
             yield from _rout(of, left, of.side, RETREATS[result])
-    landed = yield from _come_ashore(of, result)
+    yield from _pass_reef(of, result)
     if withdrawals and of.defenders:
-        others = [code for code in of.attackers if code not in landed and code not in of.assaulting]
+        others = [code for code in of.attackers if code not in of.assaulting]
         yield from advance(Pursuit(others, of.side, of.hex, withdrawals), of.decisions)
     elif result in ("De", "Ex"):
         yield Tell(Step("8.5", of.hex, "no advance", f"nobody advances after {result}"))
@@ -215,14 +224,13 @@ def _rout(of: Battle, units: Sequence[str], side: str, hexes: int) -> Doing:
     return (yield from rout(Rout(units, side, hexes, "attack", of.alone), of.decisions))
 
 
-def _come_ashore(of: Battle, result: str) -> Doing:
-    """12.2, 12.3: what the assault opened."""
+def _pass_reef(of: Battle, result: str) -> Doing:
+    """12.3: which results open an empty reef (fpb-21)."""
     if not of.reef:
-        return (yield from open_beach(of.hex))
+        return
     exchanged = result == "Ex" and (yield from reading("fpb-21")) == "c"
     if result in ("De", "D2", "D3") or exchanged:
-        return (yield from open_beach(of.hex, reef=True))
-    return []
+        yield from open_beach(of.hex, reef=True)
 
 
 def _attacker_loses(of: Battle) -> Doing:
@@ -286,7 +294,7 @@ def combat_verdict(ruling: Ruling) -> str:
     if answer["allowed"] is None:
         return clauses(f"{what} cannot be summed up", needs_in_words(ruling.needs) if ruling.needs else None)
     if "differential" not in answer:
-        return clauses(what, _waits(answer))
+        return clauses(f"{what} comes to nothing" if "result" in answer else what, _waits(answer))
     sums = f"{what} is at {answer['differential']:+d} on line {answer['line']}, column {answer['column']}"
     if "result" not in answer:
         chances = series(f"{result} {chance}" for result, chance in sorted(answer.get("odds", {}).items()))
@@ -326,7 +334,7 @@ KINDS = [
         answers=COMBAT_ANSWERS,
         verdict=combat_verdict,
         points=(
-            "fpb-1", "fpb-2", "fpb-3", "fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-11", "fpb-15", "fpb-16", "fpb-17", "fpb-18",
+            "fpb-1", "fpb-2", "fpb-3", "fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-11", "fpb-14", "fpb-15", "fpb-16", "fpb-17", "fpb-18",
             "fpb-20", "fpb-21", "fpb-29", "fpb-30", "fpb-31", "fpb-32", "fpb-36", "fpb-37", "fpb-40", "fpb-41", "fpb-42",
         ),
         example='attack: {by: [1/22, 2/22], at: "1404"}',

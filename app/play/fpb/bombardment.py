@@ -21,7 +21,7 @@ from app.play.fpb.attack import (
     target,
 )
 from app.play.fpb.decisions import CombatChoices, Decision, Decisions
-from app.play.fpb.losses import Doing, eliminate, lose_step, open_beach
+from app.play.fpb.losses import Doing, eliminate, lose_step
 from app.play.fpb.retreats import Rout, reading, rout
 from app.play.fpb.support import ENTITLEMENT, MOST, Cup, Markers, Side, other, told, written
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, procedure_kind
@@ -76,7 +76,7 @@ def bombardment(of: Bombardment) -> Procedure:
             proves=False, present=list(scene.present),
         )  # fmt: skip
         side = other(place.side) if place.side else "us"
-    at = yield from target(of.at, scene, side, decisions)
+    at = yield from target(of.at, scene, side, decisions, functools.partial(_declared, side))
     label = yield from _label(at)
     withheld = yield from _aimed(side, label, scene)
     if of.support is None:
@@ -88,17 +88,27 @@ def bombardment(of: Bombardment) -> Procedure:
     yield from _resolve(at, side, scene, decisions, fire, cover)
 
 
+def _tried(side: str, at: str) -> Doing:
+    """The ledger as it is before any marker is drawn."""
+    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers='[{"value": 0}]', defender="[]")
+    return row
+
+
+def _declared(side: str, at: str) -> Doing:
+    return (yield from _tried(side, at)).facts["allowed"] is not False
+
+
 def _wasted(at: str, side: str, scene: Any, fire: list[dict[str, Any]]) -> Doing:
-    """fpb-45 a: markers that may not bombard yet were drawn; the hex has had its bombardment all the same."""
-    ledger = Ask(LEDGER, proves=False, at=at, side=side, markers=written(fire), defender="[]")
-    [*_, row] = yield ledger
-    if row.note != NO_MARKER:
+    """17.1, 18.1: whatever was drawn goes back; the hex has had its bombardment all the same."""
+    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers=written(fire), defender="[]")
+    if row.note != NO_MARKER or any(marker.get("withheld") for marker in fire):
         return False
+    yield from spend(side, "bombardment", fire)
     yield Tell(
-        Step("18.1", row.at, "comes to nothing", "every marker drawn is a naval one, which may not bombard yet", "3"),
-        points=("fpb-45",), attack=0, result="NE", applied="NE",
+        Step("8.1", row.at, "comes to nothing", "no marker that was drawn may bombard"),
+        attack=0, result="NE", applied="NE",
     )  # fmt: skip
-    yield from note_hits(scene.present, scene.conditions.get("phase"))
+    yield from note_hits(row.facts["defenders"], scene.conditions.get("phase"))
     return True
 
 
@@ -149,7 +159,7 @@ def _withheld(fire: list[dict[str, Any]], held: list[dict[str, Any]]) -> list[di
 
 def _chosen(at: str, side: str, held: list[dict[str, Any]], decisions: Decisions) -> Doing:
     """Markers out of those withheld, or out of the cup; and by fpb-35 those of the defender."""
-    [*_, row] = yield Ask(LEDGER, proves=False, at=at, side=side, markers='[{"value": 0}]', defender="[]")
+    row = yield from _tried(side, at)
     if row.facts["allowed"] is False and not (held and row.note == NOBODY):
         raise Refused(row.rule, row.note, row.at)
     if held:
@@ -298,7 +308,6 @@ def _apply(of: Battle, result: str) -> Doing:
                 "deplete", of.side, "the unit beside the hex that loses a step", list(of.attackers), "8.1.3"
             )
             yield from lose_step(code, "8.1.3", "its own side's fire hits it")
-    yield from open_beach(of.hex)
 
 
 KINDS = [

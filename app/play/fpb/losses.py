@@ -80,6 +80,7 @@ def eliminate(code: str, rule: str, why: str) -> Doing:
     yield Change({"unit": code, "eliminated": True})
     if "assaulting" in unit.attributes:
         yield Change({"unit": code, "assaulting": None}, kept=True)
+    yield from leave(unit)
 
 
 def enter(side: str, labels: Sequence[str]) -> Doing:
@@ -93,11 +94,17 @@ def enter(side: str, labels: Sequence[str]) -> Doing:
         yield Change(*effects)
 
 
+def leave(unit: Any) -> Doing:
+    """12.2: what a Japanese unit opens that is gone from where it stood."""
+    if unit.side == "japan" and unit.label is not None:
+        yield from open_beach(unit.label)
+
+
 def open_beach(label: str, reef: bool = False) -> Doing:
     """12.2: an assault boat hex that nobody holds any more becomes a beach, and who assaulted it comes ashore."""
     rows = yield Ask(BOAT, proves=False, label=label)
     if not rows or rows[0].held:
-        return []
+        return
     what = "the reef is passed" if reef else "no Japanese unit is left in the assault boat hex"
     yield Tell(Step("12.2", label, "flips", what))
     yield Change(
@@ -107,4 +114,3 @@ def open_beach(label: str, reef: bool = False) -> Doing:
         yield Tell(Step("12.2", label, "lands", f"{code} comes ashore"))
         yield Change({"unit": code, "at": label, "assaulting": None})
         yield from enter("us", [label])
-    return list(rows[0].landing)

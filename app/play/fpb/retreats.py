@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.play.fpb.decisions import MOST_OPTIONS, Decisions
-from app.play.fpb.losses import Doing, counter, eliminate, enter, lose_step, on_last_step
+from app.play.fpb.losses import Doing, counter, eliminate, enter, leave, lose_step, on_last_step
 from app.play.procedures import Ask, Change, Put, Refused, Tell
 from app.referee.rulings import Step
 
@@ -241,6 +241,7 @@ def _withdraw(of: Rout, code: str, facts: dict[str, Any], wanted: Way | None, de
         yield Tell(Step("8.3", way[-1], "retreats", f"{code} retreats over {', '.join(way)}"))
         yield Change({"unit": code, "at": way[-1]})
         yield from enter(of.side, way)
+        yield from leave(unit)
     lives = True
     if depletes:
         lives = yield from lose_step(code, "8.3", "it could not retreat as far as it had to")
@@ -333,6 +334,7 @@ def _give_way(of: Rout, code: str, plan: dict[str, str], moved: set[str], barred
     yield Change({"unit": code, "at": goal})
     yield Change({"unit": code, "displaced": True}, kept=True)
     yield from enter(of.side, [goal])
+    yield from leave(unit)
 
 
 def _chain(code: str, moved: set[str], barred: set[str]) -> Doing:
@@ -403,10 +405,12 @@ def advance(of: Pursuit, decisions: Decisions) -> Doing:
     for code in (code for code in of.units if code in plan):
         path = next(path for path, _ in open_paths if plan[code] in path)
         entered = path[: path.index(plan[code]) + 1]
+        unit = yield from counter(code)
         yield Tell(Step("8.5", plan[code], "advances", f"{code} advances"))
         yield Change({"unit": code, "at": plan[code]})
         yield Change({"unit": code, "advanced": True}, kept=True)
         yield from enter(of.side, entered)
+        yield from leave(unit)
 
 
 def _advances(units: Sequence[str], goals: Sequence[str]) -> Iterator[dict[str, str]]:

@@ -144,6 +144,7 @@ class Cup:
             self.name, f"support of the {self.purpose}", list(self.pool) if self.known else None, self._kind
         )
         marker = want.found((yield want))
+        assert marker is not None
         if marker in self.pool:
             self.pool.remove(marker)
         return marker
@@ -210,6 +211,8 @@ def placed(attacker: str, banzai: bool, alone: bool, decisions: Decisions) -> Do
     limits = {}
     for role, cup in cups.items():
         yield from cup.look(proves=False)
+        if cup.known:
+            yield from cup.look()
         [*_, row] = yield Ask(ENTITLEMENT, side=cup.side, purpose=cup.purpose, number=None, banzai=banzai)
         limits[role] = row.facts
     numbers = {role: min(limits[role]["least"], len(cup.pool)) for role, cup in cups.items()}
@@ -225,10 +228,7 @@ def placed(attacker: str, banzai: bool, alone: bool, decisions: Decisions) -> Do
     found = {}
     # 16.2.2: the US side first
     for role in sorted(cups, key=lambda role: alone and cups[role].side != "us"):
-        cup = cups[role]
-        if numbers[role]:
-            yield from cup.look()
-        found[role] = yield from cup.take(numbers[role], decisions, role)
+        found[role] = yield from cups[role].take(numbers[role], decisions, role)
     return found
 
 
@@ -306,7 +306,7 @@ KINDS = [
             "returned": "the markers that go back into the cup",
         },
         verdict=_draw_verdict,
-        points=("fpb-6", "fpb-7", "fpb-8", "fpb-9", "fpb-10", "fpb-35", "fpb-45"),
+        points=("fpb-6", "fpb-7", "fpb-9", "fpb-10", "fpb-35", "fpb-45"),
         example="draw: {side: us, for: attack, number: 1, cards: [3]}",
         acts=False,
     )
