@@ -396,7 +396,7 @@ KINDS = [
             "blocked_by": "where it stays because US units bar every way: those that do",
         },
         verdict=_verdict,
-        points=("fpb-12", "fpb-13", "fpb-39", "fpb-46", "fpb-50"),
+        points=("fpb-3", "fpb-4", "fpb-12", "fpb-13", "fpb-28", "fpb-37", "fpb-39", "fpb-46", "fpb-50"),
         example="forced_move: {unit: 1/38}",
         draws="path",
         names_units=("blocked_by",),
