@@ -81,7 +81,12 @@ def _check(units: list[str], facts: dict[str, Any]) -> None:
     if len(set(units)) != len(units):
         raise Refused("11.1", "a unit is named twice")
     if len(units) > facts["limit"]:
-        raise Refused("11.1", f"{counted(facts['limit'], 'rebuild')} and no more")
+        most = (
+            f"{counted(facts['limit'], 'rebuild')} and no more"
+            if facts["limit"]
+            else "nobody may be rebuilt now"
+        )
+        raise Refused("11.1", most)
     if others := [unit for unit in units if unit not in facts["eligible"]]:
         raise Refused("11.1", f"{series(others)} may not be rebuilt")
     if facts["number"] is not None:
