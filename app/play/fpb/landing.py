@@ -118,6 +118,6 @@ KINDS = [
         answers=ANSWERS,
         verdict=_landing_verdict,
         points=("fpb-3", "fpb-4", "fpb-5", "fpb-21", "fpb-22", "fpb-28", "fpb-47", "fpb-48"),
-        example='landing: {unit: 3/22, at: "1404"}',
+        example='landing: {unit: 1/22, at: "1404"}',
     ),
 ]
