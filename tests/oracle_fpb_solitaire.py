@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import itertools
 from fractions import Fraction
 
 from tests.oracle_fpb import Board, Cell, Piece, apart, around, entry, is_zoned
@@ -103,7 +104,7 @@ def demand(
 def is_best_way(board: Board, piece: Piece, goals: frozenset[Cell], path: list[Cell]) -> bool:
     """Whether a way is the beginning of one of the least price to a goal, as far as points and friends allow."""
     price: Price = (0, Fraction(0))
-    for here, goal in zip(path, path[1:], strict=False):
+    for here, goal in itertools.pairwise(path):
         cost = step(board, piece, here, goal)
         if cost is None:
             return False
