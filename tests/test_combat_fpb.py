@@ -14,8 +14,10 @@ from sqlalchemy.engine import Connection
 
 from app.play.dice import read_seed
 from app.play.effects import inverse
-from app.play.games import Deed, act, new_game, open_game
+from app.play.games import act, new_game
+from app.play.log import Deed
 from app.play.procedures import Choose, Draw, Outcome, ProcedureKind, Roll, apply, tried
+from app.play.tables import open_game
 from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Asked

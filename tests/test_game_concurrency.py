@@ -11,7 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from app.play.dice import read_seed
-from app.play.games import Deed, StaleError, Table, act, log, new_game, open_game, undo
+from app.play.games import act, new_game
+from app.play.log import Deed, log
+from app.play.tables import StaleError, Table, open_game
+from app.play.undo import undo
 from app.play.verification import verify
 from app.referee.questions import forms
 from importers.cases import case_of, store_position

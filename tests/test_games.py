@@ -10,25 +10,13 @@ from sqlalchemy.engine import Connection
 
 from app.play.branches import board_at, fork
 from app.play.dice import commitment, number_below, read_seed, rolled
-from app.play.games import (
-    Deed,
-    GameError,
-    NotAllowedError,
-    StaleError,
-    Table,
-    act,
-    delete_game,
-    log,
-    moment,
-    new_game,
-    note,
-    open_game,
-    redo,
-    undo,
-)
+from app.play.games import act, delete_game, new_game
+from app.play.log import Deed, log, moment, note
 from app.play.procedures import Roll
 from app.play.readjudication import readjudicate
 from app.play.records import import_record, write_record
+from app.play.tables import GameError, NotAllowedError, StaleError, Table, open_game
+from app.play.undo import redo, undo
 from app.play.verification import verify
 from app.referee.questions import forms
 from importers.cases import case_of, store_position

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from sqlalchemy.engine import Connection
 
 from app.play.dice import new_seed
-from app.play.games import Table, Tree, moment, new_game, open_game
+from app.play.games import new_game
+from app.play.log import moment
+from app.play.tables import Table, Tree, open_game
 from app.referee.boards import Board
 from db.database import fetched, psycopg_connection
 from db.values import canonical

@@ -17,9 +17,11 @@ from sqlalchemy.engine import Connection
 
 from app.play.dice import read_seed
 from app.play.effects import inverse
-from app.play.games import Deed, Entry, Table, Tree, act, new_game, open_game
+from app.play.games import act, new_game
+from app.play.log import Deed, Entry
 from app.play.procedures import apply
 from app.play.records import write_record
+from app.play.tables import Table, Tree, open_game
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError

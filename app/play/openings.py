@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from app.play.dice import new_seed, read_seed
-from app.play.games import GameError, Table, new_game
+from app.play.games import new_game
+from app.play.tables import GameError, Table
 from db.database import fetched
 from db.games import OBSERVER, REFEREE, Game
 from db.inventory import NotThereError

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
-from app.play.games import GameError, Table, shown_pending
 from app.play.sequence import actions_in
+from app.play.tables import GameError, Table, shown_pending
 from app.referee.questions import kinds_of
 from db.rulesets import read_ruleset
 

@@ -10,8 +10,9 @@ from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
 from app.play.branches import stored
-from app.play.games import GameError, Table, Tree, recorded
+from app.play.games import recorded
 from app.play.procedures import Action, ProcedureKind, apply, tried
+from app.play.tables import GameError, Table, Tree
 from app.referee.questions import kinds_of
 from app.referee.rulings import Asked, RulingError, contested_points
 from db import SightlineError

@@ -23,7 +23,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from app.play.games import GameError, Table, check_name, open_game, seats
+from app.play.tables import GameError, Table, check_name, open_game, seats
 from app.play.verification import verify
 from db.database import fetched
 from db.games import DICE, Game, Seat

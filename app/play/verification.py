@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from app.play.dice import SERVER, commitment, rolled
-from app.play.games import Table, Tree
 from app.play.procedures import Roll
+from app.play.tables import Table, Tree
 from db.database import fetched, psycopg_connection
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.play.actions import actions_of
 from app.play.effects import SUBJECTS, after
-from app.play.games import awaited
+from app.play.tables import awaited
 from app.referee import words
 from app.referee.rulings import Ruling, Step
 from db.values import canonical

@@ -16,7 +16,8 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from app.play.games import NoGameError, Table, log, open_game, shown_pending
+from app.play.log import log
+from app.play.tables import NoGameError, Table, open_game, shown_pending
 from app.play.words import sentence
 from db.database import connection_apart, psycopg_connection
 from db.settings import Settings

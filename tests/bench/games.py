@@ -12,7 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from app.play.dice import read_seed
-from app.play.games import Deed, Table, act, moment, new_game, open_game
+from app.play.games import act, new_game
+from app.play.log import Deed, moment
+from app.play.tables import Table, open_game
 from db.database import fetched
 from tests.bench import BenchError, Measure
 

@@ -9,27 +9,14 @@ from typing import Any
 import click
 
 from app.play.branches import board_at, fork, position_at
-from app.play.games import (
-    Deed,
-    Entry,
-    NotAllowedError,
-    Table,
-    abandon,
-    act,
-    acting,
-    delete_game,
-    games,
-    log,
-    note,
-    open_game,
-    redo,
-    seats,
-    undo,
-)
+from app.play.games import abandon, act, acting, delete_game
+from app.play.log import Deed, Entry, log, note
 from app.play.openings import begin
 from app.play.prospects import actions_now, legal
 from app.play.readjudication import checked_policy, readjudicate
 from app.play.records import import_record, write_record
+from app.play.tables import NotAllowedError, Table, games, open_game, seats
+from app.play.undo import redo, undo
 from app.play.verification import verify
 from app.play.words import event_line, event_lines, known_so_far, moment_in_words, sentence, waiting_in_words
 from app.referee.rulings import Step

@@ -18,14 +18,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.play import games
+from app.play import games, log, tables
+from app.play import undo as taking_back
 from app.play.branches import board_at, fork
 from app.play.branches import position_at as moment_of
-from app.play.games import Deed, Entry, GameError, Table, open_game
+from app.play.log import Deed, Entry
 from app.play.openings import LONGEST_NAME, begin
 from app.play.prospects import actions_now, legal
 from app.play.readjudication import checked_policy, readjudicate
 from app.play.records import import_record, write_record
+from app.play.tables import GameError, Table, open_game
 from app.play.verification import verify
 from app.play.words import sentence
 from app.web.api import PREFIX, problems
@@ -393,11 +395,11 @@ class RulingOfMoment(BaseModel):
 def list_games(query: GamesQuery) -> Response:
     """Games with where they stand, the latest first."""
     connection = database()
-    found = games.games(connection, query.ruleset, page=query.page, per_page=query.per_page)
+    found = tables.games(connection, query.ruleset, page=query.page, per_page=query.per_page)
     return flask.jsonify(
         {
             "games": [table.as_dict() for table in found],
-            "total": games.count_games(connection, query.ruleset),
+            "total": tables.count_games(connection, query.ruleset),
             "page": query.page,
             "per_page": query.per_page,
         }
@@ -410,7 +412,7 @@ def one_game(path: GameName) -> Response:
     connection = database()
     table = open_game(connection, path.name)
     known_version(table.version)
-    told = {"seats": games.seats(connection, table), "actions": actions_now(table)}
+    told = {"seats": tables.seats(connection, table), "actions": actions_now(table)}
     return flask.jsonify(table.as_dict() | told)
 
 
@@ -420,7 +422,7 @@ def events(path: GameName, query: EventsQuery) -> Response:
     connection = database()
     table = open_game(connection, path.name)
     last = min(query.first + query.limit - 1, query.last or LAST_NUMBER, table.events)
-    told = [_told(table, event) for event in games.log(connection, table, first=query.first, last=last)]
+    told = [_told(table, event) for event in log.log(connection, table, first=query.first, last=last)]
     following = last + 1 if query.first <= last < table.events else None
     return flask.jsonify({"events": told, "total": table.events, "next": following})
 
@@ -430,7 +432,7 @@ def one_event(path: EventNumber) -> Response:
     """One event, with every rule that made it, its dice and what it changed."""
     connection = database()
     table = open_game(connection, path.name)
-    return flask.jsonify(_told(table, games.event_tree(connection, table, _number(table, path.number))))
+    return flask.jsonify(_told(table, log.event_tree(connection, table, _number(table, path.number))))
 
 
 @api.get(
@@ -562,7 +564,7 @@ def delete_game(path: GameName, header: WriteHeader) -> Response:
     """Delete a game with its whole log."""
     with _writing() as connection:
         table = open_game(connection, path.name, writing=True)
-        games.refuse_stale(connection, table, None, _seen(table))
+        tables.refuse_stale(connection, table, None, _seen(table))
         games.delete_game(connection, table.name)
     return Response(status=204)
 
@@ -600,7 +602,7 @@ def undo(path: GameName, header: KeyHeader, body: UndoBody) -> Response:
     """Take back the last events that stand; they stay in the log, struck out."""
     with _writing() as connection:
         table = open_game(connection, path.name, writing=True)
-        entry = games.undo(
+        entry = taking_back.undo(
             connection,
             table.name,
             actor=body.actor or REFEREE,
@@ -619,7 +621,7 @@ def redo(path: GameName, header: KeyHeader, body: DoneBy) -> Response:
     """Do again what the last undo took back, where nothing has been done since."""
     with _writing() as connection:
         table = open_game(connection, path.name, writing=True)
-        entry = games.redo(
+        entry = taking_back.redo(
             connection,
             table.name,
             actor=body.actor or REFEREE,
@@ -664,9 +666,9 @@ def branch_off(path: GameName, body: ForkBody) -> Response:
 def note(path: GameName, body: NoteBody) -> Response:
     """Say something of an event, which itself stays as it is; the event comes back with all that was said of it."""
     with _writing() as connection:
-        games.note(connection, path.name, body.event, body.text, author=body.author, ruling=body.ruling)
+        log.note(connection, path.name, body.event, body.text, author=body.author, ruling=body.ruling)
         table = open_game(connection, path.name)
-        told = _told(table, games.event_tree(connection, table, body.event))
+        told = _told(table, log.event_tree(connection, table, body.event))
     answer = flask.jsonify(told)
     answer.status_code = 201
     return answer
