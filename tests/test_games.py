@@ -12,13 +12,14 @@ from app.play.branches import board_at, fork
 from app.play.dice import commitment, number_below, read_seed, rolled
 from app.play.games import act, delete_game, new_game
 from app.play.log import Deed, log, moment, note
+from app.play.openings import begin
 from app.play.procedures import Roll
 from app.play.readjudication import readjudicate
 from app.play.records import import_record, write_record
 from app.play.tables import GameError, NotAllowedError, StaleError, Table, open_game
 from app.play.undo import redo, undo
 from app.play.verification import verify
-from app.referee.questions import forms
+from app.referee.questions import forms, kinds_of
 from importers.cases import case_of, store_position
 from tests.test_play import BOARD, digest, tree
 
@@ -317,3 +318,47 @@ def test_a_game_is_ruled_again_and_nothing_is_rewritten(connection: Connection, 
     [difference] = readjudicate(connection, table)
     assert (difference.number, difference.what) == (2, "answer")
     assert difference.now["next"]["phase"] == "movement"
+
+
+# Set-up
+
+
+def test_what_nobody_decides_is_set_up_by_itself(connection: Connection) -> None:
+    table = begin(connection, "scenario:engebi", name="engebi-1", seed="x")
+    assert table.events == 1, "the boats are a choice"
+    offered = actions(connection, "engebi-1")
+    boats = next(one for one in offered if one["action"] == "assault_boats")
+    entry = act(connection, "engebi-1", Deed("assault_boats", boats["arguments"], "us"))
+    assert [event["action"] for event in entry.followed] == ["placement"] * 3
+    assert all(event["rolls"][0]["from"].startswith("server") for event in entry.followed)
+    placed = tree(connection, table.position_id)["units"]
+    assert all("at" in unit for unit in placed.values() if unit["side"] == "japan")
+    undo(connection, "engebi-1", events=2)
+    again = act(connection, "engebi-1", Deed("placement", entry.followed[1]["arguments"], "referee"))
+    assert len(again.followed) == 1
+
+
+def test_a_table_that_rolls_for_itself_sets_up_by_hand(connection: Connection) -> None:
+    begin(connection, "scenario:engebi", name="engebi-1", dice="typed")
+    boats = next(one for one in actions(connection, "engebi-1") if one["action"] == "assault_boats")
+    assert act(connection, "engebi-1", Deed("assault_boats", boats["arguments"], "us")).followed == ()
+    deed = Deed("placement", {"island": "engebi", "row": 1}, "referee")
+    entry = act(connection, "engebi-1", deed)
+    assert entry.pending is not None
+    assert entry.pending["prompt"]["roll"] == "1d6"
+    with pytest.raises(GameError, match="waits for the roll 1d6"):
+        undo(connection, "engebi-1")
+    with pytest.raises(GameError, match="shows 1 to 6, never 7"):
+        act(connection, "engebi-1", Deed("answer", {"rolls": [7]}, "referee"))
+    entry = act(connection, "engebi-1", Deed("answer", {"rolls": [3]}, "referee"))
+    assert entry.event is not None
+    assert entry.event["rolls"][0]["from"] == "typed"
+
+
+def actions(connection: Connection, name: str) -> list[dict[str, Any]]:
+    kind = kinds_of("fpb")["legal"]
+    asked = open_game(connection, name).asked(connection)
+    found: list[dict[str, Any]] = kind.rule(asked, kind.arguments.model_validate({"side": "us"})).answer[
+        "actions"
+    ]
+    return found

@@ -51,6 +51,10 @@ class Played:
     record: str | None = None
     """Of a game that broke a promise: its record, as far as it came."""
 
+    def as_dict(self) -> Tree:
+        told: Tree = {"game": self.n, "events": self.events, "actions": dict(self.actions)}
+        return told if self.problem is None else told | {"problem": self.problem}
+
 
 Start = Callable[[Connection, str, bytes], Table]
 """Begins a game of that name with that seed."""

@@ -29,7 +29,8 @@ from app.play.procedures import (
     ProcedureKind,
     tried,
 )
-from app.play.sequence import refusal
+from app.play.sequence import SET_UP, refusal
+from app.play.setup import is_decided, procedure_of, steps_left
 from app.play.tables import (
     GameError,
     NotAllowedError,
@@ -117,8 +118,30 @@ def new_game(
 def act(connection: Connection, name: str, deed: Deed) -> Entry:
     """Do something in a game: tried, and if the rules allow it applied and written down.
 
-    In the caller's transaction, which is to be committed before the answer is given.
+    In the caller's transaction, which is to be committed before the answer is given. During the set-up of a
+    scenario the steps that follow and that nobody decides are done at once.
     """
+    entry = _act(connection, name, deed)
+    if entry.event is None or entry.repeated or entry.event.get("phase", {}).get("phase") != SET_UP:
+        return entry
+    return dataclasses.replace(entry, followed=set_up_further(connection, name))
+
+
+def set_up_further(connection: Connection, name: str) -> tuple[Tree, ...]:
+    """The steps of a set-up up to the next choice, with the server's dice; the events that they made."""
+    made: list[Tree] = []
+    while (table := open_game(connection, name)).dice == "server" and table.pending is None:
+        left = steps_left(connection, table)
+        if not left or not is_decided(left[0]):
+            break
+        entry = _act(connection, name, Deed(procedure_of(left[0]), left[0].get("arguments", {}), REFEREE))
+        if entry.event is None:
+            break
+        made.append(entry.event)
+    return tuple(made)
+
+
+def _act(connection: Connection, name: str, deed: Deed) -> Entry:
     table = open_game(connection, name, writing=True)
     if (again := repeated(connection, table, deed)) is not None:
         return again

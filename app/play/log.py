@@ -57,6 +57,8 @@ class Entry:
     pending: Tree | None = None
     repeated: bool = False
     """Whether the request was answered before."""
+    followed: tuple[Tree, ...] = ()
+    """Events that came by themselves after it, in the set-up of a scenario."""
 
     def as_dict(self) -> Tree:
         told: Tree = {"game": self.game, "number": self.number}
@@ -66,6 +68,8 @@ class Entry:
             told["pending"] = self.pending
         if self.repeated:
             told["repeated"] = True
+        if self.followed:
+            told["followed"] = list(self.followed)
         return told
 
 

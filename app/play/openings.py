@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from app.play.dice import new_seed, read_seed
-from app.play.games import new_game
-from app.play.tables import GameError, Table
+from app.play.games import new_game, set_up_further
+from app.play.tables import GameError, Table, open_game
 from db.database import fetched
 from db.games import OBSERVER, REFEREE, Game
 from db.inventory import NotThereError
@@ -74,7 +74,8 @@ def begin(
         raise GameError("There is a game of that name already.", "Give this one another name.") from error
     if made is not None:
         fetched(connection, "delete from position where id = :id returning 1", {"id": made})
-    return table
+        set_up_further(connection, table.name)
+    return open_game(connection, table.name)
 
 
 def _opening(scenario: Scenario) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from db.maps import Map
 from db.rulesets import CODES
 from db.values import canonical
 from importers.documents import Problems, read_document
-from importers.map_reading import read_map
+from importers.map_formats import read_root
 from importers.map_writing import write_yaml
 from importers.maps import load_draft, store_map
 
@@ -290,7 +290,7 @@ def _map(connection: Connection, record: Record) -> int:
             )
         return there
     problems = Problems()
-    draft = read_map(read_document(record.map, f"map {name}", problems), record.header["Ruleset"], problems)
+    draft = read_root(read_document(record.map, f"map {name}", problems), problems)
     problems.raise_if_any()
     assert draft is not None
     draft.name = name

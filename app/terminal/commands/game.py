@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+from sqlalchemy.engine import Connection
 
 from app.play.branches import board_at, fork, position_at
+from app.play.fuzz import fuzz
 from app.play.games import abandon, act, acting, delete_game
 from app.play.log import Deed, Entry, log, note
 from app.play.openings import begin
@@ -20,7 +23,7 @@ from app.play.undo import redo, undo
 from app.play.verification import verify
 from app.play.words import event_line, event_lines, known_so_far, moment_in_words, sentence, waiting_in_words
 from app.referee.rulings import Step
-from app.referee.words import step_in_words
+from app.referee.words import counted, step_in_words
 from app.terminal.caution import confirm, refuse_overwriting
 from app.terminal.counters import print_counters
 from app.terminal.database import asking, writing
@@ -32,6 +35,7 @@ from db.games import DICE, REFEREE
 from db.rulesets import CODES
 from importers.documents import resolved
 from importers.map_writing import flow
+from importers.scenarios import scenarios
 
 STANDS = ("illegal_stood", "overruled")
 WRITTEN = Written()
@@ -723,6 +727,8 @@ def _tell_entry(entry: Entry, table: Table, as_json: bool) -> None:
         out.print(event_line(table.ruleset, entry.event), markup=False, style="bold")
         for line in event_lines(table.ruleset, entry.event):
             out.print(f"  {line}", markup=False)
+        for event in entry.followed:
+            out.print(event_line(table.ruleset, event), markup=False)
         _tell_now(table)
     elif entry.pending is not None:
         out.print(f"{entry.pending['action']} {waiting_in_words(entry.pending)}", markup=False, style="bold")
@@ -761,6 +767,72 @@ def _tell_refusal(refused: NotAllowedError, as_json: bool) -> None:
         out.print(f"  {step_in_words(told)}", markup=False)
     if refused.remedy:
         say(refused.remedy)
+
+
+@game_group.command("fuzz")
+@click.argument("source", metavar="RULESET|SCENARIO|POSITION")
+@click.option(
+    "--games",
+    "number",
+    type=click.IntRange(1, 100_000),
+    default=10,
+    show_default=True,
+    help="Of each scenario.",
+)
+@click.option(
+    "--seed", default="1", show_default=True, metavar="TEXT", help="Another text plays other games."
+)
+@click.option(
+    "--option", "options", type=Setting(), multiple=True, metavar="NAME=VALUE",
+    help="What players choose before a scenario begins; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--folder", type=click.Path(file_okay=False, path_type=Path), default=".", show_default=True,
+    help="Where the record of a game that breaks a promise is written.",
+)  # fmt: skip
+@JSON
+def fuzz_games(
+    source: str, number: int, seed: str, options: tuple[tuple[str, str], ...], folder: Path, as_json: bool
+) -> None:
+    """Play random legal actions to the end of the game, again and again, and check every promise of the log.
+
+    No crash, no side without a legal action, no game without an end; what is done and taken back is nothing; the log
+    applied again gives the same digests. Nothing is kept. A game that breaks a promise is written as a record that
+    `sightline game import` reads. Exit status 1: there was one.
+
+    \b
+    Examples:
+      sightline game fuzz angaur --games 20 --option mode=solitaire
+      sightline game fuzz fpb --games 5 --seed tuesday
+    """
+    sources = list(scenarios(source)) if source in CODES else [source]
+    chosen = {option: resolved(value) for option, value in options}
+    played: list[dict[str, Any]] = []
+    broken = 0
+    with asking() as connection, progress("playing") as tick:
+        for one in sources:
+            start = functools.partial(_begin, one, chosen)
+            for game in fuzz(connection, start, number, seed):
+                tick(len(played) + 1, number * len(sources))
+                played.append({"from": one, **game.as_dict()})
+                if game.problem is not None:
+                    broken += 1
+                    path = folder / f"fuzz-{one}-{seed}-{game.n}.txt"
+                    path.write_text(game.record or "")
+                    say(f"{one}, game {game.n}: {game.problem} ({path})")
+    if as_json:
+        print_json(played)
+    else:
+        events = sum(game["events"] for game in played)
+        out.print(
+            f"{counted(len(played), 'game')}, {counted(events, 'event')}, {broken} broken", markup=False
+        )
+    if broken:
+        raise SystemExit(1)
+
+
+def _begin(source: str, options: dict[str, Any], connection: Connection, name: str, seed: bytes) -> Table:
+    return begin(connection, source, name=name, seed=seed.hex(), options=options)
 
 
 COMMANDS = [game_group]

@@ -1,0 +1,66 @@
+"""Random play in small: games of fpb to their end, with every promise of the log checked; more with `SIGHTLINE_FUZZ=500`."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from app.play import fuzz as playing
+from app.play.fuzz import Played, fuzz
+from app.play.openings import begin
+from app.play.records import import_record
+from app.play.tables import Table
+from app.play.verification import verify
+
+GAMES = int(os.environ.get("SIGHTLINE_FUZZ", "2"))
+
+
+def played(connection: Connection, scenario: str, mode: str, games: int, seed: str = "tests") -> list[Played]:
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex(), options={"mode": mode})
+
+    return list(fuzz(connection, start, games, seed))
+
+
+@pytest.mark.parametrize("mode", ["solitaire", "two_player"])
+@pytest.mark.parametrize("scenario", ["angaur", "engebi"])
+def test_random_games_keep_every_promise_and_end(connection: Connection, scenario: str, mode: str) -> None:
+    games = played(connection, scenario, mode, GAMES)
+    assert [(game.n, game.problem) for game in games if game.problem] == []
+    assert all(game.actions["end_phase"] >= 12 for game in games), "a game turn has twelve phases"
+    assert connection.scalar(sa.text("select count(*) from game")) == 0, "nothing is kept"
+
+
+@pytest.mark.parametrize("scenario", ["eniwetok", "parry", "guam", "tinian"])
+def test_the_other_islands_begin(connection: Connection, scenario: str) -> None:
+    table = begin(connection, f"scenario:{scenario}", name="x", seed="tests")
+    assert table.house
+    assert verify(connection, table).ok
+
+
+def test_the_same_seed_plays_the_same_games(connection: Connection) -> None:
+    one, two = (played(connection, "engebi", "solitaire", 1, "same") for _ in range(2))
+    assert one == two
+
+
+def test_a_broken_promise_is_told_with_its_record(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "inverse", lambda changes: changes[:0])
+    [game] = played(connection, "engebi", "solitaire", 1)
+    assert game.problem is not None
+    assert "taken back, leaves something behind" in game.problem
+    assert game.record is not None
+    assert verify(connection, import_record(connection, game.record, name="broken")).ok
+
+
+def test_a_game_that_does_not_end_is_told(connection: Connection) -> None:
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, "scenario:engebi", name=name, seed=dice.hex())
+
+    [game] = list(fuzz(connection, start, 1, "x", most=5))
+    assert game.problem is not None
+    assert "has not ended after 5 actions" in game.problem
