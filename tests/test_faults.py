@@ -5,7 +5,7 @@ Real processes over loopback. A few rounds are part of every run; `SIGHTLINE_FAU
 
 from __future__ import annotations
 
-import contextlib
+import http.client
 import json
 import os
 import random
@@ -52,8 +52,7 @@ class House:
         wait_until(server.answers, PATIENCE)
         return server
 
-    def kill(self) -> None:
-        victim = self.dice.choice(VICTIMS)
+    def kill(self, victim: str) -> None:
         if victim == "backend":
             victim = victim if self._kill_backend() else "web"
         if victim == "postmaster":
@@ -67,17 +66,19 @@ class House:
         self.killed[victim] += 1
 
     def _kill_backend(self) -> bool:
-        with (
-            contextlib.suppress(psycopg.Error),
-            psycopg.connect(self.cluster.url(), autocommit=True) as connection,
-        ):
-            pids = connection.execute(
-                "select pid from pg_stat_activity where application_name = 'sightline' and pid <> pg_backend_pid()"
-            ).fetchall()
-            if pids:
-                os.kill(self.dice.choice(pids)[0], signal.SIGKILL)
-                return True
-        return False
+        """One of those that the web process talks to; none may be left from a kill just before."""
+        try:
+            with psycopg.connect(self.cluster.url(), autocommit=True) as connection:
+                pids = connection.execute(
+                    "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+                ).fetchall()
+        except psycopg.Error:
+            # still recovering from the last one
+            return False
+        if not pids:
+            return False
+        os.kill(self.dice.choice(pids)[0], signal.SIGKILL)
+        return True
 
     def end(self) -> None:
         if self.server.process.poll() is None:
@@ -126,7 +127,7 @@ class Client(threading.Thread):
                 # the database has gone for the moment: anything else is a fault
                 if error.code not in (500, 502, 503):
                     raise
-            except (OSError, ValueError):
+            except (OSError, ValueError, http.client.HTTPException):
                 pass
             else:
                 return
@@ -145,9 +146,9 @@ def test_nothing_acknowledged_is_lost_or_done_twice() -> None:
             clients = [Client(house, n, stop) for n in range(CLIENTS)]
             for client in clients:
                 client.start()
-            for _ in range(ROUNDS):
-                time.sleep(dice.uniform(0.02, 0.4))
-                house.kill()
+            for n in range(ROUNDS):
+                time.sleep(dice.uniform(0.05, 0.9))
+                house.kill(VICTIMS[n % len(VICTIMS)])
             wait_until(house.server.answers, PATIENCE)
             stop.set()
             for client in clients:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from tests.conftest import ROOT, Databases
 
 SEED = ("--seed", "a game for tests")
 SET_UP = [name for name in actions_in("fpb", Moment()) if name in actions_of("fpb")]
-needs_attack = pytest.mark.skipif("attack" not in actions_of("fpb"), reason="fpb has no attack yet")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,8 @@ def test_what_happened_is_told_like_a_ruling(game: CommandLine) -> None:
     assert data["event"]["verdict"] == "The movement phase begins"
     assert data["now"] == {"turn": 1, "phase": "movement", "active": "us"}
     # now it is somebody's phase, and that side is meant where nobody is named
-    assert game("game", "act", "tanaro", "end_phase", "--json").json["event"]["actor"] == "us"
+    stood = game("game", "act", "tanaro", "end_phase", "--stands", "illegal_stood", "--json").json
+    assert stood["event"]["actor"] == "us"
 
 
 def test_what_the_rules_do_not_allow_is_told_with_its_rule_and_ends_with_1(game: CommandLine) -> None:
@@ -200,7 +201,6 @@ def test_a_request_with_the_same_key_is_done_once(game: CommandLine) -> None:
     assert game("game", "redo", "tanaro", "--key", "k3", "--json").json["repeated"]
 
 
-@needs_attack
 def test_an_action_that_lacks_a_roll_waits_for_it(sightline: CommandLine) -> None:
     sightline("game", "new", "tanaro-assault", "--name", "tanaro", "--dice", "typed")
     march = '{effects: [{unit: 1/161, at: "0914"}, {conditions: {turn: 1, phase: combat, active: us}}]}'
@@ -222,6 +222,19 @@ def test_an_action_that_lacks_a_roll_waits_for_it(sightline: CommandLine) -> Non
     assert done.lines[0].startswith("4 us attack: The attack on 1014")
     assert "  rolled 1d6 for the attack: 5 (typed)" in done.lines
     assert sightline("game", "verify", "tanaro").status == 0
+
+
+def test_every_action_of_a_scenario_is_told_in_a_sentence_of_its_own(sightline: CommandLine) -> None:
+    sightline("game", "new", "angaur", "--name", "angaur", "--seed", "x")
+    for _ in range(10):
+        first = sightline("game", "legal", "angaur", "--json").json["actions"][0]
+        told = sightline("game", "act", "angaur", first["action"], json.dumps(first["arguments"]))
+        assert told.status == 0, told.err
+    log = sightline("game", "log", "angaur", "--json").json
+    assert {"assault_boats", "placement", "end_phase", "landing"} <= {event["action"] for event in log}
+    # told key by key, an answer says whether it is allowed
+    assert [event["verdict"] for event in log if "allowed" in event["verdict"]] == []
+    assert sightline("game", "verify", "angaur").status == 0
 
 
 # Looking and taking back
@@ -272,9 +285,19 @@ def test_a_moment_can_be_looked_at_and_asked(game: CommandLine) -> None:
     refused(game("game", "at", "tanaro", "--ask", "range"), "no mapping")
 
 
-def test_what_may_be_done_now_is_told(game: CommandLine) -> None:
-    assert game("game", "legal", "tanaro").lines[0] == "now: set up"
-    assert "end_phase" in game("game", "legal", "tanaro", "--json").json["names"]
+def test_what_may_be_done_now_can_be_entered_as_it_stands(sightline: CommandLine) -> None:
+    sightline("game", "new", "tanaro-assault", "--name", "tanaro")
+    conditions = "{effects: [{conditions: {turn: 2, phase: movement, active: us}}]}"
+    sightline("game", "act", "tanaro", "set", conditions, "--note", "here we begin")
+    told = sightline("game", "legal", "tanaro", "--unit", "1/161", "--json").json
+    assert {"move", "end_phase"} <= set(told["names"])
+    offered = [one for one in told["actions"] if one["action"] == "move"]
+    assert offered
+    [line, *_] = [line for line in sightline("game", "legal", "tanaro").lines if line.startswith("move ")]
+    action, _, arguments = line.partition(" ")
+    assert sightline("game", "act", "tanaro", action, arguments).status == 0
+    refused(sightline("game", "legal", "tanaro", "--unit", "9/9"), "9/9")
+    refused(sightline("game", "legal", "tanaro", "--side", "germany"), "germany")
 
 
 def test_a_game_is_branched_off_and_deleted(game: CommandLine) -> None:
@@ -316,6 +339,13 @@ def test_a_game_is_ruled_again(game: CommandLine) -> None:
         connection.execute(sa.text("alter table event disable trigger immutable"))
         connection.execute(sa.text("update event set answer = '{}' where number = 2"))
     refused(game("game", "readjudicate", "tanaro"), "1 event of 2", "event 2, end_phase: answer", status=1)
+
+
+def test_a_title_of_two_lines_breaks_no_record(sightline: CommandLine, tmp_path: Path) -> None:
+    sightline("game", "new", "tanaro-assault", "--name", "tanaro", "--title", "East\nand west")
+    file = tmp_path / "tanaro.txt"
+    assert sightline("game", "export", "tanaro", file).status == 0
+    assert sightline("game", "import", file, "--name", "copy", "--json").json["title"] == "East and west"
 
 
 def test_a_record_goes_to_a_file_and_comes_back(game: CommandLine, tmp_path: Path) -> None:

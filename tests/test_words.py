@@ -78,6 +78,65 @@ VERDICTS: dict[str, list[str]] = {
     "fpb-8.0-d": [
         "It is the combat phase of us; next comes mobile movement of us",
     ],
+    "fpb-12.0-a": [
+        "Assault boats in 1301; 1301 at once a landing beach",
+        "No assault boats in 1201: jungle without a road",
+    ],
+    "fpb-11.2-b": [
+        "T lands in 1101; it goes on to 1201; 3 points spent",
+        "T may not land in 1101: it must go on to a free hex",
+    ],
+    "fpb-11.2-untold": [
+        "It is not known whether A may land in 1501; needs the game turn (rule 11.2)",
+        "How many may be rebuilt is not known: the island is not told",
+        "The game turn is not told, and so not which comes next",
+        "Landing beaches open in 1301",
+    ],
+    "fpb-11.1-b": [
+        "Rebuilt: A and B",
+        "2 rebuilds, of A, B and C: to be chosen",
+        "No rebuild: D may not be rebuilt",
+    ],
+    "fpb-19.0-a": [
+        "row 2 is placed in 1303, after 2 rolls for taken hexes",
+        "row 1-2-8 is placed by die: 1303 2/5 and 1404 3/5",
+    ],
+    "fpb-18.4-a": [
+        "A is not placed: a Japanese unit is there",
+    ],
+    "fpb-18.3-a": [
+        "The US side wins",
+        "Nobody has won yet; not captured: 1 hex: 1601",
+    ],
+    "fpb-18.2-e": [
+        "The Japanese win: -2 victory points",
+    ],
+    "fpb-4.1-end": [
+        "Game turn 4 begins",
+        "The game is over; the US side wins",
+        "What was done in the player turn is forgotten",
+    ],
+    "fpb-16.1-d": [
+        "A moves to 1505 for 0.5 points: it marches for the nearest airstrip hex",
+        "B moves, and the US player chooses how",
+        "It is not known whether C moves; needs terrain_key (rule 5.4)",
+    ],
+    "fpb-16.1-e": [
+        "B stays: every way is barred, and a US unit is beside it",
+    ],
+    "fpb-16.2-a": [
+        "Must attack: A on 1105 and E and F on 1905",
+        "No attack must be made",
+        "No attacks by principle: two players attack as they like",
+    ],
+    "fpb-12.1-must": [
+        "The phase cannot end: a unit waits in the sea for every boat in a held hex",
+        "Nothing is left that must be done",
+        "us has 1 action now",
+    ],
+    "fpb-4.1-b": [
+        "T has no action now",
+    ],
     "fpb-6.1-e": [
         "T may move to 2311 for 4 points; 3 left",
         "It is not known whether T may move to 2310; needs terrain_key (rule 5.4)",
@@ -337,6 +396,18 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "draw": ("The US side has", "Japan draws nothing"),
         "retreat": ("U retreats 1 hex, to", "U cannot retreat", "if it displaces", "goes off the map"),
         "fortified": (r"near is fortified by", "is not fortified", "not known whether near is fortified"),
+        "assault_boats": ("Assault boats in", "No assault boats in"),
+        "open_beaches": ("Landing beaches open in",),
+        "landing": ("T lands in", "may not land in", "not known whether A may land"),
+        "rebuild": ("Rebuilt: A", "No rebuild", "How many may be rebuilt is not known"),
+        "placement": ("is placed in", "is not placed", "is placed by die"),
+        "victory": ("The US side wins", "The Japanese win", "Nobody has won yet"),
+        "end_player_turn": ("What was done in the player turn",),
+        "end_turn": ("Game turn 4 begins", "The game is over", "The game turn is not told"),
+        "forced_move": ("A moves to", "B stays", "not known whether C moves"),
+        "forced_attacks": ("Must attack", "No attack must be made", "No attacks by principle"),
+        "duties": ("The phase cannot end", "Nothing is left that must be done"),
+        "legal": ("us has 1 action now", "T has no action now"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }
     assert patterns.keys() == {kind.name for kind in kinds()}

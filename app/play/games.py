@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.engine import Connection
@@ -259,11 +260,24 @@ def no_game(connection: Connection, name: str) -> NoGameError:
     return NoGameError(f"There is no game {name!r}.", remedy)
 
 
-def games(connection: Connection, ruleset: str | None = None) -> list[Table]:
-    """All games, the latest first."""
+def games(
+    connection: Connection, ruleset: str | None = None, *, page: int = 1, per_page: int | None = None
+) -> list[Table]:
+    """The games, the latest first: all of them, or a page."""
     where = "where game.ruleset = :ruleset" if ruleset else ""
-    given = {"ruleset": ruleset} if ruleset else {}
-    return [_table(row) for row in fetched(connection, f"{GAMES} {where} order by game.id desc", given)]
+    given: Tree = {"ruleset": ruleset} if ruleset else {}
+    part = ""
+    if per_page is not None:
+        part = " limit :most offset :before"
+        given |= {"most": per_page, "before": (page - 1) * per_page}
+    query = f"{GAMES} {where} order by game.id desc{part}"
+    return [_table(row) for row in fetched(connection, query, given)]
+
+
+def count_games(connection: Connection, ruleset: str | None = None) -> int:
+    """How many games there are."""
+    query = sa.select(sa.func.count()).select_from(Game)
+    return connection.scalar(query.where(Game.ruleset == ruleset) if ruleset else query) or 0
 
 
 # Beginning.
@@ -725,8 +739,10 @@ def _written(connection: Connection, table: Table, deed: Deed, said: Tree) -> En
             event = _append(connection, table, actor, action, said, deed)
             _check_position(connection, table)
     except sa.exc.DBAPIError as error:
-        message = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
-        raise GameError(f"It cannot be set: {message}.") from error
+        if not isinstance(error.orig, psycopg.errors.NoDataFound | psycopg.DataError | psycopg.IntegrityError):
+            # the server has gone, not the referee's words wrong
+            raise
+        raise GameError(f"It cannot be set: {error.orig.diag.message_primary}.") from error
     return Entry(table.name, event["number"], event=event)
 
 

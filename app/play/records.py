@@ -73,7 +73,7 @@ def write_record(connection: Connection, name: str) -> str:
 def _header(connection: Connection, table: Table) -> list[str]:
     told = {
         "Game": table.name,
-        "Title": table.title,
+        "Title": " ".join(table.title.split()),
         "Ruleset": table.ruleset,
         "Map": table.map,
         "Scenario": table.scenario,

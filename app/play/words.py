@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.play.actions import actions_of
-from app.play.effects import SUBJECTS
+from app.play.effects import SUBJECTS, after
 from app.play.games import awaited
 from app.referee import words
 from app.referee.rulings import Ruling, Step
@@ -26,12 +26,12 @@ UNTOLD = ("allowed", "pending", "effects", "after")
 
 def ruling_of(ruleset: str, event: Tree) -> Ruling:
     """An event as the ruling that it was."""
-    action = event["action"]
+    action, effects = event["action"], event.get("effects", [])
     return Ruling(
         ruleset=ruleset,
         kind=action,
         question={action: event.get("arguments", {})},
-        answer=event.get("answer", {}),
+        answer={**event.get("answer", {}), "effects": effects, "after": after(effects)},
         steps=[
             Step(step["rule"], step.get("at"), step["effect"], step["note"], step.get("clause"))
             for step in event.get("steps", ())

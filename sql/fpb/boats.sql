@@ -181,13 +181,14 @@ as $$
         where position.id = state.position_id and marker.id is not null
       ) as placed,
       -- 18.1: while the island is set up, nobody of them is on the map yet
-      state.conditions ->> 'phase' is null and state.conditions ->> 'turn' is null and exists (
+      state.conditions ->> 'phase' is null and exists (
         select
         from public.unit
         where unit.position_id = state.position_id
           and unit.side = 'japan'
           and unit.q is null
           and unit.attributes ->> 'status' is distinct from 'eliminated'
+          and coalesce(unit.attributes ->> 'island' = state.conditions ->> 'island', true)
       ) as before
   ) as now
   left join fpb._boat_limit(state) as most on true

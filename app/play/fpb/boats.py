@@ -66,7 +66,9 @@ def _boats_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     where = series(ruling.question["assault_boats"]["at"]) or "no hex"
     if not answer["allowed"]:
-        return f"No assault boats in {where}: {answer['why']}"
+        refused = answer["refused"]
+        why = next(iter(refused.values())) if list(refused) == [where] else answer["why"]
+        return f"No assault boats in {where}: {why}"
     beaches = [
         effect["at"]
         for effect in answer["effects"]

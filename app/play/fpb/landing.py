@@ -23,7 +23,7 @@ from app.play.procedures import (
 from app.referee.questions import kinds_of
 from app.referee.questions.movement import points
 from app.referee.rulings import Ruling
-from app.referee.words import clauses, in_points
+from app.referee.words import clauses, in_points, not_known
 from importers.questions import Names
 
 
@@ -58,7 +58,7 @@ def landing(of: Landing) -> Procedure:
         yield Change(*flipped(of.at))
     yield Change({"unit": of.unit, "at": of.at})
     # 11.2: of what comes after all movement, only what goes on foot stays for good
-    rest = phase if facts["way"] == "mobile" and not path else "movement" if facts["stays"] else None
+    rest = None if path else phase if facts["way"] == "mobile" else "movement" if facts["stays"] else None
     yield Change({"unit": of.unit, "landed": phase, "moved": rest}, kept=True)
     if facts["captures"]:
         yield from captured(of.at)
@@ -86,7 +86,7 @@ def _to_sea(of: Landing, berths: list[str]) -> Procedure:
 def _landing_verdict(ruling: Ruling) -> str:
     of, answer = ruling.question["landing"], ruling.answer
     if answer["allowed"] is None:
-        return f"Whether {of['unit']} may land in {of['at']} is not known"
+        return not_known(f"{of['unit']} may land in {of['at']}", ruling)
     if not answer["allowed"]:
         return f"{of['unit']} may not land in {of['at']}: {answer['why']}"
     if "pending" in answer:
@@ -118,6 +118,6 @@ KINDS = [
         answers=ANSWERS,
         verdict=_landing_verdict,
         points=("fpb-3", "fpb-4", "fpb-5", "fpb-21", "fpb-22", "fpb-28", "fpb-47", "fpb-48"),
-        example='landing: {unit: 3/22, at: "1404"}',
+        example='landing: {unit: 1/22, at: "1404"}',
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Generator
 from typing import Annotated, Any
 
@@ -66,14 +67,14 @@ def _chosen(facts: dict[str, Any]) -> Generator[Want, Any, list[str]]:
         return []
     if number is not None and len(must) == number:
         return list(must)
-    chosen: list[str] = yield Choose(
-        "units",
-        "japan" if number is None else "us",
-        "who is rebuilt",
-        options=eligible,
-        many=True,
-        default=must,
-    )
+    if number is None:
+        chosen: list[str] = yield Choose(
+            "units", "japan", "who is rebuilt", options=eligible, many=True, default=[]
+        )
+        return chosen
+    others = [unit for unit in eligible if unit not in must]
+    sets = [sorted([*must, *more]) for more in itertools.combinations(others, number - len(must))]
+    chosen = yield Choose("units", "us", "who of equals is rebuilt", options=sets)
     return chosen
 
 
@@ -81,7 +82,12 @@ def _check(units: list[str], facts: dict[str, Any]) -> None:
     if len(set(units)) != len(units):
         raise Refused("11.1", "a unit is named twice")
     if len(units) > facts["limit"]:
-        raise Refused("11.1", f"{counted(facts['limit'], 'rebuild')} and no more")
+        most = (
+            f"{counted(facts['limit'], 'rebuild')} and no more"
+            if facts["limit"]
+            else "nobody may be rebuilt now"
+        )
+        raise Refused("11.1", most)
     if others := [unit for unit in units if unit not in facts["eligible"]]:
         raise Refused("11.1", f"{series(others)} may not be rebuilt")
     if facts["number"] is not None:

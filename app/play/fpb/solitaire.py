@@ -27,7 +27,7 @@ from app.play.procedures import (
 from app.referee.questions import kinds_of
 from app.referee.questions.movement import points
 from app.referee.rulings import Need, Ruling, Step
-from app.referee.words import in_points
+from app.referee.words import in_points, not_known
 from importers.questions import Names
 
 WITHOUT_AIRSTRIP = ("eniwetok", "parry")
@@ -367,7 +367,7 @@ def _stay(march: March, order: Order) -> Procedure:
 def _verdict(ruling: Ruling) -> str:
     unit, answer = ruling.question["forced_move"]["unit"], ruling.answer
     if answer["allowed"] is None:
-        return f"Where {unit} moves is not known"
+        return not_known(f"{unit} moves", ruling)
     if not answer["allowed"]:
         return f"{unit} does not move by principle: {answer['why']}"
     if "pending" in answer and "moves" not in answer:
@@ -396,7 +396,7 @@ KINDS = [
             "blocked_by": "where it stays because US units bar every way: those that do",
         },
         verdict=_verdict,
-        points=("fpb-12", "fpb-13", "fpb-39", "fpb-46", "fpb-50"),
+        points=("fpb-3", "fpb-4", "fpb-12", "fpb-13", "fpb-28", "fpb-37", "fpb-39", "fpb-46", "fpb-50"),
         example="forced_move: {unit: 1/38}",
         draws="path",
         names_units=("blocked_by",),

@@ -66,6 +66,8 @@ def _markers_return(game: Any) -> Procedure:
     """17.0: markers go back into their cups; those that serve once are gone."""
     cups, used, removed = (game.tracks.get(name, {}) for name in ("cup", "used", "removed"))
     returned: dict[str, list[Any]] = {}
+    if any(marker.get("type") == "naval" and not marker.get("single_use") for marker in used.get("us", [])):
+        yield Tell(points=("fpb-7",))
     for side in SIDES:
         spent = [marker for marker in used.get(side, []) if _serves_once(marker, game.readings)]
         back = [marker for marker in used.get(side, []) if marker not in spent]
@@ -202,7 +204,7 @@ KINDS = [
         rulesets=("fpb",),
         answers={"returned": "support markers that are in their cups again, by side"},
         verdict=_player_turn_verdict,
-        points=("fpb-9",),
+        points=("fpb-7", "fpb-9"),
         acts=False,
         example="end_player_turn: {}",
     ),

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from app.play.procedures import Action, Ask, Procedure, Tell, Undecided, procedure_kind
 from app.referee.questions import kinds_of
-from app.referee.rulings import Arguments, Ruling, RulingError
-from app.referee.words import clauses, members, series
+from app.referee.rulings import Arguments, Need, Ruling, RulingError
+from app.referee.words import clauses, members, not_known, series
 from db.rulesets.fpb.counters import Island
 from db.values import canonical
 
@@ -69,7 +69,7 @@ def _individual(of: Victory) -> Procedure:
     rows = yield Ask("select * from fpb.island_won(:position, :conditions, :policy)")
     facts = rows[-1].facts
     if facts["island"] is None:
-        raise RulingError("The island is not told.", "Add it to the conditions: island: angaur.")
+        raise Undecided(Need("the island", "18.3"), winner=None, met=None)
     if facts["met"] is None:
         raise Undecided(winner=None, met=None)
     early = facts["turn"] is not None and facts["turn"] < facts["length"]
@@ -87,7 +87,7 @@ def _verdict(ruling: Ruling) -> str:
     if "track" in answer:
         return f"{verdict}: {answer['track']} game turns on the track"
     if answer["allowed"] is None:
-        return "Who has won is not known: the map shows nothing that is to be captured"
+        return not_known("the US side has won", ruling)
     return clauses(
         verdict,
         f"not captured: {members(answer['missing'], 'hex')}" if answer["missing"] else None,

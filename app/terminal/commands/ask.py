@@ -67,10 +67,17 @@ OPTIONS = {"policy": "--policy ", "conditions": "--condition "}
 """Where a mistake is that stands beside the question."""
 
 
+class QuestionCommand(click.Command):
+    """A command whose line in a list is cut like any other's, though it is not the beginning of its help."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return click.Command(self.name, help=self.short_help).get_short_help_str(limit)
+
+
 def command_of(kind: QuestionKind) -> click.Command:
     """The command that asks a question of one kind."""
     board = click.Argument(["board"], metavar=_board_word(kind))
-    return click.Command(
+    return QuestionCommand(
         question_name(kind.name),
         params=[board, *_parameters(kind), *COMMON],
         callback=functools.partial(_answer, kind),

@@ -64,6 +64,8 @@ class GamesQuery(BaseModel):
     """Which games; all where nothing is said."""
 
     ruleset: Name | None = Field(None, description="css, ccp, fpb, bob or ddp")
+    page: int = Field(1, ge=1, le=1_000_000)
+    per_page: int = Field(50, ge=1, le=200)
 
 
 class EventsQuery(BaseModel):
@@ -270,9 +272,12 @@ class GameDetails(GameAnswer):
 
 
 class GamesAnswer(BaseModel):
-    """Every game, the latest first."""
+    """A page of games, the latest first."""
 
     games: list[GameAnswer]
+    total: int
+    page: int
+    per_page: int
 
 
 class EventAnswer(BaseModel):
@@ -386,8 +391,17 @@ class RulingOfMoment(BaseModel):
 
 @api.get("/games", tags=[GAMES], responses={"200": GamesAnswer, **problems(422)})
 def list_games(query: GamesQuery) -> Response:
-    """Every game with where it stands, the latest first."""
-    return flask.jsonify({"games": [table.as_dict() for table in games.games(database(), query.ruleset)]})
+    """Games with where they stand, the latest first."""
+    connection = database()
+    found = games.games(connection, query.ruleset, page=query.page, per_page=query.per_page)
+    return flask.jsonify(
+        {
+            "games": [table.as_dict() for table in found],
+            "total": games.count_games(connection, query.ruleset),
+            "page": query.page,
+            "per_page": query.per_page,
+        }
+    )
 
 
 @api.get("/games/<name>", tags=[GAMES], responses={"200": GameDetails, **problems(404)})
