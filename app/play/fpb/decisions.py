@@ -92,7 +92,7 @@ class Decisions:
     ) -> Deciding:
         """Any number of some, each once."""
         self._asked.add(name)
-        if not options and not self._given.get(name):
+        if not options and name not in self._given:
             return []
         chosen = yield Decision(name, self.by(side), purpose, options, many=True, default=[])
         for one in chosen:
