@@ -126,7 +126,7 @@ as $$
   select
     case
       -- 18.1: of the twelve each other island has what lies there, and one at the least
-      when state.conditions ->> 'scenario' = 'simultaneous' then cell.value::integer - elsewhere.boats
+      when state.conditions ->> 'scenario' = 'simultaneous' then cell.value::integer - coalesce(elsewhere.boats, 0)
       else cell.value::integer
     end,
     cell.rule,
@@ -148,7 +148,7 @@ as $$
       from charts.cells('fpb', 'scenario_lengths')
       where column_key = 'game_turns'
     ) as island
-    where position.id = state.position_id and island.name is distinct from state.conditions ->> 'island'
+    where position.id = state.position_id and island.name <> state.conditions ->> 'island'
   ) as elsewhere
 $$;
 

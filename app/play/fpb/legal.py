@@ -24,6 +24,8 @@ from importers.questions import Names
 
 Offer = dict[str, Any]
 """`action` and its `arguments`."""
+JUDGED = ("move", "landing", "assault_boats")
+"""Actions whose offers come from the queries that judge them."""
 UNITS = (
     "select unit.code, unit.side, unit.label, unit.attributes"
     " from positions.state(:position, :conditions, :policy) as state"
@@ -137,14 +139,13 @@ class _Table:
         candidates = make() if dice is None else _shuffled(make(), dice)
         for arguments in candidates:
             offer = {"action": name, "arguments": arguments}
-            if (self.unit is None or self.concerns(offer)) and self._stands(kind, arguments):
+            if self.unit is not None and not self.concerns(offer):
+                continue
+            if name in JUDGED or self._stands(kind, arguments):
                 yield offer
 
     def _stands(self, kind: ProcedureKind, arguments: dict[str, Any]) -> bool:
         """Whether the procedure itself allows it."""
-        if kind.name == "move":
-            # what reaches a hex is what a move is made of
-            return True
         of = kind.arguments.model_validate(arguments)
         outcome = tried(self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "fpb"))  # type: ignore[arg-type]
         return outcome.allowed is True
@@ -172,6 +173,8 @@ class _Table:
             yield {"island": island, "row": row.number, "unit": row.code}
 
     def _landing(self) -> Iterator[dict[str, Any]]:
+        from app.play.actions import actions_of
+
         markers = self.asked.rows(
             "select hex.label, marker.kind from marker"
             " join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
@@ -181,17 +184,15 @@ class _Table:
         query = "select * from fpb.landing(:position, :unit, :at, null, false, :conditions, :policy)"
         for unit, marker in itertools.product(self._of("us", on_map=False), markers):
             facts = self.asked.rows(query, unit=unit.code, at=marker.label)[-1].facts
-            if facts["way"] == "assault":
-                yield from (
-                    {"unit": unit.code, "at": marker.label, "from": berth} for berth in facts["berths"]
-                )
-                continue
-            yield {"unit": unit.code, "at": marker.label}
-            if facts["way"] == "mobile":
-                yield from (
-                    {"unit": unit.code, "at": marker.label, "path": [label]}
-                    for label in self._beside(marker.label)
-                )
+            at = {"unit": unit.code, "at": marker.label}
+            if facts["allowed"] and facts["way"] == "assault":
+                yield from (at | {"from": berth} for berth in facts["berths"])
+            elif facts["allowed"]:
+                yield at
+            elif facts["way"] == "mobile":
+                # 11.2: from a beach that is taken it goes on
+                ways = (at | {"path": [label]} for label in self._beside(marker.label))
+                yield from (way for way in ways if self._stands(actions_of("fpb")["landing"], way))
 
     def _beside(self, label: str) -> list[str]:
         rows = self.asked.rows(

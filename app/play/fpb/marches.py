@@ -48,6 +48,7 @@ class Island:
 
     def __init__(self, hexes: Iterable[Any], legs: Iterable[Any]) -> None:
         self.places = {row.label: Place(*row) for row in hexes}
+        self._prices: dict[tuple[frozenset[str], bool], dict[str, Price]] = {}
         self.legs: dict[str, list[Leg]] = {label: [] for label in self.places}
         self._open_ground: dict[str, list[str]] = {label: [] for label in self.places}
         self._into: dict[str, list[tuple[str, Leg]]] = {label: [] for label in self.places}
@@ -86,7 +87,12 @@ class Island:
 
     def prices_to(self, goals: Iterable[str], *, told: bool = False) -> dict[str, Price]:
         """The least price from every hex to the nearest of these; `told`: by steps whose price is told, but for the last."""
-        ends = set(goals)
+        ends = frozenset(goals)
+        if (ends, told) not in self._prices:
+            self._prices[ends, told] = self._inward(ends, told=told)
+        return self._prices[ends, told]
+
+    def _inward(self, ends: frozenset[str], *, told: bool) -> dict[str, Price]:
         best: dict[str, Price] = dict.fromkeys(ends, (0, 0))
         heap = [(price, label) for label, price in best.items()]
         heapq.heapify(heap)

@@ -60,11 +60,24 @@ def moved(unit: str, path: list[str], phase: str | None) -> Procedure:
     for effect in answer["effects"]:
         if effect.get("marker") == "captured" and not effect.get("removed"):
             yield from captured(effect["at"])
+        elif "unit" in effect:
+            yield from _put_ashore(effect)
         else:
-            # 12.2: who comes ashore for it has no assault before it any more
-            yield Change(effect | ({"assaulting": None} if "unit" in effect else {}))
+            yield Change(effect)
     if phase is not None:
         yield Change({"unit": unit, "moved": phase}, kept=True)
+
+
+def _put_ashore(effect: dict[str, Any]) -> Procedure:
+    """12.2: who waited in the sea has no assault before it any more, and enters the hex (18.1)."""
+    yield Change({**effect, "assaulting": None})
+    entered = yield Ask(
+        "select step.* from positions.state(:position, :conditions, :policy) as state"
+        " cross join lateral fpb._entry_steps(state, 'us', array[:at]) as step",
+        at=effect["at"],
+    )
+    if any(row.effect == "captures" for row in entered):
+        yield from captured(effect["at"])
 
 
 def move(of: Move) -> Procedure:
