@@ -178,13 +178,14 @@ def _taken_back(connection: Connection, table: Table, entry: Entry, before: str)
         if _digest(connection, table) != before:
             raise BrokenPromiseError("an action that waits for an answer has changed the position")
         return
-    [row] = fetched(
+    rows = fetched(
         connection,
-        "select changes from event where game_id = :game and number = :number",
+        "select changes from event where game_id = :game and number >= :number order by number",
         {"game": table.id, "number": entry.number},
     )
+    changes = [change for row in rows for change in row.changes]
     with psycopg_connection(connection).transaction(force_rollback=True):
-        apply(table.asked(connection), inverse(row.changes))
+        apply(table.asked(connection), inverse(changes))
         if _digest(connection, table) != before:
             raise BrokenPromiseError(f"{entry.event['action']}, taken back, leaves something behind")
 
