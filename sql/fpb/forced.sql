@@ -47,7 +47,8 @@ create or replace function fpb.march_legs(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
 returns table (start text, goal text, halves integer, zone integer, shut boolean)
-language plpgsql stable rows 1000
+-- how many hexes an array holds is not known beforehand: steps are found by hash, not one by one
+language plpgsql stable rows 1000 set enable_nestloop = off
 as $$
 #variable_conflict use_column
 declare
