@@ -107,13 +107,24 @@ def read_question(item: Node, roster: Roster, kinds: Kinds, problems: Problems) 
     return Question(
         kind,
         arguments,
-        {kind: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        {kind: arguments_told(arguments)},
         item,
         id,
         None if expect is None else {key: _expected(value) for key, value in expect.items()},
         policy,
         conditions,
     )
+
+
+def arguments_told(arguments: BaseModel) -> dict[str, Any]:
+    """What a question says; dice, draws and choices that nobody has told are not said."""
+    untold = {
+        name
+        for name in type(arguments).model_fields
+        if name not in arguments.model_fields_set
+        and (isinstance(value := getattr(arguments, name), BaseModel) or value in ([], {}))
+    }
+    return arguments.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=untold)
 
 
 def read_conditions(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:

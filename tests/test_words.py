@@ -75,6 +75,10 @@ VERDICTS: dict[str, list[str]] = {
     "fpb-16.2.2-a": [
         "Japan draws nothing: 2 markers are drawn, no fewer",
     ],
+    "fpb-18.1-withhold": [
+        "1 naval marker withheld for 0303",
+        "No naval fire is withheld: two markers to a hex are the most",
+    ],
     "fpb-8.0-d": [
         "It is the combat phase of us; next comes mobile movement of us",
     ],
@@ -383,6 +387,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "reach": ("may end its move in", "there is no way to", "hexes for up to 2 points; not all is known"),
         "stack": (r"\| All in", "Not all in", "not all is known: needs of which formation"),
         "zoc": ("zone of control of alone has", "has no zone of control"),
+        "withhold": ("1 naval marker withheld for 0303", "No naval fire is withheld: two markers"),
         "sequence": ("It is the combat phase of us; next comes mobile movement of us",),
         "terrain_line": ("uses line 5", "has no line: far", "has no line: the line of sea; needs"),
         "crt": ("a roll of 1 is D2", "NE 1/6", "no attack can be made"),

@@ -26,7 +26,7 @@ from db.rulesets import ContestedPoint, read_ruleset
 from db.values import canonical, exact
 from importers.cases import CaseDraft, store_position
 from importers.documents import Problems
-from importers.questions import Question
+from importers.questions import Question, arguments_told
 
 
 class RulingError(SightlineError):
@@ -295,7 +295,7 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
     return Ruling(
         ruleset=asked.ruleset,
         kind=kind.name,
-        question={kind.name: arguments.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        question={kind.name: arguments_told(arguments)},
         answer=finding.answer,
         steps=finding.steps,
         contested=contested,

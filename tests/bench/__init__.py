@@ -536,30 +536,41 @@ def measure_reach(connection: Connection, name: str, times: int, say: Callable[[
     return measures
 
 
-def measure_drawn_reach(
+REACHES = {
+    "sorovi-crossing": ("ccp", "with 10 points", "jsonb_build_object('points', 10)", None),
+    "tanaro-assault": ("fpb", "of its units", "'{}'", 10),
+}
+"""Positions whose reaches are measured: the game, how far, the options, and the milliseconds that it may take."""
+
+
+def measure_position_reach(
     connection: Connection, name: str, times: int, say: Callable[[str], None]
 ) -> list[Measure]:
-    """The reach of a ccp position's units with 10 points, on drawn terrain."""
+    """The reach of a position's units: ccp on drawn terrain, fpb among zones of control."""
+    ruleset, far, options, limit = REACHES[name]
     units = connection.execute(
         sa.text(
             "select position.id as position, unit.code as unit from position join unit on position_id = position.id"
-            " where position.name = :name and position.ruleset = 'ccp' and q is not null order by unit.code"
+            " where position.name = :name and position.ruleset = :ruleset and q is not null order by unit.code"
         ),
-        {"name": name},
+        {"name": name, "ruleset": ruleset},
     ).all()
     if not units:
-        raise BenchError(f"There is no ccp position {name!r}.", "Load the demo (`sightline demo load`).")
-    query = sa.text("select * from ccp.reach(:position, :unit, jsonb_build_object('points', 10))")
+        raise BenchError(
+            f"There is no {ruleset} position {name!r}.", "Load the demo (`sightline demo load`)."
+        )
+    query = sa.text(f"select * from {ruleset}.reach(:position, :unit, {options})")
     chance = random.Random(53)
     taken = medians(
         times,
         nothing=lambda: connection.execute(sa.text("select 1")).all(),
         sql=lambda: connection.execute(query, dict(chance.choice(units)._mapping)).all(),
     )
-    say(f"{name}: reach with 10 points")
-    return [
-        _ratio(f"{name}: reach with 10 points", taken["sql"], "SELECT 1", taken["sql"] / taken["nothing"])
-    ]
+    say(f"{name}: reach {far}")
+    ratio = _ratio(f"{name}: reach {far}", taken["sql"], "SELECT 1", taken["sql"] / taken["nothing"])
+    if limit is None:
+        return [ratio]
+    return [dataclasses.replace(ratio, target=f"≤ {limit} ms", met=ratio.milliseconds <= limit)]
 
 
 def read_steps(connection: Connection, map_id: int) -> dict[Axial, list[tuple[Axial, int]]]:

@@ -36,6 +36,7 @@ def duties_left() -> Generator[Want, Any, Duties]:
     left = [(_us_duty(row), Step(row.rule, row.at, row.effect, row.note)) for row in rows]
     [now] = yield Ask(STATE, proves=False)
     conditions = now.conditions
+    left += yield from _naval_fire_left(conditions)
     if conditions.get("mode") != "solitaire" or conditions.get("active") != "japan":
         return left
     if conditions.get("phase") in MOVES:
@@ -46,6 +47,28 @@ def duties_left() -> Generator[Want, Any, Duties]:
     if conditions.get("phase") == "movement" and not left:
         left += yield from _rebuilds_left()
     return left
+
+
+def _naval_fire_left(conditions: dict[str, Any]) -> Generator[Want, Any, Duties]:
+    """18.1 step 3: what was withheld for a hex is fired at it in the first game turn (fpb-34 a)."""
+    if (conditions.get("phase"), conditions.get("active"), conditions.get("turn")) != (
+        "bombardment",
+        "us",
+        1,
+    ):
+        return []
+    [row] = yield Ask("select tracks from position where id = :position", proves=False)
+    tracks = row.tracks
+    if "islands" in tracks:
+        tracks = tracks["islands"].get(conditions.get("island")) or {}
+    targets = sorted({marker["target"] for marker in tracks.get("withheld", []) if marker.get("target")})
+    return [
+        (
+            {"action": "bombardment", "arguments": {"at": target}},
+            Step("18.1", target, "must fire", "withheld naval fire hits its hex in the first game turn", "3"),
+        )
+        for target in targets
+    ]
 
 
 def _us_duty(row: Any) -> dict[str, Any]:

@@ -164,6 +164,22 @@ class _Table:
         query = "select label from fpb.landing_sites(:position, :conditions, :policy)"
         yield from ({"at": [row.label]} for row in self.asked.rows(query))
 
+    def _withhold(self) -> Iterator[dict[str, Any]]:
+        """18.1 step 3: each naval marker for each hex that a Japanese unit may be placed in."""
+        [row] = self.asked.rows("select tracks from position where id = :position")
+        cup = (row.tracks.get("cup") or {}).get("us") or []
+        values = sorted({marker["value"] for marker in cup if marker.get("type") == "naval"})
+        query = (
+            "select distinct cell.value from charts.cells('fpb', 'random_placement') as cell"
+            " join position on position.id = :position"
+            " join hex on hex.map_id = position.map_id and hex.label = cell.value"
+            " where split_part(cell.row_key, '/', 1) = :island order by cell.value"
+        )
+        rows = self.asked.rows(query, island=self.asked.conditions.get("island"))
+        yield {"markers": []}
+        for value, found in itertools.product(values, rows):
+            yield {"markers": [{"value": value, "target": found.value}]}
+
     def _placement(self) -> Iterator[dict[str, Any]]:
         island = self.asked.conditions.get("island")
         if island is None or self.asked.conditions.get("free_deployment"):

@@ -7,7 +7,7 @@ its arguments need is given in their order, what they may have as options.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -23,6 +23,7 @@ from app.terminal.output import out, print_json
 from app.terminal.report import draw, report_ruling
 from app.terminal.written import Setting, Written, nested
 from importers.documents import read_document
+from importers.map_writing import flow
 
 WIDTH = 22
 """Columns of the keys of an answer in a help text."""
@@ -153,13 +154,20 @@ def _examples(kind: QuestionKind) -> Iterable[str]:
     for argument in arguments(kind):
         value = shown.get(argument.word, argument.word.upper() if argument.required else None)
         listed = value if isinstance(value, list) else [value]
-        values = [demo.get(str(one), str(one)) for one in listed if one is not None]
+        values = [_shown(one, demo) for one in listed if one is not None]
         if argument.required:
             words += [f"'{one}'" if " " in one else one for one in values]
         else:
             options += [f"--{argument.word.replace('_', '-')} {one}" for one in values]
     yield " ".join([*words, *options])
     yield " ".join([*words, *options, "--json"])
+
+
+def _shown(value: Any, demo: Mapping[str, str]) -> str:
+    """A value of an example as the command line takes it, with the words of the demo."""
+    if isinstance(value, dict):
+        return flow({key: demo.get(str(one), one) for key, one in value.items()})
+    return demo.get(str(value), str(value))
 
 
 def _answer(

@@ -38,8 +38,8 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     from tests.bench import (
         Measure,
         measure_apart,
-        measure_drawn_reach,
         measure_map,
+        measure_position_reach,
         measure_reach,
         measure_zones,
     )
@@ -58,7 +58,8 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
             measures += measure_apart(connection, name, times, say)
     if not maps:
         with engine.connect() as connection:
-            measures += measure_drawn_reach(connection, "sorovi-crossing", times, say)
+            measures += measure_position_reach(connection, "sorovi-crossing", times, say)
+            measures += measure_position_reach(connection, "tanaro-assault", times, say)
         measures += measure_games(engine, times, say)
         measures += measure_doors(engine, times, say)
     if as_json:
