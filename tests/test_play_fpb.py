@@ -1,19 +1,16 @@
-"""Forgotten Pacific Battles at the table: moves and landings that change it, and random games on house islands."""
+"""Forgotten Pacific Battles at the table: moves and landings that change it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
-from app.play.fuzz import from_position, fuzz
 from app.play.procedures import Action, Given, Outcome, tried
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Asked
 from importers.cases import case_of, store_position
-from importers.scenarios import install, read_scenario
 
 BEACHHEAD: dict[str, Any] = {
     "case": "beachhead",
@@ -94,15 +91,3 @@ def test_a_reinforcement_on_foot_has_done_its_moving(connection: Connection) -> 
     assert flags(outcome, "B") | {"at": "1001", "landed": "movement", "moved": "movement"} == flags(
         outcome, "B"
     )
-
-
-@pytest.mark.skipif("attack" not in kinds_of("fpb"), reason="nobody can attack yet")
-@pytest.mark.parametrize(("island", "mode"), [("engebi", "solitaire"), ("angaur", "solitaire")])
-def test_a_random_game_comes_to_its_end(connection: Connection, island: str, mode: str) -> None:
-    scenario = read_scenario(island).chosen({"mode": mode})
-    install(connection, scenario)
-    position_id = store_position(connection, scenario.position)
-    for played in fuzz(connection, from_position(position_id), 1, f"{island} {mode} 2"):
-        assert played.problem is None, played.problem
-        assert played.actions["landing"]
-        assert played.actions["end_phase"]

@@ -5,7 +5,7 @@
     ...
 
     7. us attack  [turn 1, combat, us]
-       The attack on 1404 succeeds: D2 ...
+       # The attack on 1404 succeeds: D2 ...
        arguments: {"at": "1404", "by": ["1/22"]}
        digest: 5f0c...
 
@@ -25,6 +25,7 @@ from sqlalchemy.engine import Connection
 
 from app.play.tables import GameError, Table, check_name, open_game, seats
 from app.play.verification import verify
+from app.play.words import sentence
 from db.database import fetched
 from db.games import DICE, Game, Seat
 from db.maps import Map
@@ -41,6 +42,7 @@ HEADER = ("Game", "Title", "Ruleset", "Map", "Scenario", "House", "Dice", "Seed"
 SEED = re.compile("[0-9a-f]{64}")
 BEGINS = re.compile(r"(\d+)\. (\S+) (\S+)(?:  .*)?")
 SAYS = re.compile(r"   ([a-z_]+): (.+)")
+COMMENT = "   # "
 MAP = "The map"
 POSITION = "The first position"
 COLUMNS = (
@@ -106,9 +108,16 @@ def _events(connection: Connection, table: Table) -> list[str]:
         head = block["head"]
         when = ", ".join(f"{key} {value}" for key, value in head.phase.items())
         lines.append(f"{number}. {head.actor} {head.action}" + (f"  [{when}]" if when else ""))
+        lines.append(f"   # {_words(table, head, block['said'])}")
         lines += [f"   {key}: {block['said'][key]}" for key in COLUMNS if key in block["said"]]
         lines.append("")
     return lines
+
+
+def _words(table: Table, head: Any, said: dict[str, str]) -> str:
+    """What happened, for people; it is not read back."""
+    told = {key: json.loads(value) for key, value in said.items()}
+    return " ".join(sentence(table.ruleset, {"actor": head.actor, "action": head.action, **told}).split())
 
 
 def _ground(connection: Connection, table: Table) -> list[str]:
@@ -158,7 +167,7 @@ def read_record(text: str) -> Record:
             section = line
         elif section == MAP:
             ground.append(line[3:])
-        elif not line.strip():
+        elif not line.strip() or line.startswith(COMMENT):
             continue
         elif section == POSITION:
             record.tree = line.strip()

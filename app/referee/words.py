@@ -162,8 +162,10 @@ def rest_unknown(ruling: Ruling) -> str | None:
 
 def series(items: Iterable[Any]) -> str:
     """Several things in a row: a, b and c."""
-    *first, last = map(in_words, items)
-    return f"{', '.join(first)} and {last}" if first else last
+    told = [in_words(item) for item in items]
+    if len(told) < 2:
+        return "".join(told)
+    return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def counted(count: int | Decimal, noun: str) -> str:
