@@ -328,7 +328,8 @@ def test_what_nobody_decides_is_set_up_by_itself(connection: Connection) -> None
     assert table.events == 1, "the boats are a choice"
     offered = actions(connection, "engebi-1")
     boats = next(one for one in offered if one["action"] == "assault_boats")
-    entry = act(connection, "engebi-1", Deed("assault_boats", boats["arguments"], "us"))
+    assert act(connection, "engebi-1", Deed("assault_boats", boats["arguments"], "us")).followed == ()
+    entry = act(connection, "engebi-1", Deed("withhold", {"markers": []}, "us"))
     assert [event["action"] for event in entry.followed] == ["placement"] * 3
     assert all(event["rolls"][0]["from"].startswith("server") for event in entry.followed)
     placed = tree(connection, table.position_id)["units"]

@@ -50,10 +50,11 @@ from db.counters import CONDITIONS
 from db.database import fetched, spared
 from db.games import OBSERVER, REFEREE, Game, Seat
 from db.labels import nearest
+from db.positions import Unit
 from db.rulesets import read_ruleset
 from db.values import canonical, exact
 from importers.documents import Problems, read_values
-from importers.positions import stored_tree
+from importers.positions import standing, unit_tree
 from importers.questions import read_question
 from importers.rosters import StoredRoster, words_of
 
@@ -417,12 +418,18 @@ def _by_hand(table: Table, deed: Deed) -> Tree:
     }  # fmt: skip
 
 
-def _check_position(connection: Connection, table: Table) -> None:
-    """Whether all counters and conditions are still such as the game has them."""
-    [row] = fetched(connection, "select conditions from position where id = :id", {"id": table.position_id})
+def _check_set(connection: Connection, table: Table, changes: Sequence[Change]) -> None:
+    """Whether the counters and conditions that were set are still such as the game has them."""
+    codes = {change["unit"] for change in changes if "unit" in change}
     try:
-        stored_tree(connection, table.position_id)
-        CONDITIONS[table.ruleset].model_validate(row.conditions)
+        if codes:
+            for row in standing(connection, Unit, table.position_id, Unit.code.in_(codes)):
+                unit_tree(row, table.ruleset)
+        if any("condition" in change for change in changes):
+            [now] = fetched(
+                connection, "select conditions from position where id = :id", {"id": table.position_id}
+            )
+            CONDITIONS[table.ruleset].model_validate(now.conditions)
     except ValidationError as error:
         wrong = error.errors()[0]
         place = ".".join(map(str, wrong["loc"]))
@@ -456,7 +463,7 @@ def _written(connection: Connection, table: Table, deed: Deed, said: Tree) -> En
     try:
         with spared(connection):
             event = append(connection, table, actor, action, said, deed)
-            _check_position(connection, table)
+            _check_set(connection, table, said["changes"])
     except sa.exc.DBAPIError as error:
         if not isinstance(
             error.orig, psycopg.errors.NoDataFound | psycopg.DataError | psycopg.IntegrityError

@@ -20,12 +20,19 @@ def steps_left(connection: Connection, table: Table) -> list[Tree]:
     """The steps of the set-up that are not done yet, in order; none once the first phase has begun."""
     if table.moment.phase is not None:
         return []
-    begin, *done = fetched(
+    [begin] = fetched(
+        connection,
+        "select arguments -> 'setup' as setup from event where game_id = :game and number = 1",
+        {"game": table.id},
+    )
+    left = list(begin.setup or ())
+    if not left:
+        return []
+    done = fetched(
         connection,
         "select action, arguments from event where game_id = :game and number = any(:numbers) order by number",
-        {"game": table.id, "numbers": [1, *standing_events(connection, table)]},
+        {"game": table.id, "numbers": standing_events(connection, table)},
     )
-    left = list(begin.arguments.get("setup", []))
     for event in done:
         step = next((step for step in left if _is_done(step, event.action, event.arguments)), None)
         if step is not None:
