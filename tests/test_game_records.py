@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from app.play.log import log
@@ -63,3 +64,20 @@ def test_the_same_seed_plays_the_same_game_through_the_api(own_engine: Engine) -
         there = {event["number"]: event["position_digest"] for event in log(connection, kept)}
         assert here == {number: there[number] for number in here}
         assert open_game(connection, "angaur-solitaire").events == kept.events
+
+
+@pytest.mark.parametrize(("column", "key", "word"), [("rolls", "value", "roll"), ("draws", "nth", "draw")])
+def test_a_die_or_a_draw_that_the_seed_does_not_give_is_found(
+    connection: Connection, angaur: Table, column: str, key: str, word: str
+) -> None:
+    connection.execute(sa.text("alter table event disable trigger immutable"))
+    bent = connection.scalar(
+        sa.text(
+            f"update event set {column} = jsonb_set({column}, '{{0,{key}}}',"
+            f" to_jsonb(({column} #>> '{{0,{key}}}')::integer % 6 + 1))"
+            f" where game_id = :game and number = (select min(number) from event"
+            f" where game_id = :game and {column} #>> '{{0,from}}' like 'server%') returning number"
+        ),
+        {"game": angaur.id},
+    )
+    assert f"{word} 1 of event {bent} is not what the seed gives" in verify(connection, angaur).problems

@@ -66,9 +66,9 @@ def rolled(want: Roll, seed: bytes, event: int, place: int) -> Any:
     return shown if number > 1 else shown[0]
 
 
-def drawn(pool: Sequence[Any], seed: bytes, event: int, place: int) -> Any:
-    """One of what lies in a pool."""
-    return pool[number_below(len(pool), seed, event, f"draw/{place}")]
+def drawn(number: int, seed: bytes, event: int, place: int) -> int:
+    """Which of so many that lie in a pool comes up, from 0."""
+    return number_below(number, seed, event, f"draw/{place}")
 
 
 class Dice:
@@ -91,7 +91,8 @@ class Dice:
         self._kept, self._kept_draws = list(kept), list(kept_draws)
         self.sources: list[str] = []
         """Where each roll came from, in order."""
-        self.draw_sources: list[str] = []
+        self.draw_sources: list[dict[str, Any]] = []
+        """Where each draw came from, and of the server's how many lay there and which of them it was."""
 
     def roll(self, want: Roll) -> Any:
         value, source, place = self._given.roll(want), TYPED, len(self.sources)
@@ -105,13 +106,17 @@ class Dice:
         return value
 
     def draw(self, want: Draw) -> Any:
-        value, source, place = self._given.draw(want), TYPED, len(self.draw_sources)
+        value, place = self._given.draw(want), len(self.draw_sources)
+        source: dict[str, Any] = {"from": TYPED}
         kept = self._kept_draws[place] if place < len(self._kept_draws) else None
         if value is None and kept is not None and want.mistake(kept["value"]) is None:
-            value, source = kept["value"], kept["from"]
+            value = kept["value"]
+            source = {key: kept[key] for key in ("from", "of", "nth") if key in kept}
         elif value is None and self._seed is not None and want.pool:
             self._kept_draws = []
-            value, source = drawn(want.pool, self._seed, self._event, place), f"{SERVER} {self._event}"
+            nth = drawn(len(want.pool), self._seed, self._event, place)
+            value = want.pool[nth]
+            source = {"from": f"{SERVER} {self._event}", "of": len(want.pool), "nth": nth + 1}
         if value is not None:
             self.draw_sources.append(source)
         return value

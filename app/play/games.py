@@ -154,7 +154,7 @@ def _act(connection: Connection, name: str, deed: Deed) -> Entry:
     kind, of, waiting = _action(connection, table, deed)
     outcome, supply = _tried(connection, table, deed, kind, of, waiting)
     if outcome.pending is not None:
-        return _wait(connection, table, deed, outcome, waiting, of)
+        return _wait(connection, table, deed, outcome, supply, waiting, of)
     contested = _contested(connection, table, kind, of, outcome)
     said = _event(outcome, supply, deed, of) | {"contested": contested}
     if deed.stands is None and any(point["decides"] for point in contested):
@@ -307,7 +307,13 @@ def asked_arguments(of: Action) -> Tree:
 
 
 def _wait(
-    connection: Connection, table: Table, deed: Deed, outcome: Outcome, waiting: Tree | None, of: Action
+    connection: Connection,
+    table: Table,
+    deed: Deed,
+    outcome: Outcome,
+    supply: Dice,
+    waiting: Tree | None,
+    of: Action,
 ) -> Entry:
     """The action waits: what it was answered so far is kept, and nothing else may be done."""
     assert outcome.pending is not None
@@ -317,8 +323,7 @@ def _wait(
         "arguments": asked_arguments(of),
         "actor": waiting["actor"] if waiting else deed.actor,
         "answers": {key: value for key in ANSWERS if (value := getattr(of, key))},
-        "rolled": outcome.rolls,
-        "drawn": outcome.draws,
+        **_chances(outcome, supply, "rolled", "drawn"),
         "prompt": prompt,
         "answer": outcome.told() | {"pending": prompt},
         "note": deed.note or (waiting or {}).get("note"),
@@ -381,6 +386,14 @@ def _told_under(asked: Asked, kind: ProcedureKind, of: Action, given: Given) -> 
     return canonical(exact(outcome.told()))
 
 
+def _chances(outcome: Outcome, supply: Dice, rolls: str, draws: str) -> Tree:
+    """What was rolled and drawn, each with where it came from."""
+    return {
+        rolls: [{**roll, "from": source} for roll, source in zip(outcome.rolls, supply.sources, strict=True)],
+        draws: [{**draw, **source} for draw, source in zip(outcome.draws, supply.draw_sources, strict=True)],
+    }
+
+
 def _event(outcome: Outcome, supply: Dice, deed: Deed, of: Action) -> Tree:
     """An action as the log has it."""
     answer = {
@@ -388,12 +401,7 @@ def _event(outcome: Outcome, supply: Dice, deed: Deed, of: Action) -> Tree:
     }
     return {
         "arguments": asked_arguments(of),
-        "rolls": [
-            {**roll, "from": source} for roll, source in zip(outcome.rolls, supply.sources, strict=True)
-        ],
-        "draws": [
-            {**draw, "from": source} for draw, source in zip(outcome.draws, supply.draw_sources, strict=True)
-        ],
+        **_chances(outcome, supply, "rolls", "draws"),
         "choices": outcome.choices,
         "answer": answer,
         "steps": [step.as_dict() for step in outcome.steps],
@@ -507,6 +515,7 @@ def abandon(
     said = {
         "arguments": {"abandoned": table.pending["action"]},
         "rolls": table.pending["rolled"],
+        "draws": table.pending["drawn"],
         "note": note,
     }
     event = append(connection, table, actor, "abandon", said, deed)

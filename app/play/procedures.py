@@ -99,7 +99,8 @@ class Roll:
         return None
 
     def prompt(self) -> dict[str, Any]:
-        return {"roll": self.dice, "for": self.purpose}
+        told: dict[str, Any] = {"roll": self.dice, "for": self.purpose}
+        return told if self.lowest == 1 else told | {"lowest": self.lowest}
 
 
 def _dice_form(number: int) -> str:

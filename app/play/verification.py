@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from app.play.dice import SERVER, commitment, rolled
+from app.play.dice import SERVER, commitment, drawn, rolled
 from app.play.procedures import Roll
 from app.play.tables import Table, Tree
 from db.database import fetched, psycopg_connection
@@ -20,7 +20,7 @@ class Verification:
     game: str
     events: int
     rolls: int
-    """Of the server, derived again."""
+    """Rolls and draws of the server, derived again."""
     seed: str
     """`opened`, `sealed` or `none`."""
     problems: tuple[str, ...]
@@ -49,7 +49,8 @@ def verify(connection: Connection, table: Table) -> Verification:
         if commitment(seed) != published:
             problems.append("the seed is not the one whose digest was published in event 1")
         for event in events:
-            rolls += sum(roll["from"].startswith(SERVER) for roll in event.rolls if "from" in roll)
+            chances = (*event.rolls, *event.draws)
+            rolls += sum(chance["from"].startswith(SERVER) for chance in chances if "from" in chance)
             problems += _dice(event, seed)
     return Verification(
         table.name,
@@ -102,4 +103,8 @@ def _dice(event: Any, seed: bytes) -> list[str]:
         want = Roll(roll["roll"], roll["for"], roll.get("lowest", 1))
         if rolled(want, seed, int(number), place) != roll["value"]:
             problems.append(f"roll {place + 1} of event {event.number} is not what the seed gives")
+    for place, draw in enumerate(event.draws):
+        source, _, number = draw.get("from", "").partition(" ")
+        if source == SERVER and drawn(draw["of"], seed, int(number), place) + 1 != draw["nth"]:
+            problems.append(f"draw {place + 1} of event {event.number} is not what the seed gives")
     return problems
