@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine
-from tests.bench import BenchError, measure_apart, measure_map
+from tests.bench import BenchError, games, measure_apart, measure_map, measure_position_reach
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
@@ -65,3 +65,28 @@ def test_the_doors_are_measured_beside_a_page_that_asks_nobody(demo_url: sa.URL)
         found
     )
     assert found["fan: the SQL function alone"].ratio is not None
+
+
+def test_games_that_are_measured_are_gone_afterwards(
+    demo_url: sa.URL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("EVENTS", "GAMES", "REPLAYED"):
+        monkeypatch.setattr(games, name, 60)
+    engine = make_engine(demo_url)
+    counted = sa.text("select (select count(*) from game), (select count(*) from position)")
+    with engine.connect() as connection:
+        before = connection.execute(counted).one()
+    found = {measure.name: measure for measure in games.measure_games(engine, 4, quiet)}
+    assert found["a game of 10,000 events: an action written down"].target == "≤ 5"
+    assert found["replay, an event"].milliseconds > 0
+    with engine.connect() as connection:
+        assert connection.execute(counted).one() == before
+    engine.dispose()
+
+
+def test_the_reach_of_a_position_is_measured(demo_url: sa.URL) -> None:
+    engine = make_engine(demo_url)
+    with engine.connect() as connection:
+        [measure] = measure_position_reach(connection, "tanaro-assault", 4, quiet)
+    engine.dispose()
+    assert (measure.name, measure.target) == ("tanaro-assault: reach of its units", "≤ 10 ms")
