@@ -134,6 +134,11 @@ def test_after_tells_effects_by_whom_they_are_about() -> None:
     assert after(EFFECTS)["us"] == {"vp": 7}
 
 
+def test_the_side_of_a_marker_is_where_it_looks() -> None:
+    [change] = changes_of({"marker": "ridge", "at": "25.80", "side": 5}, "css")
+    assert change == {"marker": {"kind": "ridge", "at": "25.80", "facing": 5}, "by": 1}
+
+
 # A procedure that has everything.
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from db.counters import CONDITIONS, UNITS
+from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind
 from db.values import canonical
 
 Effect = dict[str, Any]
@@ -39,6 +39,9 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
         case "marker":
             removed = said.pop("removed", False)
+            if MARKERS[ruleset].get(effect["marker"], MarkerKind()).facing and "side" in said:
+                # one thing by two words, as in a case file
+                said["facing"] = said.pop("side")
             said = {key: value for key, value in _placed(said).items() if value is not None}
             return [{"marker": {"kind": effect["marker"], **said}, "by": -1 if removed else 1}]
         case "conditions":
