@@ -20,6 +20,7 @@ PAGES = [
     "/search?q=lipata",
     "/cases?example=spine",
     "/rulings",
+    "/games",
 ]
 
 

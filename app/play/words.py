@@ -82,6 +82,16 @@ def event_lines(ruleset: str, event: Tree) -> list[str]:
     ruling = ruling_of(ruleset, event)
     return [
         *(str(words.step_in_words(step)) for step in ruling.steps),
+        *happenings(event),
+        *(str(words.point_in_words(ruleset, point)) for point in event.get("contested", ())),
+        *([f"note {event['note']}"] if event.get("note") else []),
+        *(annotation_line(said) for said in event.get("annotations", ())),
+    ]
+
+
+def happenings(event: Tree) -> list[str]:
+    """Dice, draws and choices of an event with where they came from, and what it changed."""
+    return [
         *(f"rolled {_rolled(roll)}" for roll in event.get("rolls", ())),
         *(f"drew {_drawn(draw)}" for draw in event.get("draws", ())),
         *(
@@ -89,9 +99,6 @@ def event_lines(ruleset: str, event: Tree) -> list[str]:
             for choice in event.get("choices", ())
         ),
         *(f"effect {effect_in_words(effect)}" for effect in event.get("effects", ())),
-        *(str(words.point_in_words(ruleset, point)) for point in event.get("contested", ())),
-        *([f"note {event['note']}"] if event.get("note") else []),
-        *(annotation_line(said) for said in event.get("annotations", ())),
     ]
 
 
