@@ -91,8 +91,9 @@ def test_the_japanese_are_those_that_the_book_prints(island: str) -> None:
 def test_length_boats_and_rows_are_as_printed(island: str) -> None:
     scenario = read_scenario(island)
     assert str(scenario.length) == cells("scenario_lengths")[island, "game_turns"]
-    boats, *placements = scenario.setup
+    boats, naval, *placements = scenario.setup
     assert (boats.side, boats.procedure, boats.by) == ("us", "assault_boats", "choice")
+    assert (naval.side, naval.procedure, naval.by) == ("us", "withhold", "choice")
     japanese = [code for code, (unit, _) in scenario.position.units.items() if unit.side == "japan"]
     assert [step.arguments for step in placements] == [
         {"island": island, "row": n + 1, "unit": code} for n, code in enumerate(japanese)

@@ -176,9 +176,10 @@ class _Table:
             " where split_part(cell.row_key, '/', 1) = :island order by cell.value"
         )
         rows = self.asked.rows(query, island=self.asked.conditions.get("island"))
-        yield {"markers": []}
         for value, found in itertools.product(values, rows):
             yield {"markers": [{"value": value, "target": found.value}]}
+        if values and not row.tracks.get("withheld"):
+            yield {"markers": []}
 
     def _placement(self) -> Iterator[dict[str, Any]]:
         island = self.asked.conditions.get("island")
