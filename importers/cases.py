@@ -42,7 +42,7 @@ POSITION_KEYS = (
     "tracks",
     "note",
 )
-MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave")
+MARKER_KEYS = ("kind", "at", "value", "side", "facing", "company", "displaced", "in_cave", "held")
 
 
 @dataclasses.dataclass
@@ -244,6 +244,10 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
         attributes["in_cave"] = True
         if not _has_cave(board, place):
             problems.add(keys["in_cave"], f"there is no cave in {keys['at'].text}")
+    if "held" in keys and not says.held:
+        problems.add(keys["held"], f"a {kind} marker is not held by a side")
+    elif "held" in keys and (holder := keys["held"].word(problems, "side", ("japan", "allied"))) is not None:
+        attributes["held"] = holder
     return MarkerDraft(kind, place, value, facing, attributes)
 
 

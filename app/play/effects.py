@@ -24,7 +24,7 @@ Change = dict[str, Any]
 Tree = dict[str, Any]
 OFF_THE_MAP = {"at": None, "status": "eliminated"}
 """What `eliminated: true` means for a counter."""
-HOLDERS = ("side", "hex", "division", "company", "island")
+HOLDERS = ("side", "hex", "division", "company", "island", "objective")
 """Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
 SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
 """What an effect begins with."""
@@ -39,6 +39,11 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
         case "marker":
             removed = said.pop("removed", False)
+            said.pop("added", None)
+            if "to" in said:
+                moved = {key: value for key, value in said.items() if key not in ("at", "to")}
+                gone, come = ({"marker": effect["marker"], "at": said[end], **moved} for end in ("at", "to"))
+                return [*changes_of(gone | {"removed": True}, ruleset), *changes_of(come, ruleset)]
             if MARKERS[ruleset].get(effect["marker"], MarkerKind()).facing and "side" in said:
                 # one thing by two words, as in a case file
                 said["facing"] = said.pop("side")
@@ -73,7 +78,10 @@ def _counter(said: Tree, ruleset: str) -> Tree | None:
     said = _placed(said)
     if said.get("removed"):
         return None
-    if said.pop("eliminated", False):
+    if "eliminated" in UNITS[ruleset].model_fields:
+        # a game in which it says so itself
+        said |= {"at": None} if said.get("eliminated") else {}
+    elif said.pop("eliminated", False):
         said |= OFF_THE_MAP
     if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
         said.setdefault("status", None)
