@@ -217,15 +217,19 @@ def _has_cave(board: MapDraft, place: Axial) -> bool:
 
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
     """A marker; nothing, and every mistake told, where it cannot be."""
-    keys = node.mapping(problems, MARKER_KEYS, required=("kind", "at"))
+    known = MARKERS[board.ruleset]
+    own = [key for says in known.values() if says.more for key in says.more.model_fields]
+    keys = node.mapping(problems, tuple(dict.fromkeys((*MARKER_KEYS, *own))), required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
-    known = MARKERS[board.ruleset]
     kind = keys["kind"].word(problems, "marker", list(known))
     place = read_hex(keys["at"], board, problems)
     if kind is None or place is None:
         return None
     says = known[kind]
+    more = _marker_more(node, keys, kind, says, problems)
+    theirs = says.more.model_fields if says.more else {}
+    keys = {key: value for key, value in keys.items() if key not in theirs}
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
     turned = keys.get("side") or keys.get("facing")
@@ -244,7 +248,20 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
         attributes["in_cave"] = True
         if not _has_cave(board, place):
             problems.add(keys["in_cave"], f"there is no cave in {keys['at'].text}")
-    return MarkerDraft(kind, place, value, facing, attributes)
+    return MarkerDraft(kind, place, value, facing, attributes | more)
+
+
+def _marker_more(
+    node: Node, keys: dict[str, Node], kind: str, says: MarkerKind, problems: Problems
+) -> dict[str, Any]:
+    """What a marker says by the form of its kind."""
+    own = says.more.model_fields if says.more else {}
+    for key in keys:
+        if key not in own and key not in MARKER_KEYS:
+            problems.add(keys[key], f"a {kind} marker has no {key}")
+    said = {key: keys[key] for key in own if key in keys}
+    form = fill(says.more, node.child("", said), problems) if says.more and said else None
+    return form.model_dump(mode="json", exclude_defaults=True) if form is not None else {}
 
 
 def _marker_value(
