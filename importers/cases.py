@@ -218,8 +218,9 @@ def _has_cave(board: MapDraft, place: Axial) -> bool:
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
     """A marker; nothing, and every mistake told, where it cannot be."""
     known = MARKERS[board.ruleset]
-    own = [key for says in known.values() if says.more for key in says.more.model_fields]
-    keys = node.mapping(problems, tuple(dict.fromkeys((*MARKER_KEYS, *own))), required=("kind", "at"))
+    own = sorted({key for one in known.values() if one.says for key in one.says.model_fields})
+    known_keys = (*MARKER_KEYS, *(key for key in own if key not in MARKER_KEYS))
+    keys = node.mapping(problems, known_keys, required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
     kind = keys["kind"].word(problems, "marker", list(known))
@@ -227,9 +228,10 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     if kind is None or place is None:
         return None
     says = known[kind]
-    more = _marker_more(node, keys, kind, says, problems)
-    theirs = says.more.model_fields if says.more else {}
-    keys = {key: value for key, value in keys.items() if key not in theirs}
+    # a word that all markers have may be one of a kind's own: the side that holds a victory marker (bob 18.0)
+    theirs = says.says.model_fields if says.says else {}
+    told = [key for key in own if key in keys and (key in theirs or key not in MARKER_KEYS)]
+    keys = {key: value for key, value in keys.items() if key not in told}
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
     turned = keys.get("side") or keys.get("facing")
@@ -242,26 +244,14 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
+    attributes |= _marker_says(node, told, kind, says, problems)
     if "in_cave" in keys and not says.in_cave:
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):
         attributes["in_cave"] = True
         if not _has_cave(board, place):
             problems.add(keys["in_cave"], f"there is no cave in {keys['at'].text}")
-    return MarkerDraft(kind, place, value, facing, attributes | more)
-
-
-def _marker_more(
-    node: Node, keys: dict[str, Node], kind: str, says: MarkerKind, problems: Problems
-) -> dict[str, Any]:
-    """What a marker says by the form of its kind."""
-    own = says.more.model_fields if says.more else {}
-    for key in keys:
-        if key not in own and key not in MARKER_KEYS:
-            problems.add(keys[key], f"a {kind} marker has no {key}")
-    said = {key: keys[key] for key in own if key in keys}
-    form = fill(says.more, node.child("", said), problems) if says.more and said else None
-    return form.model_dump(mode="json", exclude_defaults=True) if form is not None else {}
+    return MarkerDraft(kind, place, value, facing, attributes)
 
 
 def _marker_value(
@@ -292,6 +282,21 @@ def _marker_attributes(
     if "displaced" in keys and keys["displaced"].flag(problems):
         attributes["displaced"] = True
     return attributes
+
+
+def _marker_says(
+    node: Node, own: list[str], kind: str, says: MarkerKind, problems: Problems
+) -> dict[str, Any]:
+    """What a marker of a kind with a form of its own says beside the rest."""
+    if says.says is None:
+        for key in own:
+            problems.add(node.at([key]), f"a {kind} marker has no {key}")
+        return {}
+    told = Node(
+        {key: node.at([key]) for key in own}, file=node.file, line=node.line, parent=node.parent, key=node.key
+    )
+    form = fill(says.says, told, problems)
+    return {} if form is None else form.model_dump(mode="json", exclude_defaults=True)
 
 
 def store_position(connection: Connection, position: PositionDraft) -> int:

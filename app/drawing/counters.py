@@ -74,7 +74,6 @@ SYMBOLS: dict[str, Symbol] = {
     "vehicle": Symbol(_OVAL),
     "wt": Symbol(_GUN),
     "satt": Symbol(_CROSS, letters="AT"),
-    "aircraft": Symbol("M25 13v13M14 21l11-4 11 4M20 27l5-2 5 2"),
     "illumination": Symbol("M25 13v4M25 24v4M16 20.5h5M29 20.5h5M19 15l3 3M28 23l3 3M31 15l-3 3M22 23l-3 3"),
 }  # fmt: skip
 """By kind of unit, of all games."""
@@ -374,7 +373,7 @@ _FLAG = "M14 37V10"
 ICONS: dict[str, Icon] = {
     "assault_boat": Icon("#1c3c70", "M25 11v13", "M9 26h32l-5 9H14z"), "captured": Icon("#2f4123", _FLAG, "M14 10h20v12H14z"),
     "landing_beach": Icon("#8a6a1c", "M25 9v16M18 19l7 7 7-7M10 34q5-5 10 0t10 0 10 0"), "fortification": _FORT,
-    "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
+    "artillery_destroyed": _STATE, "attack_orders": _CHARGE, "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
     "cave": _CAVE, "company_hub": Icon("#1c3c70", _FLAG, "M14 10h22l-6 7 6 7H14z"),
     "concentrated_fire": _TARGET, "dg": _SHELLS, "dispersed_smoke": Icon("#6d7276", _CLOUD), "drunk": _STATE,
     "fire_cleared": Icon("#5f5b57", _FLAME), "fortified": _FORT,

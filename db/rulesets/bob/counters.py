@@ -187,18 +187,18 @@ class SustainedMarker(Form):
 
 
 MARKERS = {
-    "cave": MarkerKind(facing=True, more=Concealable),
+    "cave": MarkerKind(facing=True, says=Concealable),
     "company_hub": MarkerKind(value=(0, 20), company=True),
     **dict.fromkeys(
         ("foxhole", "trench", "pillbox", "bunker", "small_cave", "fortified", "sangar"),
-        MarkerKind(more=Concealable),
+        MarkerKind(says=Concealable),
     ),
-    "wire": MarkerKind(more=WireMarker),
-    "fire_mission": MarkerKind(more=MissionMarker),
-    "trail": MarkerKind(more=TrailMarker),
-    "victory": MarkerKind(value=(0, 20), untold=True, more=VictoryMarker),
+    "wire": MarkerKind(says=WireMarker),
+    "fire_mission": MarkerKind(says=MissionMarker),
+    "trail": MarkerKind(says=TrailMarker),
+    "victory": MarkerKind(value=(0, 20), untold=True, says=VictoryMarker),
     "small_feature": MarkerKind(facing=True),
-    "sustained_fire": MarkerKind(more=SustainedMarker),
+    "sustained_fire": MarkerKind(says=SustainedMarker),
     **plain_markers("smoke dispersed_smoke illumination upper_level ambush mines concentrated_mines breach"),
 }
 
