@@ -84,11 +84,16 @@ class CcpUnit(Unit):
         return self
 
 
+class Stronghold(Form):
+    """Of a bunker or pillbox: the side that last had its hex to itself (F101, F105)."""
+
+    held: Side | None = None
+
+
 MARKERS = {
     "smoke": MarkerKind(value=(1, 8)),
-    # F101, F105: with the side that last had the hex to itself
-    "bunker": MarkerKind(held=True),
-    "pillbox": MarkerKind(held=True),
+    "bunker": MarkerKind(says=Stronghold),
+    "pillbox": MarkerKind(says=Stronghold),
     **plain_markers("blaze starshell cave foxholes mines trench wire melee sighting sr"),
 }
 
