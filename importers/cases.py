@@ -217,10 +217,11 @@ def _has_cave(board: MapDraft, place: Axial) -> bool:
 
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
     """A marker; nothing, and every mistake told, where it cannot be."""
-    keys = node.mapping(problems, MARKER_KEYS, required=("kind", "at"))
+    known = MARKERS[board.ruleset]
+    own = [key for says in known.values() if says.form is not None for key in says.form.model_fields]
+    keys = node.mapping(problems, dict.fromkeys((*MARKER_KEYS, *own)), required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
-    known = MARKERS[board.ruleset]
     kind = keys["kind"].word(problems, "marker", list(known))
     place = read_hex(keys["at"], board, problems)
     if kind is None or place is None:
@@ -228,7 +229,8 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     says = known[kind]
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
-    turned = keys.get("side") or keys.get("facing")
+    mine = says.form.model_fields if says.form is not None else {}
+    turned = (None if "side" in mine else keys.get("side")) or keys.get("facing")
     if "side" in keys and "facing" in keys:
         problems.add(keys["facing"], "side and facing are one thing; write one of them")
     if turned is not None and not says.facing:
@@ -238,6 +240,10 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
+    for key in keys.keys() - mine.keys() - {*MARKER_KEYS}:
+        problems.add(keys[key], f"a {kind} marker has no {key}")
+    if says.form is not None and (form := fill(says.form, node, problems, only=mine)) is not None:
+        attributes |= form.model_dump(mode="json", exclude_defaults=True)
     if "in_cave" in keys and not says.in_cave:
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):
