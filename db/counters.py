@@ -19,7 +19,7 @@ from db.rulesets.ccp.counters import CcpConditions, CcpUnit, CcpWeapon
 from db.rulesets.css import counters as css
 from db.rulesets.css.counters import CssConditions, CssTracks, CssUnit, Fire, NavalZone
 from db.rulesets.ddp import counters as ddp
-from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpUnit
+from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpTracks, DdpUnit
 from db.rulesets.fpb import counters as fpb
 from db.rulesets.fpb.counters import FpbConditions, FpbTracks, FpbUnit
 
@@ -54,7 +54,7 @@ TRACKS: dict[str, type[BaseModel]] = {
     "ccp": Tracks,
     "fpb": FpbTracks,
     "bob": Tracks,
-    "ddp": Tracks,
+    "ddp": DdpTracks,
 }
 """What is kept beside the map: points, cups, hands, boxes."""
 

@@ -218,8 +218,8 @@ def _has_cave(board: MapDraft, place: Axial) -> bool:
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
     """A marker; nothing, and every mistake told, where it cannot be."""
     known = MARKERS[board.ruleset]
-    own = [key for says in known.values() if says.form is not None for key in says.form.model_fields]
-    keys = node.mapping(problems, dict.fromkeys((*MARKER_KEYS, *own)), required=("kind", "at"))
+    own = sorted({key for one in known.values() if one.says for key in one.says.model_fields})
+    keys = node.mapping(problems, (*MARKER_KEYS, *own), required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
     kind = keys["kind"].word(problems, "marker", list(known))
@@ -229,7 +229,7 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     says = known[kind]
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
-    mine = says.form.model_fields if says.form is not None else {}
+    mine = says.says.model_fields if says.says is not None else {}
     turned = (None if "side" in mine else keys.get("side")) or keys.get("facing")
     if "side" in keys and "facing" in keys:
         problems.add(keys["facing"], "side and facing are one thing; write one of them")
@@ -240,10 +240,9 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
-    for key in keys.keys() - mine.keys() - {*MARKER_KEYS}:
-        problems.add(keys[key], f"a {kind} marker has no {key}")
-    if says.form is not None and (form := fill(says.form, node, problems, only=mine)) is not None:
-        attributes |= form.model_dump(mode="json", exclude_defaults=True)
+    # a word that other kinds have as well, such as side, is its own only where its form says so
+    told = [key for key in own if key in keys and (key in mine or key not in MARKER_KEYS)]
+    attributes |= _marker_says(node, told, kind, says, problems)
     if "in_cave" in keys and not says.in_cave:
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):
@@ -281,6 +280,21 @@ def _marker_attributes(
     if "displaced" in keys and keys["displaced"].flag(problems):
         attributes["displaced"] = True
     return attributes
+
+
+def _marker_says(
+    node: Node, own: list[str], kind: str, says: MarkerKind, problems: Problems
+) -> dict[str, Any]:
+    """What a marker of a kind with a form of its own says beside the rest."""
+    if says.says is None:
+        for key in own:
+            problems.add(node.at([key]), f"a {kind} marker has no {key}")
+        return {}
+    told = Node(
+        {key: node.at([key]) for key in own}, file=node.file, line=node.line, parent=node.parent, key=node.key
+    )
+    form = fill(says.says, told, problems)
+    return {} if form is None else form.model_dump(mode="json", exclude_defaults=True)
 
 
 def store_position(connection: Connection, position: PositionDraft) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, TypeVar, get_args
 
@@ -15,18 +15,13 @@ from importers.documents import Node, Problems
 Form = TypeVar("Form", bound=BaseModel)
 
 
-def fill(
-    form: type[Form], node: Node, problems: Problems, only: Collection[str] | None = None
-) -> Form | None:
-    """The form as the document fills it, or nothing and a problem for every mistake; of some keys `only`, where told."""
+def fill(form: type[Form], node: Node, problems: Problems) -> Form | None:
+    """The form as the document fills it, or nothing and a problem for every mistake."""
     if not isinstance(node.value, dict):
         problems.add(node, f"expected a mapping, found {node.kind}")
         return None
     try:
-        written = _written(node)
-        return form.model_validate(
-            written if only is None else {key: value for key, value in written.items() if key in only}
-        )
+        return form.model_validate(_written(node))
     except ValidationError as error:
         for mistake in error.errors():
             _tell(form, node, mistake, problems)

@@ -36,6 +36,9 @@ KEYS = (
 )  # fmt: skip
 PLACES = ("objective", "exit", "entry", "box", "zone", "landmark")
 """Kinds of marked places besides the printed positions of ddp."""
+POSITION_FLAGS = ("artillery", "mountaintop", "provisional")
+SETUPS = ("x", "artillery", "armor", "armor_alternate")
+"""What is printed in a position of ddp: its guns and kind (2.1), and who is set up there (3.0, 20.2)."""
 Plane = Callable[[Scheme, Fraction, Fraction], tuple[Fraction, Fraction]]
 NAME = "a name has lower-case letters, digits, - and _ only, and starts with a letter or digit"
 
@@ -434,16 +437,32 @@ class _MapReader:
         if not self.words.printed_positions:
             self.problems.add(node, f"no positions are printed on maps of {self.draft.ruleset}")
             return
-        known = ("hexes", "color", "artillery", "mountaintop", "intense", "steady")
+        known = ("hexes", "color", *POSITION_FLAGS, "ids", "mortar", "setup", "intense", "steady")
         for code, value in node.mapping(self.problems).items():
             keys = value.mapping(self.problems, known, ("hexes",))
             attributes: dict[str, object] = {}
             if "color" in keys:
                 attributes["color"] = keys["color"].string(self.problems)
-            for flag in ("artillery", "mountaintop"):
+            for flag in POSITION_FLAGS:
                 if flag in keys and keys[flag].flag(self.problems):
                     attributes[flag] = True
+            if "ids" in keys:
+                attributes["ids"] = self._ids(keys["ids"])
+            if "mortar" in keys:
+                found = sorted(self.places.listed(keys["mortar"]))
+                attributes["mortar"] = [self.draft.scheme.label(place) for place in found]
+            if "setup" in keys:
+                attributes["setup"] = keys["setup"].word(self.problems, "set-up", SETUPS)
             self._feature(code, value, "position", keys, attributes)
+
+    def _ids(self, node: Node) -> dict[str, str | None]:
+        """The IDs of the hexes of a group, each by its label."""
+        found: dict[str, str | None] = {}
+        for label, name in node.mapping(self.problems).items():
+            place = self.places.hex(name, label)
+            if place is not None:
+                found[self.draft.scheme.label(place)] = name.string(self.problems)
+        return found
 
     def _places(self, node: Node) -> None:
         for code, value in node.mapping(self.problems).items():

@@ -282,6 +282,8 @@ class Phase(Strict):
     """Procedures that happen by themselves when it begins."""
     leave: tuple[Word, ...] = ()
     """And when it ends."""
+    passes: bool = False
+    """Whether nobody decides anything in it: once begun, it ends by itself."""
     steps: tuple[Phase, ...] = ()
 
 
@@ -291,6 +293,8 @@ class SequenceFile(Strict):
     ruleset: str
     set_up: tuple[Word, ...] = ()
     """What may be done before the first phase: procedures by name."""
+    stepped: bool = False
+    """Whether a moment of the game names the phase and the step within it, not the step alone."""
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
 
     def each_phase(self) -> Iterator[tuple[str, str | None, Phase]]:

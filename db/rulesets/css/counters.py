@@ -148,10 +148,10 @@ MARKERS = {
     "pinned": MarkerKind(in_cave=True),
     "suppressed": MarkerKind(in_cave=True),
     "ridge": MarkerKind(facing=True),
-    **dict.fromkeys(("prepared_assault", "banzai_charge", "drunk_banzai_charge"), MarkerKind(form=Claimed)),
-    **dict.fromkeys(("booby_trap", "sniper"), MarkerKind(form=Trap)),
-    "mines": MarkerKind(form=Minefield),
-    **dict.fromkeys(("air_strike", "task_force"), MarkerKind(form=Assigned)),
+    **dict.fromkeys(("prepared_assault", "banzai_charge", "drunk_banzai_charge"), MarkerKind(says=Claimed)),
+    **dict.fromkeys(("booby_trap", "sniper"), MarkerKind(says=Trap)),
+    "mines": MarkerKind(says=Minefield),
+    **dict.fromkeys(("air_strike", "task_force"), MarkerKind(says=Assigned)),
     **plain_markers(
         "smoke_barrage light_barrage medium_barrage heavy_barrage bombardment on_fire"
         " fire_cleared illumination concentrated_fire no_opportunity_fire sustained_fire foxhole trench"
