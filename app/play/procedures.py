@@ -36,6 +36,8 @@ MOST_BRANCHES = 2_000
 DICE = re.compile(r"(\d+)d(\d+)")
 UNDECIDED = "unknown"
 """The effect of a row that tells what is not printed."""
+NOTHING = "none"
+"""The option of a choice in which nothing may be chosen."""
 
 
 # What a procedure wants.
@@ -158,6 +160,10 @@ class Choose:
     """Whether any number of the options may be chosen: the answer is a list."""
     default: Any = None
     """What a random player, or one who leaves it to the referee, may always answer."""
+    obvious: bool = False
+    """Whether the one option that there is needs no answer."""
+    also: tuple[str, ...] = ()
+    """Other names under which the answer may stand."""
 
     def mistake(self, value: Any) -> str | None:
         if self.check is not None and (wrong := self.check(value)) is not None:
@@ -309,7 +315,12 @@ class Given:
         return pile.pop(0) if pile else None
 
     def choice(self, want: Choose) -> Any:
-        return self._choices.pop(want.name, None)
+        for name in (want.name, *want.also):
+            if name in self._choices:
+                value = self._choices.pop(name)
+                # nothing is an answer where it is offered
+                return NOTHING if value is None and NOTHING in (want.options or ()) else value
+        return None
 
     def left(self) -> str | None:
         """What was given and never called for."""
@@ -471,7 +482,10 @@ class Runner:
             self._names[want.name] += 1
             if (again := self._names[want.name]) > 1:
                 want = dataclasses.replace(want, name=f"{want.name}_{again}")
-        return self._answered(want, self._supply.choice(want), self.outcome.choices)
+        value = self._supply.choice(want)
+        if value is None and want.obvious and want.options is not None and len(want.options) == 1:
+            return want.options[0]
+        return self._answered(want, value, self.outcome.choices)
 
     def _answered(self, want: Roll | Draw | Choose, value: Any, log: list[dict[str, Any]]) -> Any:
         if value is None:
