@@ -199,7 +199,7 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
         return None
     zone = getattr(unit, "zone", None)
     if zone is not None:
-        beach = read_hex(node.at(["zone", "beach"]), board, problems)
+        beach = _beach(zone.beach, board) or read_hex(node.at(["zone", "beach"]), board, problems)
         if beach is None:
             return None
         zone = zone.model_copy(update={"beach": board.scheme.label(beach)})
@@ -208,6 +208,12 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
     if in_cave and place is not None and not _has_cave(board, place):
         problems.add(node.at(["in_cave"]), f"there is no cave in {unit.at}")
     return unit, place
+
+
+def _beach(name: str, board: MapDraft) -> Axial | None:
+    """The hex of a landing beach by its name (css 22.0)."""
+    found = board.features.get(name)
+    return next(iter(found.at), None) if found is not None and found.kind == "beach" else None
 
 
 def _has_cave(board: MapDraft, place: Axial) -> bool:
@@ -219,7 +225,8 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     """A marker; nothing, and every mistake told, where it cannot be."""
     known = MARKERS[board.ruleset]
     own = sorted({key for one in known.values() if one.says for key in one.says.model_fields})
-    keys = node.mapping(problems, (*MARKER_KEYS, *own), required=("kind", "at"))
+    known_keys = (*MARKER_KEYS, *(key for key in own if key not in MARKER_KEYS))
+    keys = node.mapping(problems, known_keys, required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
     kind = keys["kind"].word(problems, "marker", list(known))
@@ -227,6 +234,10 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     if kind is None or place is None:
         return None
     says = known[kind]
+    # a word that all markers have may be one of a kind's own: the side that holds a victory marker (bob 18.0)
+    theirs = says.says.model_fields if says.says else {}
+    told = [key for key in own if key in keys and (key in theirs or key not in MARKER_KEYS)]
+    keys = {key: value for key, value in keys.items() if key not in told}
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
     turned = keys.get("side") or keys.get("facing")
@@ -239,7 +250,7 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
-    attributes |= _marker_says(node, [key for key in own if key in keys], kind, says, problems)
+    attributes |= _marker_says(node, told, kind, says, problems)
     if "in_cave" in keys and not says.in_cave:
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):

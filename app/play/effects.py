@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind
+from db.rulesets.css.counters import STATUS
 from db.values import canonical
 
 Effect = dict[str, Any]
@@ -24,7 +25,7 @@ Change = dict[str, Any]
 Tree = dict[str, Any]
 OFF_THE_MAP = {"at": None, "status": "eliminated"}
 """What `eliminated: true` means for a counter."""
-HOLDERS = ("side", "hex", "division", "company", "island")
+HOLDERS = ("side", "hex", "division", "company", "island", "objective")
 """Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
 SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
 """What an effect begins with."""
@@ -39,6 +40,11 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
         case "marker":
             removed = said.pop("removed", False)
+            said.pop("added", None)
+            if "to" in said:
+                moved = {key: value for key, value in said.items() if key not in ("at", "to")}
+                gone, come = ({"marker": effect["marker"], "at": said[end], **moved} for end in ("at", "to"))
+                return [*changes_of(gone | {"removed": True}, ruleset), *changes_of(come, ruleset)]
             if MARKERS[ruleset].get(effect["marker"], MarkerKind()).facing and "side" in said:
                 # one thing by two words, as in a case file
                 said["facing"] = said.pop("side")
@@ -51,6 +57,8 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             ]
         case "track":
             return [{"track": effect["track"].split("."), "set": said["value"]}]
+        case "hex" if ruleset == "css" and (changes := _hex_status(effect)):
+            return changes
         case "side":
             return [{"track": [effect["side"], key], "set": value} for key, value in said.items()]
         case _:
@@ -58,6 +66,15 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
                 {"track": [_several(subject), effect[subject], key], "set": value}
                 for key, value in said.items()
             ]
+
+
+def _hex_status(effect: Effect) -> list[Change]:
+    """DG, Pinned and Suppressed of a css hex, or of the cave in it, which are markers there (css 10.0).
+
+    What lies there is known to the rows alone: `games.apply` makes markers of it.
+    """
+    place = {"at": str(effect["hex"]), "in_cave": effect.get("in_cave", False)}
+    return [{"status": key, **place, "set": effect[key] or 0} for key in STATUS if key in effect]
 
 
 def _subject(effect: Effect) -> str:
@@ -73,7 +90,10 @@ def _counter(said: Tree, ruleset: str) -> Tree | None:
     said = _placed(said)
     if said.get("removed"):
         return None
-    if said.pop("eliminated", False):
+    if "eliminated" in UNITS[ruleset].model_fields:
+        # a game in which it says so itself
+        said |= {"at": None} if said.get("eliminated") else {}
+    elif said.pop("eliminated", False):
         said |= OFF_THE_MAP
     if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
         said.setdefault("status", None)

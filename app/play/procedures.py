@@ -14,13 +14,14 @@ legality (up to the first roll) and replay (recorded answers).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
@@ -73,6 +74,8 @@ class Roll:
     dice: str
     purpose: str
     lowest: int = 1
+    basis: ClassVar[str | None] = None
+    """Over what odds are counted, where that is not plain dice."""
 
     @property
     def faces(self) -> tuple[int, range]:
@@ -98,6 +101,10 @@ class Roll:
                 return f"a die for {self.purpose} shows {faces[0]} to {faces[-1]}, never {canonical(die)}"
         return None
 
+    def odds(self) -> dict[str, Any] | None:
+        """`odds` and `basis` where the procedure knows them; None: every fall is to be tried."""
+        return None
+
     def prompt(self) -> dict[str, Any]:
         told: dict[str, Any] = {"roll": self.dice, "for": self.purpose}
         return told if self.lowest == 1 else told | {"lowest": self.lowest}
@@ -116,6 +123,14 @@ class Draw:
     pool: Sequence[Any] | None = None
     kind: str = "draw"
     """`draw` (a counter) or `card`."""
+    counted: bool = False
+    """Whether odds are counted over what lies in the pool."""
+    lacks: Need | None = None
+    """What would have to be told for odds."""
+
+    def falls(self) -> Iterable[Any]:
+        """Everything that may come up, where odds are counted over it."""
+        return (self.pool or ()) if self.counted else ()
 
     def mistake(self, value: Any) -> str | None:
         if self.pool is not None and not any(canonical(value) == canonical(one) for one in self.pool):
@@ -173,14 +188,18 @@ class Choose:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """Effects, at once; with `kept`, bookkeeping of the turn, which the log keeps and an answer does not tell."""
+    """Effects, at once; with `kept`, bookkeeping of the turn, which the log keeps and an answer does not tell.
+
+    With `told` it is the other way round: words of the game for what the rows are changed to by bookkeeping.
+    """
 
     effects: tuple[Effect, ...]
     kept: bool = False
+    told: bool = False
 
-    def __init__(self, *effects: Effect, kept: bool = False) -> None:
-        object.__setattr__(self, "effects", effects)
-        object.__setattr__(self, "kept", kept)
+    def __init__(self, *effects: Effect, kept: bool = False, told: bool = False) -> None:
+        for name, value in (("effects", effects), ("kept", kept), ("told", told)):
+            object.__setattr__(self, name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,9 +228,14 @@ class Tell:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """Another procedure within this one: gives its answer; what it changes and proves is this one's, too."""
+    """Another procedure within this one: gives its answer; what it changes and proves is this one's, too.
+
+    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first. A
+    choice that is then asked for outside and has a name that was asked for before is numbered: `unit`, `unit_2`.
+    """
 
     procedure: Procedure
+    given: Given | None = None
 
 
 Want = Ask | Put | Roll | Draw | Choose | Change | Tell | Call
@@ -298,6 +322,28 @@ class Given:
         return None
 
 
+class Inner:
+    """Answers that belong to a part of a procedure; where they end, whoever answers outside is asked."""
+
+    def __init__(self, given: Given, outside: Supply) -> None:
+        self._given, self._outside = given, outside
+
+    def roll(self, want: Roll) -> Any:
+        value = self._given.roll(want)
+        return self._outside.roll(want) if value is None else value
+
+    def draw(self, want: Draw) -> Any:
+        value = self._given.draw(want)
+        return self._outside.draw(want) if value is None else value
+
+    def own(self, want: Choose) -> Any:
+        """The choice that is given for this part; None where none is."""
+        return self._given.choice(want)
+
+    def choice(self, want: Choose) -> Any:
+        return self._outside.choice(want)
+
+
 @dataclasses.dataclass
 class Outcome:
     """How far a procedure came, and all that it did."""
@@ -343,6 +389,7 @@ class Runner:
         self._supply = supply
         self._kinds = kinds
         self._unwritten: list[Changed] = []
+        self._names: Counter[str] = Counter()
         self.outcome = Outcome()
 
     def run(self, procedure: Procedure) -> Outcome:
@@ -386,7 +433,7 @@ class Runner:
             case Draw():
                 return self._answered(want, self._supply.draw(want), self.outcome.draws)
             case Choose():
-                return self._answered(want, self._supply.choice(want), self.outcome.choices)
+                return self._chosen(want)
             case Change():
                 self._change(want)
                 return None
@@ -398,8 +445,33 @@ class Runner:
                 return None
             case Call():
                 inner: dict[str, Any] = {}
-                self._drive(want.procedure, inner)
+                with self._within(want.given):
+                    self._drive(want.procedure, inner)
                 return inner
+
+    @contextlib.contextmanager
+    def _within(self, given: Given | None) -> Iterator[None]:
+        """Take what is given for a part of the procedure before anything else; all of it is to be called for."""
+        outside = self._supply
+        if given is None:
+            yield
+            return
+        self._supply = Inner(given, outside)
+        try:
+            yield
+        finally:
+            self._supply = outside
+        if (left := given.left()) is not None:
+            raise AnswerError(f"{left[0].upper()}{left[1:]}.")
+
+    def _chosen(self, want: Choose) -> Any:
+        if isinstance(self._supply, Inner):
+            if (value := self._supply.own(want)) is not None:
+                return self._answered(want, value, self.outcome.choices)
+            self._names[want.name] += 1
+            if (again := self._names[want.name]) > 1:
+                want = dataclasses.replace(want, name=f"{want.name}_{again}")
+        return self._answered(want, self._supply.choice(want), self.outcome.choices)
 
     def _answered(self, want: Roll | Draw | Choose, value: Any, log: list[dict[str, Any]]) -> Any:
         if value is None:
@@ -435,6 +507,8 @@ class Runner:
         for effect in want.effects:
             if not want.kept:
                 self.outcome.effects.append(effect)
+            if want.told:
+                continue
             self._unwritten += changes_of(effect, self._asked.ruleset)
             if "conditions" in effect:
                 now = {**self._asked.conditions, **effect["conditions"]}
@@ -538,8 +612,12 @@ def asked_of(
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself
-    if isinstance(outcome.pending, Roll) and "odds" not in answer:
-        answer |= _odds(asked, of, procedure, kinds)
+    known = outcome.pending.odds() if isinstance(outcome.pending, Roll) else None
+    if "odds" not in answer and _chances_of(outcome):
+        answer |= _odds(asked, of, procedure, kinds) if known is None else known
+    elif isinstance(outcome.pending, Draw) and outcome.pending.lacks is not None:
+        answer |= {"odds": None}
+        outcome.needs.append(outcome.pending.lacks)
     return Finding(answer, outcome.steps, outcome.points, outcome.needs)
 
 
@@ -554,28 +632,59 @@ def tried(
         return Runner(asked, supply, kinds).run(procedure())
 
 
+def _chances_of(outcome: Outcome) -> list[Any]:
+    """In how many ways it may go on, where chance alone decides that."""
+    return list(outcome.pending.falls()) if isinstance(outcome.pending, Roll | Draw) else []
+
+
 def _odds(
     asked: Asked, of: Action, procedure: Callable[[], Procedure], kinds: Callable[[], dict[str, QuestionKind]]
 ) -> dict[str, Any]:
-    """Exact chances of each result, by running every way in which the dice can fall."""
+    """Exact chances of each result, by running every way in which dice can fall and cards can come up."""
     chances: Counter[str] = Counter()
     weights: dict[str, Fraction] = {}
-    waiting: list[tuple[list[Any], Fraction]] = [(list(of.rolls), Fraction(1))]
+    waiting = [(_Chances(of), Fraction(1))]
+    pooled: dict[str, int] = {}
+    basis: str | None = None
     while waiting:
-        rolls, weight = waiting.pop()
+        so_far, weight = waiting.pop()
         if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
             return {
                 "odds": None,
                 "basis": f"the dice fall in more than {MOST_BRANCHES} ways; give some of them",
             }
-        outcome = tried(asked, procedure, Given(rolls, of.draws, of.cards, of.choices), kinds)
-        if isinstance(outcome.pending, Roll):
-            falls = list(outcome.pending.falls())
-            waiting += [([*rolls, fall], weight / len(falls)) for fall in falls]
+        outcome = tried(asked, procedure, so_far.supply(), kinds)
+        if falls := _chances_of(outcome):
+            assert isinstance(outcome.pending, Roll | Draw)
+            if isinstance(outcome.pending, Draw):
+                pooled[outcome.pending.kind] = len(falls)
+            else:
+                basis = outcome.pending.basis
+            waiting += [(so_far.then(outcome.pending, fall), weight / len(falls)) for fall in falls]
         else:
             result = str(outcome.answer.get("result"))
             chances[result] += 1
             weights[result] = weights.get(result, Fraction(0)) + weight
-    return {
-        "odds": {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
-    }
+    odds = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
+    if pooled:
+        basis = f"over {', '.join(f'{count} {kind}s' for kind, count in pooled.items())} not yet drawn"
+    return {"odds": odds} | ({} if basis is None else {"basis": basis})
+
+
+@dataclasses.dataclass(frozen=True)
+class _Chances:
+    """Answers that were given, and how chance went on from there."""
+
+    of: Action
+    rolls: tuple[Any, ...] = ()
+    draws: tuple[Any, ...] = ()
+    cards: tuple[Any, ...] = ()
+
+    def supply(self) -> Given:
+        of = self.of
+        return Given([*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards], of.choices)
+
+    def then(self, want: Roll | Draw, fall: Any) -> _Chances:
+        name = "rolls" if isinstance(want, Roll) else f"{want.kind}s"
+        changed: dict[str, Any] = {name: (*getattr(self, name), fall)}
+        return dataclasses.replace(self, **changed)

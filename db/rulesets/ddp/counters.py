@@ -166,9 +166,11 @@ class DdpJapanTracks(Form):
 
 
 class DdpDeck(Form):
-    """The cards of a game by their numbers: those to be drawn, the first on top, and those discarded."""
+    """The cards of a game by their numbers: those to be drawn, in no order, those of this turn, and those discarded."""
 
     draw: Annotated[tuple[Whole, ...], Hidden("all")] = ()
+    shown: tuple[Whole, ...] = ()
+    """On the Card Track until the turn ends (4.0)."""
     discard: tuple[Whole, ...] = ()
 
 
