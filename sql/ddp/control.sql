@@ -94,7 +94,7 @@ as $$
       else 'its own hex alone'
     end
   from ranked
-  left join pairs on pairs.q = ranked.q and pairs.r = ranked.r
+  left join pairs on ranked.q = pairs.q and ranked.r = pairs.r
   cross join lateral (
     select exists (
       select

@@ -143,7 +143,7 @@ as $$
     where marker.position_id = state.position_id and marker.kind = 'fortification' and ddp._ridge(state.conditions)
   ) as held
   inner join public.hex on hex.map_id = state.map_id and hex.q = held.q and hex.r = held.r
-  left join ddp._spots(state.map_id) as spot on spot.q = held.q and spot.r = held.r
+  left join ddp._spots(state.map_id) as spot on held.q = spot.q and held.r = spot.r
 $$;
 
 comment on function ddp._occupants(positions.state) is
