@@ -22,31 +22,38 @@ returns setof ddp.shooter
 language sql stable rows 20
 as $$
   select
-    coalesce(holder.place, holder.label),
-    min(holder.color),
-    -- 6.31, 6.41, 19.3: units, depth and fortifications; 18.34: one more for a unit that acted under fire
-    (
-      count(*) + count(*) filter (where holder.depth)
-      + case
-        when ddp._ridge((scene.state).conditions) and exists (
-          select
-          from unnest(scene.dots) as dot
-          inner join ddp._marines(scene) as marine on marine.q = dot.q and marine.r = dot.r
-          where dot.place = coalesce(holder.place, holder.label)
-            and dot.grade = 'intense'
-            and marine.under_fire
-        ) then 1 else 0
-      end
-    )::integer,
-    bool_or(not holder.revealed),
-    bool_or(holder.fortification and holder.revealed),
-    bool_or(holder.tank)
-  from unnest(scene.holders) as holder
-  where not holder.disrupted
-    and not holder.stance
-    and not holder.provisional
-    and (holder.place is not null or holder.cave)
-  group by coalesce(holder.place, holder.label)
+    firing.place,
+    firing.color,
+    -- 18.34: one more for a unit that acted under fire in the intense field
+    firing.counters + case
+      when ddp._ridge((scene.state).conditions) and exists (
+        select
+        from unnest(scene.dots) as dot
+        inner join ddp._marines(scene) as marine on marine.q = dot.q and marine.r = dot.r
+        where dot.place = firing.place
+          and dot.grade = 'intense'
+          and marine.under_fire
+      ) then 1 else 0
+    end,
+    firing.unrevealed,
+    firing.opened,
+    firing.tank
+  from (
+    select
+      coalesce(holder.place, holder.label) as place,
+      min(holder.color) as color,
+      -- 6.31, 6.41, 19.3: units, depth and fortifications
+      (count(*) + count(*) filter (where holder.depth))::integer as counters,
+      bool_or(not holder.revealed) as unrevealed,
+      bool_or(holder.fortification and holder.revealed) as opened,
+      bool_or(holder.tank) as tank
+    from unnest(scene.holders) as holder
+    where not holder.disrupted
+      and not holder.stance
+      and not holder.provisional
+      and (holder.place is not null or holder.cave)
+    group by coalesce(holder.place, holder.label)
+  ) as firing
 $$;
 
 comment on function ddp._shooters(ddp.scene) is
@@ -418,7 +425,11 @@ begin
     shooter.place,
     ddp._volley(
       scene,
-      shooter,
+      -- 12.3: with the depth that a re-supply will bring
+      row(
+        shooter.place, shooter.color, shooter.most + coalesce((asked.how ->> 'extra')::integer, 0), shooter.unrevealed,
+        shooter.opened, shooter.tank
+      )::ddp.shooter,
       array(
         select target
         from ddp._targets(

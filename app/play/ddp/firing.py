@@ -21,6 +21,7 @@ from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, p
 from app.referee.questions import kinds_of
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, series
+from db.values import canonical
 
 FIRE = "select * from ddp.fire(:position, :place, :symbol, :star, :armor, :machine_guns, :again, :conditions, :policy)"
 TABLE = "select * from ddp.fire_table(:position, cast(:volleys as jsonb), :symbol, :conditions, :policy)"
@@ -57,6 +58,8 @@ class Volley:
     machine_guns: bool = False
     again: bool = False
     """13.2 M: a second fire of a tank, apart from the first."""
+    extra: int = 0
+    """12.3: depth markers that it will have gained when it fires."""
 
     def marks(self) -> dict[str, bool]:
         return {"star": self.star, "armor": self.armor, "machine_guns": self.machine_guns}
@@ -129,7 +132,10 @@ def _others(volley: Volley, later: Sequence[Volley], facts: Mapping[str, Any]) -
     if not later or not facts["targets"]:
         return []
     rows = yield Ask(
-        TABLE, proves=False, volleys=_written({one.place: one.marks() for one in later}), symbol=volley.symbol
+        TABLE,
+        proves=False,
+        volleys=canonical({one.place: {**one.marks(), "extra": one.extra} for one in later}),
+        symbol=volley.symbol,
     )
     found = [_shooter(row.facts) for row in rows]
     shared = any(one.targets & _shooter(facts).targets for one in found)
@@ -149,12 +155,6 @@ def _others(volley: Volley, later: Sequence[Volley], facts: Mapping[str, Any]) -
         )
     )
     return found
-
-
-def _written(told: Any) -> str:
-    from db.values import canonical
-
-    return canonical(told)
 
 
 def _shooter(facts: Mapping[str, Any]) -> Shooter:
