@@ -57,21 +57,22 @@ class Hand:
         """A counter drawn from a pool, and the pool without it; face down nothing is asked that nobody must know."""
         if isinstance(pool, list):
             want = Blind(source, purpose, tuple(pool))
-            value = pool[0] if len(pool) == 1 and not self._typed else (yield from self._draw(want))
+            value = pool[0] if len(pool) == 1 and not self._typed else (yield from self.draw(want))
             nth = want.found(value)
             assert nth is not None
             return pool[nth], [one for n, one in enumerate(pool) if n != nth]
-        value = (yield from self._draw(Blind(source, purpose))) if self._typed else {}
+        value = (yield from self.draw(Blind(source, purpose))) if self._typed else {}
         return value, None if pool is None else pool - 1
 
     def shown(self, source: str, pool: Any, purpose: str) -> Deciding:
         """A counter that is turned up at once: what it says must be told."""
         if isinstance(pool, list):
             return (yield from self.counter(source, pool, purpose))
-        value = yield from self._draw(Blind(source, purpose))
+        value = yield from self.draw(Blind(source, purpose))
         return value, None if pool is None else pool - 1
 
-    def _draw(self, want: Draw) -> Deciding:
+    def draw(self, want: Draw) -> Deciding:
+        """A counter that must be told."""
         value = yield want
         self._typed -= 1
         return value
