@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
+from app.play.effects import NETTED, Effect, after, changes_of, net
 from app.play.effects import Change as Changed
-from app.play.effects import Effect, after, changes_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
 from db.database import fetched, psycopg_connection
 from db.values import canonical, exact
@@ -36,6 +36,8 @@ MOST_BRANCHES = 2_000
 DICE = re.compile(r"(\d+)d(\d+)")
 UNDECIDED = "unknown"
 """The effect of a row that tells what is not printed."""
+NOTHING = "none"
+"""The option of a choice in which nothing may be chosen."""
 
 
 # What a procedure wants.
@@ -158,6 +160,12 @@ class Choose:
     """Whether any number of the options may be chosen: the answer is a list."""
     default: Any = None
     """What a random player, or one who leaves it to the referee, may always answer."""
+    obvious: bool = False
+    """Whether the one option that there is needs no answer."""
+    also: tuple[str, ...] = ()
+    """Other names under which the answer may stand."""
+    unsaid: Any = None
+    """What it is taken to be where somebody only asks and says nothing of it, such as that an offer is not taken up."""
 
     def mistake(self, value: Any) -> str | None:
         if self.check is not None and (wrong := self.check(value)) is not None:
@@ -309,7 +317,12 @@ class Given:
         return pile.pop(0) if pile else None
 
     def choice(self, want: Choose) -> Any:
-        return self._choices.pop(want.name, None)
+        for name in (want.name, *want.also):
+            if name in self._choices:
+                value = self._choices.pop(name)
+                # nothing is an answer where it is offered
+                return NOTHING if value is None and NOTHING in (want.options or ()) else value
+        return None
 
     def left(self) -> str | None:
         """What was given and never called for."""
@@ -320,6 +333,14 @@ class Given:
         if self._choices:
             return f"nothing asks for the {'choices' if len(self._choices) > 1 else 'choice'} {', '.join(self._choices)}"
         return None
+
+
+class Asking(Given):
+    """The answers of somebody who only asks: an offer of which nothing is said is not taken up."""
+
+    def choice(self, want: Choose) -> Any:
+        value = super().choice(want)
+        return want.unsaid if value is None else value
 
 
 class Inner:
@@ -409,6 +430,8 @@ class Runner:
             outcome.pending = stop.want
         else:
             self._write()
+        if self._asked.ruleset in NETTED:
+            outcome.effects = net(outcome.effects, outcome.changes)
         return outcome
 
     def _drive(self, procedure: Procedure, answer: dict[str, Any]) -> None:
@@ -471,7 +494,10 @@ class Runner:
             self._names[want.name] += 1
             if (again := self._names[want.name]) > 1:
                 want = dataclasses.replace(want, name=f"{want.name}_{again}")
-        return self._answered(want, self._supply.choice(want), self.outcome.choices)
+        value = self._supply.choice(want)
+        if value is None and want.obvious and want.options is not None and len(want.options) == 1:
+            return want.options[0]
+        return self._answered(want, value, self.outcome.choices)
 
     def _answered(self, want: Roll | Draw | Choose, value: Any, log: list[dict[str, Any]]) -> Any:
         if value is None:
@@ -561,7 +587,7 @@ ANSWERS = ("rolls", "draws", "cards", "choices")
 
 
 def given(of: Action) -> Given:
-    return Given(of.rolls, of.draws, of.cards, of.choices)
+    return Asking(of.rolls, of.draws, of.cards, of.choices)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -682,7 +708,8 @@ class _Chances:
 
     def supply(self) -> Given:
         of = self.of
-        return Given([*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards], of.choices)
+        rolls, draws, cards = [*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards]
+        return Asking(rolls, draws, cards, of.choices)
 
     def then(self, want: Roll | Draw, fall: Any) -> _Chances:
         name = "rolls" if isinstance(want, Roll) else f"{want.kind}s"
