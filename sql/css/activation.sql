@@ -42,11 +42,11 @@ as $$
     and unit.attributes ->> 'status' is distinct from 'eliminated'
     and coalesce(unit.attributes ->> 'box', '') not in ('off_board', 'pool')
     and case
-      when formation is null then facts.division = division
+      when _activated.formation is null then facts.division = _activated.division
       -- 5.1: a White-Stripe counter waits for the Division's chit, a No-Stripe one goes with every Formation
-      when facts.stripe = 'none' then facts.division = division
+      when facts.stripe = 'none' then facts.division = _activated.division
       when facts.stripe = 'white' then false
-      else facts.formation = formation and coalesce(facts.division = division, true)
+      else facts.formation = _activated.formation and coalesce(facts.division = _activated.division, true)
     end
     -- 22.0: who is at sea moves on another chit; its Leaders go where they like (13.1)
     and (not unit.attributes ? 'zone' or unit.kind in ('leader', 'hero'))

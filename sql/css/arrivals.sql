@@ -44,12 +44,8 @@ declare
   facts jsonb;
 begin
   select * into state from positions.state(position_id, conditions, policy);
-  if beach is not null then
-    select * into shore from css._beach(state.map_id, beach);
-  end if;
-  if at is not null then
-    select hex.q, hex.r into there from public.hex where hex.map_id = state.map_id and hex.label = at;
-  end if;
+  select * into shore from css._beach(state.map_id, beach);
+  select hex.q, hex.r into there from public.hex where hex.map_id = state.map_id and hex.label = at;
   for bar in
     select *
     from (

@@ -18,7 +18,6 @@ from app.play.procedures import (
     Procedure,
     Refused,
     Tell,
-    procedure_kind,
 )
 from app.play.sequence import begin_phase, walk_of
 from app.referee.rulings import Ruling, Step
@@ -89,7 +88,6 @@ def played(chit: str) -> Procedure:
     """A chit is resolved: who is Active, and its first step."""
     yield Change({"conditions": activated_by(chit)}, kept=True)
     walk = walk_of("css")
-    _, tracks = yield from game()
     from app.play.css.turn import moment_at
 
     moment = moment_at(walk, "action", steps_of(chit)[0])

@@ -12,6 +12,7 @@ from app.play.procedures import (
     Procedure,
     ProcedureKind,
     Refused,
+    Tell,
     Undecided,
     Want,
     procedure_kind,
@@ -36,6 +37,7 @@ def css_kind(
     play: Callable[[Any], Procedure], *, done: Callable[[Ruling], str], what: str, **facts: Any
 ) -> ProcedureKind:
     """A procedure of css; `done` is its verdict where it is allowed, `what` names it where it is not."""
+    facts["answers"] = facts.get("answers", {}) | {"modifiers": "what the rules add, each with its rule"}
     return procedure_kind(
         play,
         kinds=functools.partial(kinds_of, "css"),
@@ -73,19 +75,29 @@ def game() -> Asking:
     return row, row_tracks
 
 
-def ledger(query: str, **values: Any) -> Asking:
+def ledger(query: str, *, tells: bool = False, **values: Any) -> Asking:
     """The facts of a ledger; one that refuses ends the procedure, one that does not know leaves it open.
 
     The query is the name of a function of the schema, which takes position, its own values, conditions and policy.
+    With `tells`, what its rows add is part of the answer, as `modifiers`.
     """
     given = "".join(f":{name}, " for name in values)
     rows = yield Ask(f"select * from css.{query}(:position, {given}:conditions, :policy)", **values)
     verdict = rows[-1]
+    if tells:
+        yield Tell(modifiers=modifiers(rows))
     if verdict.effect == "refused":
         raise Refused(verdict.rule, verdict.note, verdict.at, **shown(verdict.facts))
     if verdict.effect == "unknown":
         raise Undecided(Need(verdict.note, verdict.rule), **shown(verdict.facts))
     return verdict.facts
+
+
+def modifiers(rows: list[Any]) -> list[dict[str, Any]]:
+    """The signed entries of a ledger."""
+    return [
+        {"rule": row.rule, "value": row.halves // 2, "note": row.note} for row in rows[:-1] if row.halves is not None
+    ]
 
 
 def shown(facts: dict[str, Any] | None) -> dict[str, Any]:

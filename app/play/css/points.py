@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from app.play.charts import cell
 from app.play.css.dice import d10
-from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger, shown
+from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, Undecided
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, counted, series
@@ -119,7 +119,7 @@ class Buy(Action):
 def buy(of: Buy) -> Procedure:
     """4.0 1G and 2C: a chit for the cup, or a Formation played before the draw."""
     division, formation = chit_parts(of.division, of.formation)
-    facts = yield from ledger("buy", division=division, formation=formation)
+    facts = yield from ledger("buy", tells=True, division=division, formation=formation)
     yield Tell(cost=facts["cost"], chit=facts["chit"])
     yield Change({"division": division, "dispatch_points": facts["left"]})
     state, tracks = yield from game()
@@ -155,7 +155,7 @@ def fatigue(of: Fatigue) -> Procedure:
     if bought is None:
         _, tracks = yield from game()
         bought = of.division in tracks.get("bought", [])
-    facts = yield from ledger("fatigue", division=of.division, bought=bought)
+    facts = yield from ledger("fatigue", tells=True, division=of.division, bought=bought)
     yield Tell(**facts)
     yield Change({"division": of.division, "fatigue": facts["fatigue"]})
 
@@ -169,7 +169,7 @@ class Dispatch(Action):
 def dispatch(of: Dispatch) -> Procedure:
     """4.0 1I, 19.1."""
     die = yield from d10(f"Dispatch Points of {of.division}")
-    facts = yield from ledger("dispatch", division=of.division, die=die)
+    facts = yield from ledger("dispatch", tells=True, division=of.division, die=die)
     yield Tell(roll=die, **{key: facts[key] for key in ("result", "gained", "dispatch_points")})
     for division, points in facts["divisions"].items():
         yield Change({"division": division, "dispatch_points": points})
@@ -195,7 +195,7 @@ def direct_command(of: DirectCommand) -> Procedure:
     gained: dict[str, int] = {}
     for row in rows:
         die = yield from d10(f"Direct Commands of {row.name}")
-        facts = yield from ledger("direct_command", division=row.name, die=die)
+        facts = yield from ledger("direct_command", tells=True, division=row.name, die=die)
         gained[row.name] = facts["gained"]
         yield Tell(gained=dict(gained))
         yield Change({"division": row.name, "direct_commands": facts["direct_commands"]})

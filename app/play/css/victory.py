@@ -27,7 +27,7 @@ class Score(Action):
 
 def score(of: Score) -> Procedure:
     """30.1."""
-    facts = yield from ledger("score", side=of.side, gained=of.points)
+    facts = yield from ledger("score", tells=True, side=of.side, gained=of.points)
     yield from _scored(facts)
 
 

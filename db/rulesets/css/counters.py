@@ -199,6 +199,8 @@ class CssConditions(Form):
     phase: Literal["preparation", "action", "end"] | None = None
     step: Name | None = None
     initiative: Literal["us", "japan"] | None = None
+    naval_support: bool = True
+    """Whether the scenario adds the Naval Support chit in rain, too (21.0)."""
     active: Active | Literal["us", "japan"] | None = None
     action: Literal["first", "second"] | None = None
     fired: tuple[Label, ...] = ()
