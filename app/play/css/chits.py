@@ -72,7 +72,9 @@ def draw(of: DrawChit) -> Procedure:
         raise Refused("4.0", "chits are drawn in the Action Phase")
     chit = yield Draw("the cup", "the next chit", pool=cup, kind="card")
     rule = CHITS.get(chit, "5.1")
-    yield Tell(Step(rule, None, "drawn", f"the chit of {chit}"), chit=chit, rule=rule, steps=list(steps_of(chit)))
+    yield Tell(
+        Step(rule, None, "drawn", f"the chit of {chit}"), chit=chit, rule=rule, steps=list(steps_of(chit))
+    )
     yield Change({"cup": chit, "removed": True})
     if cup is not None:
         left = list(cup)
@@ -149,7 +151,9 @@ def _named(of: Activate) -> Asking:
     if division is None and formation is not None and "/" not in formation:
         found = yield Ask(FORMATIONS, proves=False, formation=formation)
         if len(found) > 1:
-            raise Refused("5.1", f"{formation} is of {series(row.division for row in found)}: name the Division")
+            raise Refused(
+                "5.1", f"{formation} is of {series(row.division for row in found)}: name the Division"
+            )
         return (found[0].division if found else None), formation
     return chit_parts(division or "", formation) if division else chit_parts(formation or "", None)
 
@@ -166,7 +170,9 @@ def _by_command(of: Activate) -> Procedure:
     payers = facts["payers"]
     division = of.pays
     if division is None and len(payers) > 1:
-        side = yield Ask("select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit)
+        side = yield Ask(
+            "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
+        )
         division = yield Choose("pays", side[0].side, "which Division pays", options=payers)
     elif division is None and payers:
         division = payers[0]
@@ -330,7 +336,12 @@ def tank_arrival(of: TankArrival) -> Procedure:
             check = yield from d10("a Troop Quality Check")
             facts = yield from ledger("tank_obstacle", unit=of.unit, die=check)
             yield Tell(result=facts["result"], passes=facts["result"] == "obstacle")
-            yield Change({"unit": of.unit, **({"box": "available"} if facts["result"] == "obstacle" else {"eliminated": True})})
+            yield Change(
+                {
+                    "unit": of.unit,
+                    **({"box": "available"} if facts["result"] == "obstacle" else {"eliminated": True}),
+                }
+            )
         case "next_turn":
             yield Tell(turns=1)
             yield Change({"unit": of.unit, "due": 1}, kept=True)
@@ -347,7 +358,9 @@ def _activate_verdict(ruling: Ruling) -> str:
         f"{counted(len(answer['leaders']), 'leader')}"
         if "unit" not in of
         else None,
-        f"paid: {series(f'{name} {n}' for name, n in answer['cost'].items())}" if answer.get("cost") else None,
+        f"paid: {series(f'{name} {n}' for name, n in answer['cost'].items())}"
+        if answer.get("cost")
+        else None,
     )
 
 
@@ -372,7 +385,9 @@ KINDS = [
         name="fill_cup",
         title="The cup filled",
         what="cup",
-        done=lambda ruling: f"{counted(len(ruling.answer['cup']), 'chit')} in the cup: {series(ruling.answer['cup'])}",
+        done=lambda ruling: (
+            f"{counted(len(ruling.answer['cup']), 'chit')} in the cup: {series(ruling.answer['cup'])}"
+        ),
         arguments=NothingMore,
         answers={"cup": "the chits in it"},
         points=("css-28", "css-29"),
@@ -444,7 +459,7 @@ KINDS = [
         what="arrival",
         done=lambda ruling: f"{series(ruling.question['reinforce']['units'])} arrive",
         arguments=Reinforce,
-        example='reinforce: {units: [A/1/3], zone: {beach: Red 1}}',
+        example="reinforce: {units: [A/1/3], zone: {beach: Red 1}}",
     ),
     css_kind(
         tank_arrival,

@@ -84,7 +84,10 @@ def division_changes(name: str) -> Procedure:
     if row.told is None:
         raise Undecided(Need(f"the {key.replace('_', ' ')} of {division}", "20.0"))
     rule = "19.2" if key == "troop_quality" and row.after == row.told else "20.0"
-    yield Tell(Step(rule, None, f"{row.after - row.told:+d}", f"{key.replace('_', ' ')} of {division}"), division=division)
+    yield Tell(
+        Step(rule, None, f"{row.after - row.told:+d}", f"{key.replace('_', ' ')} of {division}"),
+        division=division,
+    )
     yield Change({"division": division, key: row.after})
 
 
@@ -131,7 +134,9 @@ def drunk() -> Procedure:
     if number == len(options):
         chosen = options
     else:
-        chosen = yield Choose("hexes", "japan", "hexes of drunk Marines", options=options, many=True, default=options[:number])
+        chosen = yield Choose(
+            "hexes", "japan", "hexes of drunk Marines", options=options, many=True, default=options[:number]
+        )
     if len(set(chosen)) != number:
         raise Refused("29.1", f"{counted(number, 'Drunk marker')} are placed")
     yield Change(*({"marker": "drunk", "at": label} for label in chosen))
@@ -181,7 +186,10 @@ def ambush() -> Procedure:
     """20.0 event 6: an Ambush Unit in an unoccupied hex within three of an American Unit."""
     pool = yield from _pool("ambush")
     if not pool:
-        yield Tell(Step("20.0", None, "becomes", "all Ambush Units are in play: an NCO shows initiative"), event="ambush")
+        yield Tell(
+            Step("20.0", None, "becomes", "all Ambush Units are in play: an NCO shows initiative"),
+            event="ambush",
+        )
         yield from division_changes("nco_initiative")
         return
     rows = yield Ask("select * from css.ambush_hexes(:position, :conditions, :policy)", proves=False)
@@ -197,7 +205,9 @@ def ambush() -> Procedure:
 
 def put_down(code: str, label: str) -> Procedure:
     """An Ambush Unit out of the pool comes to a hex, always Deployed (24.2)."""
-    rows = yield Ask("select attributes from unit where position_id = :position and code = :code", proves=False, code=code)
+    rows = yield Ask(
+        "select attributes from unit where position_id = :position and code = :code", proves=False, code=code
+    )
     fresh = {} if rows else {"side": "japan", "kind": "ambush", "troop_quality": 4}
     posture = {} if rows and rows[0].attributes.get("posture") == "deployed" else {"posture": "deployed"}
     boxed = {"box": None} if rows and "box" in rows[0].attributes else {}
@@ -232,7 +242,9 @@ def _no_snipers() -> Procedure:
     yield Tell(Step("20.0", None, "becomes", "all Snipers are in play"), points=("css-26",))
     moves = reading == "b"
     if reading == "c":
-        moves = (yield Choose("instead", "japan", "points or a Sniper moved", options=["points", "move"])) == "move"
+        moves = (
+            yield Choose("instead", "japan", "points or a Sniper moved", options=["points", "move"])
+        ) == "move"
     if not moves:
         yield from division_changes("nco_initiative")
         return
@@ -241,14 +253,18 @@ def _no_snipers() -> Procedure:
         " and hex.r = marker.r where marker.position_id = :position and marker.kind = 'sniper' order by hex.label",
         proves=False,
     )
-    source = yield Choose("from", "japan", "the Sniper that is lifted", options=[*(row.label for row in lying), NOTHING])
+    source = yield Choose(
+        "from", "japan", "the Sniper that is lifted", options=[*(row.label for row in lying), NOTHING]
+    )
     if source == NOTHING:
         return
     said = next(row.attributes for row in lying if row.label == source)
     rows = yield Ask("select * from css.sniper_hexes(:position, :conditions, :policy)", proves=False)
     label = yield from _placed("hex", "where the Sniper lies", [row.label for row in rows], "25.0")
     if label != NOTHING:
-        yield Change({"marker": "sniper", "at": source, "removed": True}, {"marker": "sniper", "at": label, **said})
+        yield Change(
+            {"marker": "sniper", "at": source, "removed": True}, {"marker": "sniper", "at": label, **said}
+        )
 
 
 def _verdict(ruling: Ruling) -> str:

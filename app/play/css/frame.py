@@ -96,7 +96,9 @@ def ledger(query: str, *, tells: bool = False, **values: Any) -> Asking:
 def modifiers(rows: list[Any]) -> list[dict[str, Any]]:
     """The signed entries of a ledger."""
     return [
-        {"rule": row.rule, "value": row.halves // 2, "note": row.note} for row in rows[:-1] if row.halves is not None
+        {"rule": row.rule, "value": row.halves // 2, "note": row.note}
+        for row in rows[:-1]
+        if row.halves is not None
     ]
 
 

@@ -146,7 +146,9 @@ class Fatigue(Action):
     """Whose fatigue, and whether its chit was bought."""
 
     division: str = Field(description="The Division")
-    bought: bool | None = Field(None, description="Whether its Division chit was bought; else as the tracks tell")
+    bought: bool | None = Field(
+        None, description="Whether its Division chit was bought; else as the tracks tell"
+    )
 
 
 def fatigue(of: Fatigue) -> Procedure:

@@ -69,7 +69,9 @@ class Walk(sequence.Walk):
         told = state.conditions
         phase, step = told.get("phase"), told.get("step")
         if phase is None:
-            return moment_at(self, "preparation", self._first("preparation", state.at(self.first_turn(state))), state)
+            return moment_at(
+                self, "preparation", self._first("preparation", state.at(self.first_turn(state))), state
+            )
         if step in (None, START):
             return moment_at(self, phase, self._first(phase, state), state)
         if phase == "action" and step not in ("fill_cup", "illumination_off", "purchase"):

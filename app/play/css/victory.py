@@ -158,7 +158,9 @@ def _score_verdict(ruling: Ruling) -> str:
     vp = ruling.answer["vp"]
     return clauses(
         f"Victory Points: US {vp['us']}, Japan {vp['japan']}",
-        f"the game is over, and {WHOSE[ruling.answer['winner']]} has won" if ruling.answer.get("over") else None,
+        f"the game is over, and {WHOSE[ruling.answer['winner']]} has won"
+        if ruling.answer.get("over")
+        else None,
     )
 
 
@@ -174,7 +176,9 @@ def _control_verdict(ruling: Ruling) -> str:
 
 def _victory_verdict(ruling: Ruling) -> str:
     winner = ruling.answer["winner"]
-    return "Nobody has won yet" if winner is None else f"{WHOSE[winner][0].upper()}{WHOSE[winner][1:]} has won"
+    return (
+        "Nobody has won yet" if winner is None else f"{WHOSE[winner][0].upper()}{WHOSE[winner][1:]} has won"
+    )
 
 
 KINDS = [
@@ -215,7 +219,9 @@ KINDS = [
         name="close_beach",
         title="A beach is closed",
         what="closing",
-        done=lambda ruling: f"{next(iter(ruling.question['close_beach'].values()))} is closed for a Victory Point",
+        done=lambda ruling: (
+            f"{next(iter(ruling.question['close_beach'].values()))} is closed for a Victory Point"
+        ),
         arguments=CloseBeach,
         answers={"result": "closed", "vp": "Victory Points of both sides"},
         acts=False,
