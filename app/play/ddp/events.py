@@ -470,7 +470,11 @@ def _reveal_fortification(label: str, hand: Hand) -> Deciding:
         at=label,
     )
     said = dict(row.attributes)
-    shown = {} if "blocked" in said else (yield from hand.draw(Blind("fortification", f"the fortification in {label}")))
+    shown = (
+        {}
+        if "blocked" in said
+        else (yield from hand.draw(Blind("fortification", f"the fortification in {label}")))
+    )
     yield Change(
         {"marker": "fortification", "at": label, **said, "removed": True},
         {"marker": "fortification", "at": label, **said, **shown, "revealed": True},
