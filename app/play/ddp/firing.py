@@ -77,7 +77,7 @@ def fire(of: Fire) -> Procedure:
         raise Refused("6.4", "no undisrupted Japanese unit is there to fire", place.place, **nothing)
     armor = yield from armor_bonus(color, place)
     volley = Volley(place.place, card.symbol, color.star, armor, of.manner == "machine_guns")
-    told = yield from volleyed(volley, (), Names(), of)
+    told = yield from volleyed(volley, (), Names(), of, tells=True)
     yield Tell(**told, result=" ".join(told["hits"]) or "no_hit")
 
 
@@ -91,12 +91,17 @@ def armor_bonus(color: cards.Color, place: Any) -> Deciding:
     return always
 
 
-def volleyed(volley: Volley, later: Sequence[Volley], names: Names, of: Action) -> Deciding:
+def volleyed(
+    volley: Volley, later: Sequence[Volley], names: Names, of: Action, *, tells: bool = False
+) -> Deciding:
     """Fire of one position with those that will fire after it: limit, column, eligible, hits, disrupted."""
     rows = yield Ask(FIRE, place=volley.place, symbol=volley.symbol, again=volley.again, **volley.marks())
     facts = rows[-1].facts
     if not facts["allowed"]:
         return {"limit": 0, "column": None, "eligible": {}, "hits": [], "disrupted": []}
+    told = {key: facts[key] for key in ("limit", "column")} | {"eligible": _eligible(facts["targets"])}
+    if tells:
+        yield Tell(**told)
     others = yield from _others(volley, later, facts)
     hits = yield from assigned(facts, others, names)
     for garrison in facts["garrisons"]:
@@ -110,13 +115,7 @@ def volleyed(volley: Volley, later: Sequence[Volley], names: Names, of: Action) 
             )
         )
     disrupted = yield from _apply(volley, facts, hits, names, of)
-    return {
-        "limit": facts["limit"],
-        "column": facts["column"],
-        "eligible": _eligible(facts["targets"]),
-        "hits": [target["unit"] for target in hits],
-        "disrupted": disrupted,
-    }
+    return told | {"hits": [target["unit"] for target in hits], "disrupted": disrupted}
 
 
 def _eligible(targets: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -282,7 +281,7 @@ def _verdict(ruling: Ruling) -> str:
     if answer["allowed"] is False:
         return f"{what} does not fire: {answer['why']}"
     if "hits" not in answer:
-        return f"{what} fires when a fire card is drawn"
+        return f"{what} fires when it is told {'which card' if 'limit' not in answer else 'what the player chooses'}"
     if not answer["hits"]:
         return f"{what} fires and hits nobody, of {answer['limit']} that it might"
     return clauses(
