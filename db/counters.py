@@ -15,9 +15,9 @@ from db.counter_forms import Form, MarkerKind, Tracks, Unit
 from db.rulesets.bob import counters as bob
 from db.rulesets.bob.counters import BobConditions, BobUnit
 from db.rulesets.ccp import counters as ccp
-from db.rulesets.ccp.counters import CcpConditions, CcpUnit, CcpWeapon
+from db.rulesets.ccp.counters import CcpConditions, CcpTracks, CcpUnit, CcpWeapon
 from db.rulesets.css import counters as css
-from db.rulesets.css.counters import CssConditions, CssUnit, Fire, NavalZone
+from db.rulesets.css.counters import CssConditions, CssTracks, CssUnit, Fire, NavalZone
 from db.rulesets.ddp import counters as ddp
 from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpTracks, DdpUnit
 from db.rulesets.fpb import counters as fpb
@@ -50,8 +50,8 @@ CONDITIONS: dict[str, type[Form]] = {
     "ddp": DdpConditions,
 }
 TRACKS: dict[str, type[BaseModel]] = {
-    "css": Tracks,
-    "ccp": Tracks,
+    "css": CssTracks,
+    "ccp": CcpTracks,
     "fpb": FpbTracks,
     "bob": Tracks,
     "ddp": DdpTracks,

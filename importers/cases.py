@@ -199,7 +199,7 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
         return None
     zone = getattr(unit, "zone", None)
     if zone is not None:
-        beach = read_hex(node.at(["zone", "beach"]), board, problems)
+        beach = _beach(zone.beach, board) or read_hex(node.at(["zone", "beach"]), board, problems)
         if beach is None:
             return None
         zone = zone.model_copy(update={"beach": board.scheme.label(beach)})
@@ -208,6 +208,12 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
     if in_cave and place is not None and not _has_cave(board, place):
         problems.add(node.at(["in_cave"]), f"there is no cave in {unit.at}")
     return unit, place
+
+
+def _beach(name: str, board: MapDraft) -> Axial | None:
+    """The hex of a landing beach by its name (css 22.0)."""
+    found = board.features.get(name)
+    return next(iter(found.at), None) if found is not None and found.kind == "beach" else None
 
 
 def _has_cave(board: MapDraft, place: Axial) -> bool:

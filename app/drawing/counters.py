@@ -373,6 +373,8 @@ _FLAG = "M14 37V10"
 ICONS: dict[str, Icon] = {
     "assault_boat": Icon("#1c3c70", "M25 11v13", "M9 26h32l-5 9H14z"), "captured": Icon("#2f4123", _FLAG, "M14 10h20v12H14z"),
     "landing_beach": Icon("#8a6a1c", "M25 9v16M18 19l7 7 7-7M10 34q5-5 10 0t10 0 10 0"), "fortification": _FORT,
+    "air_strike": _SHELLS, "beach_closed": _STATE, "cave_sealed": _STATE, "drunk_banzai_charge": _CHARGE,
+    "orote_cleared": _STATE, "orote_operational": _STATE, "sniper": _MINES, "task_force": _SHELLS,
     "artillery_destroyed": _STATE, "attack_orders": _CHARGE, "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
     "cave": _CAVE, "company_hub": Icon("#1c3c70", _FLAG, "M14 10h22l-6 7 6 7H14z"),
     "concentrated_fire": _TARGET, "dg": _SHELLS, "dispersed_smoke": Icon("#6d7276", _CLOUD), "drunk": _STATE,

@@ -71,6 +71,8 @@ class RulesetFile(Strict):
     """Those features that a map file writes as `cave: true`."""
     printed_positions: bool = False
     """Whether positions with their fields of fire are printed on the map."""
+    printed_beaches: bool = False
+    """Whether landing beaches with naval zones are printed on the map."""
 
     @model_validator(mode="after")
     def words_agree(self) -> RulesetFile:
