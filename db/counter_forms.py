@@ -59,6 +59,8 @@ class MarkerKind(NamedTuple):
     """Whether it belongs to a company; such a marker may be displaced (bob 63.2)."""
     in_cave: bool = False
     """Whether it may lie inside a cave, which is a place of its own (css 6.3)."""
+    says: type[Form] | None = None
+    """What else it says, as a form; None: nothing."""
 
 
 def plain_markers(words: str) -> dict[str, MarkerKind]:

@@ -17,9 +17,9 @@ from db.rulesets.bob.counters import BobConditions, BobUnit
 from db.rulesets.ccp import counters as ccp
 from db.rulesets.ccp.counters import CcpConditions, CcpUnit, CcpWeapon
 from db.rulesets.css import counters as css
-from db.rulesets.css.counters import CssConditions, CssUnit, Fire, NavalZone
+from db.rulesets.css.counters import CssConditions, CssTracks, CssUnit, Fire, NavalZone
 from db.rulesets.ddp import counters as ddp
-from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpUnit
+from db.rulesets.ddp.counters import DdpConditions, DdpDepth, DdpTracks, DdpUnit
 from db.rulesets.fpb import counters as fpb
 from db.rulesets.fpb.counters import FpbConditions, FpbTracks, FpbUnit
 
@@ -50,11 +50,11 @@ CONDITIONS: dict[str, type[Form]] = {
     "ddp": DdpConditions,
 }
 TRACKS: dict[str, type[BaseModel]] = {
-    "css": Tracks,
+    "css": CssTracks,
     "ccp": Tracks,
     "fpb": FpbTracks,
     "bob": Tracks,
-    "ddp": Tracks,
+    "ddp": DdpTracks,
 }
 """What is kept beside the map: points, cups, hands, boxes."""
 

@@ -166,6 +166,8 @@ class Vocabulary(NamedTuple):
     """Those features that a file writes as `cave: true`."""
     printed_positions: bool
     """Whether positions with their fields of fire are printed on the map."""
+    printed_beaches: bool
+    """Whether landing beaches with naval zones are printed on the map."""
     plain: str
     """The terrain of a hex about which a file says nothing."""
 
@@ -184,5 +186,6 @@ def vocabulary(ruleset: str) -> Vocabulary:
         features=facts.features,
         flags=facts.flags,
         printed_positions=facts.printed_positions,
+        printed_beaches=facts.printed_beaches,
         plain="clear" if "clear" in kinds.terrain else "open_ground",
     )

@@ -199,7 +199,7 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
         return None
     zone = getattr(unit, "zone", None)
     if zone is not None:
-        beach = read_hex(node.at(["zone", "beach"]), board, problems)
+        beach = _beach(zone.beach, board) or read_hex(node.at(["zone", "beach"]), board, problems)
         if beach is None:
             return None
         zone = zone.model_copy(update={"beach": board.scheme.label(beach)})
@@ -210,6 +210,12 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
     return unit, place
 
 
+def _beach(name: str, board: MapDraft) -> Axial | None:
+    """The hex of a landing beach by its name (css 22.0)."""
+    found = board.features.get(name)
+    return next(iter(found.at), None) if found is not None and found.kind == "beach" else None
+
+
 def _has_cave(board: MapDraft, place: Axial) -> bool:
     """Whether somebody may be in a cave there; not every game prints them on its maps."""
     return "cave" not in vocabulary(board.ruleset).features or "cave" in board.hexes[place].features
@@ -217,15 +223,21 @@ def _has_cave(board: MapDraft, place: Axial) -> bool:
 
 def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft | None:
     """A marker; nothing, and every mistake told, where it cannot be."""
-    keys = node.mapping(problems, MARKER_KEYS, required=("kind", "at"))
+    known = MARKERS[board.ruleset]
+    own = sorted({key for one in known.values() if one.says for key in one.says.model_fields})
+    known_keys = (*MARKER_KEYS, *(key for key in own if key not in MARKER_KEYS))
+    keys = node.mapping(problems, known_keys, required=("kind", "at"))
     if "kind" not in keys or "at" not in keys:
         return None
-    known = MARKERS[board.ruleset]
     kind = keys["kind"].word(problems, "marker", list(known))
     place = read_hex(keys["at"], board, problems)
     if kind is None or place is None:
         return None
     says = known[kind]
+    # a word that all markers have may be one of a kind's own: the side that holds a victory marker (bob 18.0)
+    theirs = says.says.model_fields if says.says else {}
+    told = [key for key in own if key in keys and (key in theirs or key not in MARKER_KEYS)]
+    keys = {key: value for key, value in keys.items() if key not in told}
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
     turned = keys.get("side") or keys.get("facing")
@@ -238,6 +250,7 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     elif says.facing:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
+    attributes |= _marker_says(node, told, kind, says, problems)
     if "in_cave" in keys and not says.in_cave:
         problems.add(keys["in_cave"], f"a {kind} marker has no in_cave")
     elif "in_cave" in keys and keys["in_cave"].flag(problems):
@@ -275,6 +288,21 @@ def _marker_attributes(
     if "displaced" in keys and keys["displaced"].flag(problems):
         attributes["displaced"] = True
     return attributes
+
+
+def _marker_says(
+    node: Node, own: list[str], kind: str, says: MarkerKind, problems: Problems
+) -> dict[str, Any]:
+    """What a marker of a kind with a form of its own says beside the rest."""
+    if says.says is None:
+        for key in own:
+            problems.add(node.at([key]), f"a {kind} marker has no {key}")
+        return {}
+    told = Node(
+        {key: node.at([key]) for key in own}, file=node.file, line=node.line, parent=node.parent, key=node.key
+    )
+    form = fill(says.says, told, problems)
+    return {} if form is None else form.model_dump(mode="json", exclude_defaults=True)
 
 
 def store_position(connection: Connection, position: PositionDraft) -> int:

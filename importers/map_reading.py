@@ -32,10 +32,16 @@ from importers.documents import Node, Problems
 MAX_COORDINATE = 100_000
 KEYS = (
     "name", "title", "scheme", "scale", "note", "extent", "fill", "hexes", "hexsides", "paths",
-    "areas", "crests", "positions", "places", "georeference",
+    "areas", "crests", "positions", "beaches", "places", "georeference",
 )  # fmt: skip
-PLACES = ("objective", "exit", "entry", "box", "zone", "landmark")
+PLACES = ("objective", "exit", "entry", "box", "zone", "landmark", "beach")
 """Kinds of marked places besides the printed positions of ddp."""
+BEACHHEADS = ("asan", "agat", "tumon")
+NUMBERED = "victory"
+"""A feature that may tell a number, the points that the hex is worth (css 30.2)."""
+POSITION_FLAGS = ("artillery", "mountaintop", "provisional")
+SETUPS = ("x", "artillery", "armor", "armor_alternate")
+"""What is printed in a position of ddp: its guns and kind (2.1), and who is set up there (3.0, 20.2)."""
 Plane = Callable[[Scheme, Fraction, Fraction], tuple[Fraction, Fraction]]
 NAME = "a name has lower-case letters, digits, - and _ only, and starts with a letter or digit"
 
@@ -51,6 +57,10 @@ def read_map(
     before = len(problems.found)
     draft = _MapReader(node, ruleset, problems, plane).read()
     return draft if len(problems.found) == before else None
+
+
+def _is_number(node: Node) -> bool:
+    return isinstance(node.value, int) and not isinstance(node.value, bool)
 
 
 def read_hex(node: Node, draft: MapDraft, problems: Problems) -> Axial | None:
@@ -154,6 +164,7 @@ class _MapReader:
             ("areas", self._areas),
             ("crests", self._crests),
             ("positions", self._positions),
+            ("beaches", self._beaches),
             ("places", self._places),
             ("georeference", self._georeference),
         )
@@ -249,6 +260,7 @@ class _MapReader:
                 self.problems.add(value, f"{label} is the same hex as {other}, named {node.where}")
                 continue
             self.draft.hexes[place] = self._hex(value, ground, self.hex_keys)
+            self._worth(place, value)
         if not known_extent:
             self.places.hexes = self.draft.hexes
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
@@ -284,10 +296,23 @@ class _MapReader:
             features = self._features(keys["features"])
         for flag in self.words.flags:
             if flag in keys:
-                features = features | {flag} if keys[flag].flag(self.problems) else features - {flag}
+                holds = _is_number(keys[flag]) if flag == NUMBERED else False
+                holds = holds or bool(keys[flag].flag(self.problems))
+                features = features | {flag} if holds else features - {flag}
         name = keys["name"].string(self.problems) if "name" in keys else None
         in_order = tuple(word for word in self.words.features if word in features)
         return HexDraft(terrain, level, in_order, name or None)
+
+    def _worth(self, place: Axial, node: Node) -> None:
+        """`victory: 2`: the hex is a Victory Hex, and an objective of that value."""
+        told = node.get(NUMBERED) if NUMBERED in self.words.flags and isinstance(node.value, dict) else None
+        if told is None or not _is_number(told):
+            return
+        points = told.whole(self.problems, 1, 99, "the points that the hex is worth")
+        code = f"{NUMBERED} {self.draft.scheme.label(place)}"
+        self.draft.features[code] = FeatureDraft(
+            "objective", frozenset({place}), attributes={"value": points}
+        )
 
     def _level(self, node: Node) -> int | None:
         low, high = self.words.levels
@@ -434,16 +459,51 @@ class _MapReader:
         if not self.words.printed_positions:
             self.problems.add(node, f"no positions are printed on maps of {self.draft.ruleset}")
             return
-        known = ("hexes", "color", "artillery", "mountaintop", "intense", "steady")
+        known = ("hexes", "color", *POSITION_FLAGS, "ids", "mortar", "setup", "intense", "steady")
         for code, value in node.mapping(self.problems).items():
             keys = value.mapping(self.problems, known, ("hexes",))
             attributes: dict[str, object] = {}
             if "color" in keys:
                 attributes["color"] = keys["color"].string(self.problems)
-            for flag in ("artillery", "mountaintop"):
+            for flag in POSITION_FLAGS:
                 if flag in keys and keys[flag].flag(self.problems):
                     attributes[flag] = True
+            if "ids" in keys:
+                attributes["ids"] = self._ids(keys["ids"])
+            if "mortar" in keys:
+                found = sorted(self.places.listed(keys["mortar"]))
+                attributes["mortar"] = [self.draft.scheme.label(place) for place in found]
+            if "setup" in keys:
+                attributes["setup"] = keys["setup"].word(self.problems, "set-up", SETUPS)
             self._feature(code, value, "position", keys, attributes)
+
+    def _beaches(self, node: Node) -> None:
+        """Landing beaches with what their naval zones show (css 22.0, 22.3.1)."""
+        if not self.words.printed_beaches:
+            self.problems.add(node, f"no landing beaches are printed on maps of {self.draft.ruleset}")
+            return
+        for code, value in node.mapping(self.problems).items():
+            keys = value.mapping(self.problems, ("hex", "beachhead", "final_run_in", "approach"), ("hex",))
+            attributes: dict[str, object] = {}
+            if "beachhead" in keys:
+                attributes["beachhead"] = keys["beachhead"].word(self.problems, "beachhead", BEACHHEADS)
+            for run in ("final_run_in", "approach"):
+                if run in keys:
+                    attributes[run] = keys[run].whole(self.problems, -2, 0, "what the zone shows")
+            text = keys["hex"].string(self.problems) if "hex" in keys else None
+            place = None if text is None else self.places.hex(keys["hex"], text)
+            self._feature(code, value, "beach", {}, attributes)
+            if place is not None:
+                self.draft.features[code] = FeatureDraft("beach", frozenset({place}), attributes=attributes)
+
+    def _ids(self, node: Node) -> dict[str, str | None]:
+        """The IDs of the hexes of a group, each by its label."""
+        found: dict[str, str | None] = {}
+        for label, name in node.mapping(self.problems).items():
+            place = self.places.hex(name, label)
+            if place is not None:
+                found[self.draft.scheme.label(place)] = name.string(self.problems)
+        return found
 
     def _places(self, node: Node) -> None:
         for code, value in node.mapping(self.problems).items():

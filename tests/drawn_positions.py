@@ -6,6 +6,7 @@ import json
 import random
 import types
 import typing
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +20,7 @@ from db.labels import Axial
 from db.map_draft import FeatureDraft, MapDraft
 from db.position_draft import MarkerDraft, PositionDraft
 from db.rulesets import read_ruleset
+from db.rulesets.ddp.counters import FOREIGN
 from importers.cases import read_case
 from tests import (
     test_movement_ccp,
@@ -79,18 +81,21 @@ def facts(form: type[BaseModel], dice: random.Random, share: float = 0.6) -> dic
     }
 
 
-def filled(form: type[Form], dice: random.Random, **fixed: Any) -> Form:
+def filled(form: type[Form], dice: random.Random, without: Collection[str] = (), **fixed: Any) -> Form:
     """A form of which every field agrees with the others."""
     while True:
+        drawn = facts(form, dice, dice.choice((0.3, 0.6, 0.9)))
         try:
-            return form.model_validate(facts(form, dice, dice.choice((0.3, 0.6, 0.9))) | fixed)
+            return form.model_validate({key: drawn[key] for key in drawn if key not in without} | fixed)
         except ValidationError:
             continue
 
 
 def counter(ruleset: str, id: str, at: str | None, dice: random.Random) -> Unit:
     """A counter that its form takes."""
-    found = filled(UNITS[ruleset], dice, id=id, at=at, side=dice.choice(SIDES[ruleset]))
+    side = dice.choice(SIDES[ruleset])
+    foreign = {*FOREIGN[side], "box"} if ruleset == "ddp" else ()
+    found = filled(UNITS[ruleset], dice, foreign, id=id, at=at, side=side)
     assert isinstance(found, Unit)
     return found
 
@@ -101,8 +106,15 @@ def marker(kind: str, form: MarkerKind, at: Axial, dice: random.Random) -> Marke
         at,
         dice.randint(*form.value) if form.value else None,
         dice.randint(1, 6) if form.facing else None,
-        {"company": dice.choice("AB"), "displaced": dice.random() < 0.3} if form.company else {},
+        {"company": dice.choice("AB"), "displaced": dice.random() < 0.3}
+        if form.company
+        else _said(form, dice),
     )
+
+
+def _said(form: MarkerKind, dice: random.Random) -> dict[str, Any]:
+    """What a marker of a kind with a form of its own says."""
+    return {} if form.says is None else filled(form.says, dice).model_dump(mode="json", exclude_defaults=True)
 
 
 def conditions(ruleset: str, dice: random.Random) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from sqlalchemy.engine import URL
 
 from app.play.actions import actions_of
 from app.play.dice import commitment, read_seed
-from app.play.sequence import Moment, actions_in
+from app.play.sequence import State, walk_of
 from db.database import make_engine
 from importers.demo.load import add_demo
 from tests.conftest import ROOT, Databases
 
 SEED = ("--seed", "a game for tests")
-SET_UP = [name for name in actions_in("fpb", Moment()) if name in actions_of("fpb")]
+SET_UP = [name for name in walk_of("fpb").actions(State({})) if name in actions_of("fpb")]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ import yaml
 from sqlalchemy.engine import Connection
 
 from app.play.games import new_game
-from app.play.sequence import actions_in
 from db import SightlineError
 from db.charts import chart_cells
 from db.rulesets import CODES, FOLDER, read_ruleset
@@ -179,7 +178,7 @@ def test_a_game_begins_from_an_island_with_its_set_up(connection: Connection, is
         connection, f"{island}-1", position, seed=bytes(32), scenario=scenario.name, house=scenario.house
     )
     assert (table.map, table.house, table.moment.phase) == (scenario.map, True, None)
-    assert {step.procedure for step in scenario.setup} <= set(actions_in("fpb", table.moment))
+    assert {step.procedure for step in scenario.setup} <= set(table.walk.actions(table.state))
 
 
 def test_installing_again_does_nothing(connection: Connection) -> None:

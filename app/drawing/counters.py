@@ -73,6 +73,8 @@ SYMBOLS: dict[str, Symbol] = {
     "truck": Symbol("M16 24.5v-6.5h10v6.5M26 20h5.5l2.5 2.6v1.9H16", "M19 23.4a1.9 1.9 0 1 1 0 3.8a1.9 1.9 0 1 1 0-3.8M30.5 23.4a1.9 1.9 0 1 1 0 3.8a1.9 1.9 0 1 1 0-3.8"),
     "vehicle": Symbol(_OVAL),
     "wt": Symbol(_GUN),
+    "satt": Symbol(_CROSS, letters="AT"),
+    "illumination": Symbol("M25 13v4M25 24v4M16 20.5h5M29 20.5h5M19 15l3 3M28 23l3 3M31 15l-3 3M22 23l-3 3"),
 }  # fmt: skip
 """By kind of unit, of all games."""
 
@@ -219,7 +221,7 @@ def _ccp_values(said: dict[str, Any], paint: Paint) -> Iterator[str]:
 
 
 def _bob_values(said: dict[str, Any], paint: Paint) -> Iterator[str]:
-    pairs = [_pair(said.get("fp")), _number(said.get("range")), _pair(said.get("casualty"))]
+    pairs = [_pair(said.get("fp")), _span(said.get("range")), _pair(said.get("casualty"))]
     yield from _row(paint, (10.5, pairs[0]), (26, pairs[1]), (40, pairs[2]), size=7.8)
     if said.get("melee_fp") is not None:
         yield _text(43, 24.5, str(said["melee_fp"]), 7.5, paint.ink)
@@ -274,6 +276,15 @@ def _number(value: Any) -> str:
 
 def _pair(value: Any) -> str:
     return "" if value is None else "/".join(str(one) for one in value)
+
+
+def _span(value: Any) -> str:
+    """A range; with a least one as from and to, open where it has no end."""
+    return (
+        "–".join("" if one is None else str(one) for one in value)
+        if isinstance(value, tuple)
+        else _number(value)
+    )
 
 
 def _reach(value: Any) -> str:
@@ -362,7 +373,9 @@ _FLAG = "M14 37V10"
 ICONS: dict[str, Icon] = {
     "assault_boat": Icon("#1c3c70", "M25 11v13", "M9 26h32l-5 9H14z"), "captured": Icon("#2f4123", _FLAG, "M14 10h20v12H14z"),
     "landing_beach": Icon("#8a6a1c", "M25 9v16M18 19l7 7 7-7M10 34q5-5 10 0t10 0 10 0"), "fortification": _FORT,
-    "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
+    "air_strike": _SHELLS, "beach_closed": _STATE, "cave_sealed": _STATE, "drunk_banzai_charge": _CHARGE,
+    "orote_cleared": _STATE, "orote_operational": _STATE, "sniper": _MINES, "task_force": _SHELLS,
+    "artillery_destroyed": _STATE, "attack_orders": _CHARGE, "banzai_charge": _CHARGE, "blaze": _FIRE, "bombardment": _SHELLS, "booby_trap": _MINES, "bunker": _PILLBOX,
     "cave": _CAVE, "company_hub": Icon("#1c3c70", _FLAG, "M14 10h22l-6 7 6 7H14z"),
     "concentrated_fire": _TARGET, "dg": _SHELLS, "dispersed_smoke": Icon("#6d7276", _CLOUD), "drunk": _STATE,
     "fire_cleared": Icon("#5f5b57", _FLAME), "fortified": _FORT,
@@ -373,7 +386,10 @@ ICONS: dict[str, Icon] = {
     "ridge": Icon("#8a4b14", "M8 33l9-14 7 9 8-14 10 19z"), "small_cave": _CAVE, "smoke": _SMOKE,
     "smoke_barrage": _SMOKE, "starshell": _LIGHT, "suppressed": _STATE, "sustained_fire": _TARGET,
     "trench": Icon(_WORKS, "M7 19h7v10h8V19h8v10h8V19h6"), "upper_level": Icon("#26231d", "M25 35V12M16 21l9-9 9 9"),
-    "wire": _WIRE,
+    "wire": _WIRE, "ambush": _CHARGE, "breach": Icon(_WORKS, "M7 19h11v12M43 19H32v12M20 31h10"),
+    "concentrated_mines": _MINES, "fire_mission": _SHELLS, "sangar": _FOXHOLE,
+    "small_feature": Icon("#8a4b14", "M9 32q8-12 16-4t16-6"), "trail": Icon("#8a6a1c", "M12 36l8-8M22 26l6-6M30 18l8-8"),
+    "victory": Icon("#2f4123", _FLAG, "M14 10h20v12H14z"),
 }  # fmt: skip
 """By kind of marker, of all games."""
 

@@ -252,6 +252,10 @@ SIGNS: dict[str, tuple[str, str]] = {
     "landing_beach": ("#8a6a1c", "M0-11V8M-8 1l8 8 8-8"),
     "phosphate_plant": ("#5b4a6e", "M-11 9V-8h4v9l7-5v5l7-5V9z"),
     "reef": ("#5a9a97", "M-12 6q3-8 6 0t6 0 6 0 6 0"),
+    "balka": ("#8a4b14", "M-11-8q4 16 11 16T11-8"),
+    "bridge": ("#4a4741", "M-11-5h22M-11 5h22M-6-5v10M6-5v10"),
+    "rail": ("#4a4741", "M-11-4h22M-11 4h22M-8-8v16M0-8v16M8-8v16"),
+    "shallow": ("#2f6ea0", "M-11-3q5-5 11 0t11 0M-11 5q5-5 11 0t11 0"),
     "ridge": ("#8a4b14", "M-12 7l7-12 5 8 5-10 7 14"),
     "village": ("#7c4a2a", "M-10 9V-2L0-10 10-2V9z"),
 }

@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind
+from db.rulesets.css.counters import STATUS
 from db.values import canonical
 
 Effect = dict[str, Any]
@@ -51,6 +52,8 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             ]
         case "track":
             return [{"track": effect["track"].split("."), "set": said["value"]}]
+        case "hex" if ruleset == "css" and (changes := _hex_status(effect)):
+            return changes
         case "side":
             return [{"track": [effect["side"], key], "set": value} for key, value in said.items()]
         case _:
@@ -58,6 +61,15 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
                 {"track": [_several(subject), effect[subject], key], "set": value}
                 for key, value in said.items()
             ]
+
+
+def _hex_status(effect: Effect) -> list[Change]:
+    """DG, Pinned and Suppressed of a css hex, or of the cave in it, which are markers there (css 10.0).
+
+    What lies there is known to the rows alone: `games.apply` makes markers of it.
+    """
+    place = {"at": str(effect["hex"]), "in_cave": effect.get("in_cave", False)}
+    return [{"status": key, **place, "set": effect[key] or 0} for key in STATUS if key in effect]
 
 
 def _subject(effect: Effect) -> str:

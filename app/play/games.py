@@ -29,7 +29,7 @@ from app.play.procedures import (
     ProcedureKind,
     tried,
 )
-from app.play.sequence import SET_UP, refusal
+from app.play.sequence import SET_UP
 from app.play.setup import is_decided, procedure_of, steps_left
 from app.play.tables import (
     GameError,
@@ -191,7 +191,7 @@ def _action(connection: Connection, table: Table, deed: Deed) -> tuple[Procedure
         )
     kind = known[action]
     if waiting is None and deed.stands is None:
-        wrong = refusal(table.ruleset, table.moment, kind.name, deed.actor)
+        wrong = table.walk.refusal(table.state, kind.name, deed.actor)
         if wrong is not None:
             raise NotAllowedError(
                 wrong.message, wrong.remedy, {"allowed": False, "why": wrong.why}, [wrong.step]

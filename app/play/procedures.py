@@ -116,6 +116,14 @@ class Draw:
     pool: Sequence[Any] | None = None
     kind: str = "draw"
     """`draw` (a counter) or `card`."""
+    counted: bool = False
+    """Whether odds are counted over what lies in the pool."""
+    lacks: Need | None = None
+    """What would have to be told for odds."""
+
+    def falls(self) -> Iterable[Any]:
+        """Everything that may come up, where odds are counted over it."""
+        return (self.pool or ()) if self.counted else ()
 
     def mistake(self, value: Any) -> str | None:
         if self.pool is not None and not any(canonical(value) == canonical(one) for one in self.pool):
@@ -538,8 +546,11 @@ def asked_of(
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself
-    if isinstance(outcome.pending, Roll) and "odds" not in answer:
+    if "odds" not in answer and _chances_of(outcome):
         answer |= _odds(asked, of, procedure, kinds)
+    elif isinstance(outcome.pending, Draw) and outcome.pending.lacks is not None:
+        answer |= {"odds": None}
+        outcome.needs.append(outcome.pending.lacks)
     return Finding(answer, outcome.steps, outcome.points, outcome.needs)
 
 
@@ -554,28 +565,55 @@ def tried(
         return Runner(asked, supply, kinds).run(procedure())
 
 
+def _chances_of(outcome: Outcome) -> list[Any]:
+    """In how many ways it may go on, where chance alone decides that."""
+    return list(outcome.pending.falls()) if isinstance(outcome.pending, Roll | Draw) else []
+
+
 def _odds(
     asked: Asked, of: Action, procedure: Callable[[], Procedure], kinds: Callable[[], dict[str, QuestionKind]]
 ) -> dict[str, Any]:
-    """Exact chances of each result, by running every way in which the dice can fall."""
+    """Exact chances of each result, by running every way in which dice can fall and cards can come up."""
     chances: Counter[str] = Counter()
     weights: dict[str, Fraction] = {}
-    waiting: list[tuple[list[Any], Fraction]] = [(list(of.rolls), Fraction(1))]
+    waiting = [(_Chances(of), Fraction(1))]
+    pooled: dict[str, int] = {}
     while waiting:
-        rolls, weight = waiting.pop()
+        so_far, weight = waiting.pop()
         if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
             return {
                 "odds": None,
                 "basis": f"the dice fall in more than {MOST_BRANCHES} ways; give some of them",
             }
-        outcome = tried(asked, procedure, Given(rolls, of.draws, of.cards, of.choices), kinds)
-        if isinstance(outcome.pending, Roll):
-            falls = list(outcome.pending.falls())
-            waiting += [([*rolls, fall], weight / len(falls)) for fall in falls]
+        outcome = tried(asked, procedure, so_far.supply(), kinds)
+        if falls := _chances_of(outcome):
+            assert isinstance(outcome.pending, Roll | Draw)
+            if isinstance(outcome.pending, Draw):
+                pooled[outcome.pending.kind] = len(falls)
+            waiting += [(so_far.then(outcome.pending, fall), weight / len(falls)) for fall in falls]
         else:
             result = str(outcome.answer.get("result"))
             chances[result] += 1
             weights[result] = weights.get(result, Fraction(0)) + weight
-    return {
-        "odds": {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
-    }
+    odds = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
+    told = ", ".join(f"{count} {kind}s" for kind, count in pooled.items())
+    return {"odds": odds} | ({"basis": f"over {told} not yet drawn"} if told else {})
+
+
+@dataclasses.dataclass(frozen=True)
+class _Chances:
+    """Answers that were given, and how chance went on from there."""
+
+    of: Action
+    rolls: tuple[Any, ...] = ()
+    draws: tuple[Any, ...] = ()
+    cards: tuple[Any, ...] = ()
+
+    def supply(self) -> Given:
+        of = self.of
+        return Given([*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards], of.choices)
+
+    def then(self, want: Roll | Draw, fall: Any) -> _Chances:
+        name = "rolls" if isinstance(want, Roll) else f"{want.kind}s"
+        changed: dict[str, Any] = {name: (*getattr(self, name), fall)}
+        return dataclasses.replace(self, **changed)

@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
-from app.play.sequence import actions_in
 from app.play.tables import GameError, Table, shown_pending
 from app.referee.questions import kinds_of
 from db.rulesets import read_ruleset
@@ -24,7 +23,7 @@ def actions_now(table: Table) -> list[str]:
     if table.pending is not None:
         return ["answer"]
     known = actions_of(table.ruleset)
-    return [name for name in actions_in(table.ruleset, table.moment) if name in known]
+    return [name for name in table.walk.actions(table.state) if name in known]
 
 
 def legal(connection: Connection, table: Table, *, unit: str | None = None, side: str | None = None) -> Tree:

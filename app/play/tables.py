@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from app.play.dice import commitment
-from app.play.sequence import Moment
+from app.play.sequence import Moment, State, Walk, walk_of
 from app.referee.boards import Board
 from app.referee.rulings import Asked
 from db import SightlineError
@@ -89,6 +89,7 @@ class Table:
     numbering: Tree
     conditions: Tree
     policy: Tree
+    tracks: Tree
 
     @property
     def scheme(self) -> Scheme:
@@ -98,7 +99,17 @@ class Table:
     @property
     def moment(self) -> Moment:
         """Turn, phase and whose it is."""
-        return Moment.of(self.conditions)
+        return self.walk.moment(self.state)
+
+    @property
+    def walk(self) -> Walk:
+        """How the game walks its phases."""
+        return walk_of(self.ruleset)
+
+    @property
+    def state(self) -> State:
+        """What the sequence of play depends on."""
+        return State(self.conditions, self.tracks)
 
     @property
     def version(self) -> str:
@@ -148,7 +159,8 @@ GAMES = """
 select
   game.id, game.name, game.title, game.ruleset, game.position_id, game.scenario, game.house, game.dice, game.seed,
   game.opened, game.over, game.events, game.digest, game.pending, game.parent_id, game.parent_event, game.created_at,
-  map.id as map_id, map.name as map, map.scheme as numbering, position.conditions, position.policy
+  map.id as map_id, map.name as map, map.scheme as numbering, position.conditions, position.policy,
+  position.tracks
 from game
 join position on position.id = game.position_id
 join map on map.id = position.map_id

@@ -148,7 +148,7 @@ def _plainly(value: Any) -> str:
 def moment_in_words(now: Mapping[str, Any]) -> str:
     """Turn, phase and whose it is: turn 1, movement, us."""
     told = [f"turn {now['turn']}"] if "turn" in now else []
-    told += [str(now[key]).replace("_", " ") for key in ("phase", "active") if key in now]
+    told += [str(now[key]).replace("_", " ") for key in ("phase", "step", "active") if key in now]
     return ", ".join(told)
 
 

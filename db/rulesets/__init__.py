@@ -71,6 +71,8 @@ class RulesetFile(Strict):
     """Those features that a map file writes as `cave: true`."""
     printed_positions: bool = False
     """Whether positions with their fields of fire are printed on the map."""
+    printed_beaches: bool = False
+    """Whether landing beaches with naval zones are printed on the map."""
 
     @model_validator(mode="after")
     def words_agree(self) -> RulesetFile:
@@ -282,6 +284,8 @@ class Phase(Strict):
     """Procedures that happen by themselves when it begins."""
     leave: tuple[Word, ...] = ()
     """And when it ends."""
+    passes: bool = False
+    """Whether nobody decides anything in it: once begun, it ends by itself."""
     steps: tuple[Phase, ...] = ()
 
 
@@ -291,6 +295,8 @@ class SequenceFile(Strict):
     ruleset: str
     set_up: tuple[Word, ...] = ()
     """What may be done before the first phase: procedures by name."""
+    stepped: bool = False
+    """Whether a moment of the game names the phase and the step within it, not the step alone."""
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
 
     def each_phase(self) -> Iterator[tuple[str, str | None, Phase]]:

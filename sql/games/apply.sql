@@ -136,6 +136,40 @@ return attributes
 comment on function games._marker_tree(text, text, integer, smallint, jsonb) is
 'A marker as one object.';
 
+create or replace function games._status_changes(position_id bigint, change jsonb)
+returns setof jsonb
+language sql stable
+as $$
+  select
+    jsonb_build_object(
+      'marker', games._marker_tree(marker.kind, hex.label, marker.value, marker.facing, marker.attributes), 'by', -1
+    )
+  from public.marker
+  inner join public.hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+  where marker.position_id = _status_changes.position_id
+    and hex.label = change ->> 'at'
+    and marker.kind = change ->> 'status'
+    and coalesce((marker.attributes -> 'in_cave')::boolean, false) = coalesce((change -> 'in_cave')::boolean, false)
+  union all
+  select
+    jsonb_build_object(
+      'marker',
+      jsonb_strip_nulls(
+        jsonb_build_object(
+          'kind', change -> 'status',
+          'at', change -> 'at',
+          'value', case when jsonb_typeof(change -> 'set') = 'number' then change -> 'set' end,
+          'in_cave', case when (change -> 'in_cave')::boolean then true end
+        )
+      ),
+      'by', 1
+    )
+  where change -> 'set' not in ('0', 'false', 'null')
+$$;
+
+comment on function games._status_changes(bigint, jsonb) is
+'What a hex is to be, {status: dg, at, in_cave, set: 2}, as markers taken up and put down (css 10.0).';
+
 create or replace function games._with(tree jsonb, path text[], told jsonb)
 returns jsonb
 language plpgsql immutable parallel safe
@@ -202,6 +236,13 @@ begin
   perform set_config('sightline.applying', apply.position_id::text, true);
   for n in 0 .. jsonb_array_length(apply.changes) - 1 loop
     change := apply.changes -> n;
+    if change ? 'status' then
+      made := made || array(
+        select games._apply_marker(apply.position_id, of_map, told)
+        from unnest(array(select games._status_changes(apply.position_id, change))) as told
+      );
+      continue;
+    end if;
     made := made || case
       when change ? 'unit' then games._apply_unit(apply.position_id, of_map, change)
       when change ? 'marker' then games._apply_marker(apply.position_id, of_map, change)

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from app.play.fpb.duties import duties_left
 from app.play.procedures import Given, Procedure, ProcedureKind, Tell, tried
-from app.play.sequence import END_PHASE, Moment, actions_in, phase_of
+from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, Step
 from app.referee.words import counted
@@ -41,8 +41,9 @@ class Legal(Arguments):
 
 
 def _legal(asked: Asked, of: Legal) -> Finding:
-    moment = Moment.of(asked.conditions)
-    now = phase_of("fpb", moment)
+    walk, state = walk_of("fpb"), state_of(asked)
+    moment, leaf = walk.moment(state), walk.leaf(state)
+    now = leaf.phase if leaf is not None else None
     table = _Table(asked, of.unit)
     left = table.duties()
     whose = of.side or (table.side_of(of.unit) if of.unit else None) or moment.active
@@ -54,7 +55,7 @@ def _legal(asked: Asked, of: Legal) -> Finding:
     if not acting:
         steps.append(Step("5.2", None, "waits", "it is the other side's player turn"))
         return Finding({"actions": []}, steps)
-    names = actions_in("fpb", moment)
+    names = walk.actions(state)
     offers = [duty for duty, _ in left if "action" in duty and (of.unit is None or table.concerns(duty))]
     bound = any("action" in duty for duty, _ in left)
     if not bound:
@@ -74,9 +75,7 @@ def drawn(asked: Asked, dice: random.Random) -> Offer | None:
     bound = [duty for duty, _ in left if "action" in duty]
     if bound:
         return dice.choice(bound)
-    names = [
-        name for name in actions_in("fpb", Moment.of(asked.conditions)) if name != END_PHASE.name or not left
-    ]
+    names = [name for name in walk_of("fpb").actions(state_of(asked)) if name != END_PHASE.name or not left]
     dice.shuffle(names)
     for name in names:
         if name == END_PHASE.name:

@@ -1,8 +1,10 @@
-"""The registry of question kinds: one module a kind, found by itself.
+"""The registry of question kinds, found by itself.
 
 A module holds one `KIND` (a `QuestionKind`), or several in `KINDS`. Adding a file here adds
-the question to case files, command line, API, map tools and documentation. What happens when
-something is done is asked in the same way: the procedures of a game are in `app/play/<code>/`.
+the question to case files, command line, API, map tools and documentation. What only one game
+asks is in a package of its own here; what happens when something is done is asked in the same
+way: the procedures of a game are in `app/play/<code>/`. Games may have kinds of one name, each
+its own: in a game a name is unique.
 """
 
 from __future__ import annotations
@@ -31,14 +33,20 @@ def kinds() -> tuple[QuestionKind, ...]:
 
 
 def _modules(package: str) -> list[str]:
-    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    return [f"{package}.{module.name}" for module in found]
+    """The modules of a package, with those of the packages in it (a game each)."""
+    found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    return [module.name for module in found if not module.ispkg]
 
 
 def procedure_packages() -> list[str]:
     """The packages of the games that can be played; named, not imported, since play is built on the referee."""
     names = (f"app.play.{code}" for code in CODES)
     return [name for name in names if importlib.util.find_spec(name) is not None]
+
+
+def played() -> tuple[str, ...]:
+    """The games that can be played."""
+    return tuple(package.rpartition(".")[2] for package in procedure_packages())
 
 
 def kinds_of(ruleset: str) -> dict[str, QuestionKind]:

@@ -240,6 +240,7 @@ class Moment(BaseModel):
 
     turn: Any = None
     phase: str
+    step: str | None = Field(None, description="The step of the phase, in games that name them")
     active: str | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,26 @@ class NavalZone(Form):
 
     beach: Label
     run: Literal["final_run_in", "approach", "transport"]
+
+
+class Bonus(Form):
+    """What a leader or hero gives: to fire (8.3.2) and to Troop Quality (13.2)."""
+
+    fire: Signed = 0
+    tq: Signed = 0
+
+
+class ColumnSide(Form):
+    """The Column side of a counter, where it says otherwise than the Deployed one."""
+
+    fire: Fire | None = None
+    defense: Signed | None = None
+    movement: Points | None = None
+
+
+Box = Literal[
+    "routed", "available", "reallocating", "truck_pool", "repairing", "off_board", "pool"
+]  # fmt: skip
 
 
 class CssUnit(Unit):
@@ -49,6 +69,33 @@ class CssUnit(Unit):
     alert: Annotated[int, Field(ge=0, le=9, strict=True)] | None = None
     """A Support Weapon's ability: the roll, or less, on which it is alert (12.5)."""
     zone: NavalZone | None = None
+    order: Whole | None = None
+    """Its place in the line of a Transport Zone (22.1)."""
+    flamethrower: bool = False
+    bonus: Bonus | None = None
+    replacement: bool | Literal["none"] | None = None
+    """Of a leader: whether he is the replacement already; none: he has no other side (13.3)."""
+    troop_quality: Whole | None = None
+    """Its own and constant: HQs and Ambush Units (3.2, 24.0)."""
+    gun: bool = False
+    """The Japanese gun symbol (8.7, 27.0)."""
+    column: ColumnSide | Literal["none"] | None = None
+    """The Column side where it differs; none: it has none (8.7.5)."""
+    no_movement: bool = False
+    """A movement allowance of No."""
+    loaded_in: Name | None = None
+    box: Box | None = None
+    hidden: bool = False
+    """In a Mangrove Swamp (6.2.1)."""
+    amphibious: bool = False
+    """An amphibious tank (22.2)."""
+    corps: bool = False
+    """Marine Corps artillery and trucks (26.0)."""
+    dg: Annotated[int, Field(ge=0, le=4, strict=True)] = 0
+    """Its own Disorganization: a named Hard Target (css-78), or a unit at sea (22.3.1)."""
+    pinned: bool = False
+    suppressed: bool = False
+    status: Literal["eliminated"] | None = None
 
     @model_validator(mode="after")
     def only_japanese_in_caves(self) -> Self:
@@ -61,17 +108,58 @@ class CssUnit(Unit):
         return self
 
 
+class Claimed(Form):
+    """A marker of one side's (9.2)."""
+
+    side: Literal["us", "japan"] | None = None
+
+
+class TrapValues(Form):
+    """The numbers of a booby trap or sniper (23.0, 25.0)."""
+
+    pin: Whole | None = None
+    dg: Whole | None = None
+    suppress: Whole | None = None
+    fire: Whole | None = None
+    leader_loss: Whole | None = None
+
+
+class Trap(Form):
+    """A booby trap or sniper: what it does, and which of its pool it is."""
+
+    values: TrapValues | None = None
+    id: Name | None = None
+
+
+class Minefield(Form):
+    """Mines: the DGs that demolition teams placed under them (28.3)."""
+
+    demolition: Whole = 0
+
+
+class Assigned(Form):
+    """A marker that is one of several of a side's."""
+
+    id: Name | None = None
+
+
 MARKERS = {
     "dg": MarkerKind(value=(1, 4), in_cave=True),
     "pinned": MarkerKind(in_cave=True),
     "suppressed": MarkerKind(in_cave=True),
     "ridge": MarkerKind(facing=True),
+    **dict.fromkeys(("prepared_assault", "banzai_charge", "drunk_banzai_charge"), MarkerKind(says=Claimed)),
+    **dict.fromkeys(("booby_trap", "sniper"), MarkerKind(says=Trap)),
+    "mines": MarkerKind(says=Minefield),
+    **dict.fromkeys(("air_strike", "task_force"), MarkerKind(says=Assigned)),
     **plain_markers(
         "smoke_barrage light_barrage medium_barrage heavy_barrage bombardment on_fire"
         " fire_cleared illumination concentrated_fire no_opportunity_fire sustained_fire foxhole trench"
-        " pillbox bunker booby_trap mines prepared_assault banzai_charge gyokusai drunk hungover"
+        " pillbox bunker gyokusai drunk hungover cave_sealed orote_cleared orote_operational beach_closed"
     ),
 }
+STATUS = ("dg", "pinned", "suppressed")
+"""Markers that an effect tells as keys of their hex: `{hex: "22.80", dg: 2}` (10.0)."""
 
 
 class Stacked(Form):
@@ -81,8 +169,17 @@ class Stacked(Form):
     mixed: bool = False
 
 
+class Active(Form):
+    """Who is Active (5.1): a Division, a Formation of one, a side on its Direct Command chit, or single units."""
+
+    division: Name | None = None
+    formation: Name | None = None
+    side: Literal["us", "japan"] | None = None
+    units: tuple[Name, ...] | None = None
+
+
 class CssConditions(Form):
-    """Weather (4.0), time of day (17.0), the Interdiction box (16.0), stacks that have paid, the activation (6.1)."""
+    """Weather (4.0), time of day (17.0), the moment of the turn, who is Active, and what the Activation has used up."""
 
     weather: Literal["clear", "rain", "hot", "tropical_storm"] = "clear"
     time: Literal["day", "night"] = "day"
@@ -93,3 +190,72 @@ class CssConditions(Form):
     activation: Literal["division", "formation", "direct_command", "amphibious"] | None = None
     """Which kind of chit is in play."""
     stacked: dict[Label, Stacked] = {}  # noqa: RUF012
+    turn: Name | None = None
+    """`0500` and further, `night_1`, `night_2` (2.0)."""
+    day: Name | None = None
+    """Month and day, `07-25`."""
+    phase: Literal["preparation", "action", "end"] | None = None
+    step: Name | None = None
+    initiative: Literal["us", "japan"] | None = None
+    active: Active | Literal["us", "japan"] | None = None
+    action: Literal["first", "second"] | None = None
+    fired: tuple[Label, ...] = ()
+    """Hexes from which direct fire was made in this Activation (8.2)."""
+    indirect_fired: tuple[Label, ...] = ()
+    """Hexes from which indirect fire was made, one entry a fire (8.0)."""
+    rallied: tuple[Label, ...] = ()
+    engineered: tuple[Label, ...] = ()
+    ambush_tried: tuple[Label, ...] = ()
+    acted: dict[Name, Whole] = {}  # noqa: RUF012
+    """How many Actions each unit has done in this Activation."""
+
+
+class CssSide(Form):
+    """Points and bottle of a side (30.0, 31.0)."""
+
+    vp: Annotated[int, Field(ge=0, le=29, strict=True)] | None = None
+    casualties: Whole | None = None
+    whiskey: bool | None = None
+    sake: bool | None = None
+
+
+class Division(Form):
+    """A Division's display (19.0)."""
+
+    side: Literal["us", "japan"] | None = None
+    service: Literal["marine", "army", "navy"] | None = None
+    command_rating: Whole | None = None
+    dispatch_rating: Whole | None = None
+    base_troop_quality: Whole | None = None
+    troop_quality: Whole | None = None
+    direct_commands: Annotated[int, Field(ge=0, le=19, strict=True)] | None = None
+    dispatch_points: Annotated[int, Field(ge=0, le=9, strict=True)] | None = None
+    fatigue: Annotated[int, Field(ge=0, le=19, strict=True)] | None = None
+
+
+class Pools(Form):
+    """What is drawn blind: Ambush Units, snipers, booby traps, by their ids (23.0 to 25.0)."""
+
+    ambush: tuple[Name, ...] = ()
+    sniper: tuple[Name, ...] = ()
+    booby_trap: tuple[Name, ...] = ()
+
+
+class CssTracks(Form):
+    """What is kept beside the map: points, displays, the cup, pools and boxes."""
+
+    us: CssSide | None = None
+    japan: CssSide | None = None
+    divisions: dict[Name, Division] | None = None
+    cup: tuple[Name, ...] | None = None
+    bought: tuple[Name, ...] | None = None
+    played: tuple[Name, ...] | None = None
+    pools: Pools | None = None
+    air_box: Annotated[int, Field(ge=0, le=3, strict=True)] | None = None
+    task_forces: Whole | None = None
+    once: tuple[Name, ...] | None = None
+    """What may happen once and has: massed_banzai, mason … ."""
+    hexes: dict[Label, dict[str, Any]] | None = None
+    """What is remembered of a hex: who has entered, who controls it (11.3, 30.2)."""
+    schedule: dict[Name, Any] | None = None
+    """What comes later, by turn (18.0, 12.4.2)."""

@@ -1,0 +1,1 @@
+"""D-Day at Peleliu, played: cards, Japanese actions, US actions, combat, turns."""

@@ -1,0 +1,133 @@
+"""What US units lose: steps, disruption, heroes, and what the Infantry Loss Box makes of it (6.32, 10.15, 15.1, 18.41)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from app.play.procedures import Ask, Change, Choose, Tell, Undecided, Want
+from app.referee.rulings import Need, Step
+
+Doing = Generator[Want, Any, Any]
+COMPANIES = ("infantry", "heavy_infantry")
+"""Whose counters go to the Infantry Loss Box (15.1)."""
+UNIT = (
+    "select unit.code, unit.kind, unit.side, hex.label, unit.attributes,"
+    " position.tracks -> 'us' as us, cast(:conditions as jsonb) as conditions,"
+    " (select cell.value from charts.cell('ddp', 'turn_track', coalesce(:conditions ->> 'turn', '0'), 'loss_level') as cell) as printed"
+    " from position"
+    " join unit on unit.position_id = position.id and unit.code = :code"
+    " left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where position.id = :position"
+).replace(":conditions ->> 'turn'", "cast(:conditions as jsonb) ->> 'turn'")
+
+
+def lose_step(code: str, rule: str, why: str, *, choice: str = "sacrifice") -> Doing:
+    """One step less; of the last one the hero may be given instead. Tells `lost`, `eliminated` or `sacrificed`.
+
+    `choice` names the decision about the hero: another name for every time that one procedure may ask.
+    """
+    [unit] = yield Ask(UNIT, proves=False, code=code)
+    said = unit.attributes
+    steps = said.get("steps")
+    if steps is None:
+        if unit.kind not in ("regimental_hq", "command_post", "garrison", "hero"):
+            raise Undecided(Need(f"the steps of {code}", "2.21"))
+        steps = 1
+    if steps > 1:
+        yield Change({"unit": code, "steps": steps - 1})
+        yield Tell(Step(rule, unit.label, "step", f"{code} has {steps - 1} left: {why}"))
+        yield from _counted(unit, steps)
+        return "lost"
+    if said.get("hero"):
+        given = yield Choose(
+            choice,
+            "us",
+            f"whether the hero of {code} is given for its last step",
+            [True, False],
+            default=False,
+        )
+        if given:
+            yield Change({"unit": code, "hero": False, "inspired": True})
+            yield Tell(
+                Step("10.15", unit.label, "sacrificed", f"the hero of {code} falls, and it is inspired")
+            )
+            return "sacrificed"
+    yield from eliminate(code, rule, why, unit=unit)
+    return "eliminated"
+
+
+def eliminate(code: str, rule: str, why: str, *, unit: Any = None) -> Doing:
+    """A unit leaves play, with its hero; a company's last counter goes to the loss box."""
+    if unit is None:
+        [unit] = yield Ask(UNIT, proves=False, code=code)
+    yield Change({"unit": code, "eliminated": True})
+    yield Tell(Step(rule, unit.label, "eliminated", f"{code}: {why}"))
+    if unit.side == "us":
+        yield from _counted(unit, unit.attributes.get("steps") or 1, gone=True)
+
+
+def disrupt(code: str, rule: str, why: str, at: str | None = None) -> Doing:
+    """6.33: a marker; a second one does nothing, and regimental HQs and posts never get one (10.42)."""
+    [unit] = yield Ask(UNIT, proves=False, code=code)
+    if unit.kind in ("regimental_hq", "command_post", "garrison", "hero"):
+        yield Tell(Step("10.42", at or unit.label, "not disrupted", f"{code} is never disrupted"))
+        return False
+    if unit.attributes.get("disrupted"):
+        yield Tell(Step("6.33", at or unit.label, "no more", f"{code} is disrupted already"))
+        return False
+    yield Change({"unit": code, "disrupted": True})
+    yield Tell(Step(rule, at or unit.label, "disrupted", f"{code}: {why}"))
+    return True
+
+
+def add_step(code: str, rule: str, why: str) -> Doing:
+    """An event gives a step; a full counter comes back out of the loss box (ddp-50)."""
+    [unit] = yield Ask(UNIT, proves=False, code=code)
+    steps = unit.attributes.get("steps")
+    if steps is None:
+        raise Undecided(Need(f"the steps of {code}", "2.21"))
+    yield Change({"unit": code, "steps": steps + 1})
+    yield Tell(Step(rule, unit.label, "step", f"{code} has {steps + 1} now: {why}"))
+    if steps != 2 or unit.kind not in COMPANIES or _is_ridge(unit):
+        return
+    [row] = yield Ask("select positions.readings(:position, :policy) as readings", proves=False)
+    counted = (unit.us or {}).get("infantry_loss")
+    yield Tell(points=("ddp-50",))
+    if row.readings["ddp-50"] == "a" and counted:
+        yield Change({"side": "us", "infantry_loss": counted - 1})
+        yield Tell(Step("15.1", None, -1, "its full counter is in play again, out of the loss box"))
+
+
+def _counted(unit: Any, steps: int, *, gone: bool = False) -> Doing:
+    """15.1: a full counter at 3 to 2 steps, a reduced one at the last; 18.41: there only the last."""
+    if unit.kind not in COMPANIES:
+        return
+    counters = (
+        int(gone) if _is_ridge(unit) else int(gone) + int(gone and steps > 2) + int(not gone and steps == 3)
+    )
+    if not counters:
+        return
+    loss = ((unit.us or {}).get("infantry_loss") or 0) + counters
+    rule = "18.41" if _is_ridge(unit) else "15.1"
+    yield Change({"side": "us", "infantry_loss": loss})
+    yield Tell(Step(rule, None, counters, f"a counter of {unit.code} lies in the loss box: {loss} there"))
+    level = 10 if _is_ridge(unit) else _level(unit)
+    turn = unit.conditions.get("turn")
+    if level is not None and loss >= level and (_is_ridge(unit) or (turn is not None and turn >= 5)):
+        yield Tell(
+            Step(rule, None, "over", f"catastrophic loss: {loss} of {level} counters"),
+            over=True,
+            winner="japan",
+        )
+
+
+def _level(unit: Any) -> int | None:
+    level = (unit.us or {}).get("loss_level")
+    if level is None and unit.printed and unit.printed.isdigit():
+        level = int(unit.printed)
+    return level
+
+
+def _is_ridge(unit: Any) -> bool:
+    return bool(unit.conditions.get("scenario") == "bloody_nose_ridge")
