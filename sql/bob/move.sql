@@ -1,4 +1,4 @@
--- needs: bob/costs.sql, bob/stack.sql, bob/command.sql
+-- needs: bob/control.sql, bob/costs.sql, bob/stack.sql, bob/command.sql
 -- A move in bob (Band of Brothers), step by step: 5.0 to 5.4, 20.3, 20.10, 43.6, 59.1, 59.5, 59.6.
 --
 -- What a hex costs is in bob/costs.sql. Here: who may move at all and how, where it must stop, where it may end.
@@ -188,6 +188,8 @@ declare
   entered integer := 0;
   bar rulings.move_step;
   bound boolean := false;
+  halted boolean := false;
+  place text;
 begin
   trek.steps := '{}';
   trek.legs := '{}';
@@ -195,18 +197,18 @@ begin
   trek.known := true;
   trek.fits := true;
   select * into here from unnest(grounds) as ground where ground.q = mover.q and ground.r = mover.r;
-  foreach there.label in array path loop
-    select * into there from unnest(grounds) as ground where ground.label = there.label;
+  foreach place in array path loop
+    select * into there from unnest(grounds) as ground where ground.label = place;
     leg := null;
     select * into leg from unnest(legs) as found
     where found.fq = here.q and found.fr = here.r and found.tq = there.q and found.tr = there.r;
     bar := null;
-    bar.at := there.label;
+    bar.at := place;
     bar.effect := 'forbids';
     if leg.label is null then
       bar.rule := '5.0';
-      bar.note := format('%s is not next to %s', there.label, here.label);
-    elsif entered > 0 and (select found.stops from unnest(trek.legs) as found order by 1 desc limit 1) then
+      bar.note := format('%s is not next to %s', place, here.label);
+    elsif halted then
       -- a hex in which it had to stop lies behind
       bar.rule := case when here.wire and not here.enemy then '43.6' else '5.0' end;
       bar.note := format('it had to stop in %s', here.label);
@@ -219,19 +221,19 @@ begin
     end if;
     if bar.note is not null then
       trek.steps := trek.steps || bar;
-      trek.failed_at := there.label;
+      trek.failed_at := place;
       return trek;
     end if;
     trek.steps := trek.steps || array(select step from bob._leg_steps(leg) as step);
     if leg.shut is not null then
-      trek.failed_at := there.label;
+      trek.failed_at := place;
       return trek;
     end if;
     if leg.whole and (entered > 0 or mover.spent > 0) then
       bar.rule := coalesce(leg.side_rule, '45.4');
       bar.note := 'it takes the whole allowance, of which something is spent';
       trek.steps := trek.steps || bar;
-      trek.failed_at := there.label;
+      trek.failed_at := place;
       return trek;
     end if;
     bound := bound or leg.bound;
@@ -246,11 +248,12 @@ begin
         bar.note := format('it has not the points to enter %s', there.label);
         trek.cost := trek.cost - leg.price;
         trek.steps := trek.steps || bar;
-        trek.failed_at := there.label;
+        trek.failed_at := place;
         return trek;
       end if;
     end if;
     trek.legs := trek.legs || leg;
+    halted := leg.stops;
     entered := entered + 1;
     here := there;
   end loop;
