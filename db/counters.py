@@ -15,7 +15,7 @@ from db.counter_forms import Form, MarkerKind, Tracks, Unit
 from db.rulesets.bob import counters as bob
 from db.rulesets.bob.counters import BobConditions, BobUnit
 from db.rulesets.ccp import counters as ccp
-from db.rulesets.ccp.counters import CcpConditions, CcpUnit, CcpWeapon
+from db.rulesets.ccp.counters import CcpConditions, CcpTracks, CcpUnit, CcpWeapon
 from db.rulesets.css import counters as css
 from db.rulesets.css.counters import CssConditions, CssTracks, CssUnit, Fire, NavalZone
 from db.rulesets.ddp import counters as ddp
@@ -51,7 +51,7 @@ CONDITIONS: dict[str, type[Form]] = {
 }
 TRACKS: dict[str, type[BaseModel]] = {
     "css": CssTracks,
-    "ccp": Tracks,
+    "ccp": CcpTracks,
     "fpb": FpbTracks,
     "bob": Tracks,
     "ddp": DdpTracks,

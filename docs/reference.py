@@ -1,4 +1,4 @@
-"""Writes the reference pages from the code itself: commands, settings, API and SQL functions.
+"""Writes the reference pages from the code itself: commands, settings, API, procedures and SQL functions.
 
 .venv/bin/python docs/reference.py
 
@@ -19,9 +19,14 @@ from sqlalchemy.engine import Engine, make_url
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from app.play.procedures import ANSWERS, COMMON_ANSWERS, ProcedureKind  # noqa: E402
+from app.referee.arguments import arguments  # noqa: E402
+from app.referee.questions import common_kinds, kinds_of  # noqa: E402
+from app.referee.rulings import QuestionKind  # noqa: E402
 from app.terminal.cli import gather  # noqa: E402
 from app.web.site import create_app  # noqa: E402
 from db.database import make_engine  # noqa: E402
+from db.rulesets import CODES, read_ruleset  # noqa: E402
 from db.schema import SQL, verbs  # noqa: E402
 from db.settings import PREFIX, Settings  # noqa: E402
 
@@ -134,6 +139,52 @@ def _one_line(operation: dict[str, str]) -> str:
     return " ".join(" ".join(dict.fromkeys(part for part in told if part)).split()).replace("|", "\\|")
 
 
+def procedure_page() -> str:
+    """What each game asks and does beyond the questions that all share."""
+    text = """
+        # Questions and procedures, game by game
+
+        A *question* is about a still position; a *procedure* tells what happens when something is done. Both are
+        asked alike: in a [case file](cases.md), by `sightline ask`, by the API; in a [game](games.md) a procedure
+        is an action. `sightline questions GAME KIND` tells the same as this page, for one.
+
+        Every procedure also takes `rolls`, `draws`, `cards` (what dice, counters and cards showed, in the order
+        called for), `choices` (what players decide, by name) and `read` (what is read off a chart that is not
+        printed), and answers:
+
+        """
+    common = [f"- `{key}`: {meaning}\n" for key, meaning in COMMON_ANSWERS.items()]
+    parts = [MADE, dedent(text).lstrip(), *common]
+    shared = {(kind.name, kind.rulesets) for kind in common_kinds()}
+    for code in CODES:
+        known = sorted(kinds_of(code).values(), key=lambda kind: kind.name)
+        own = [kind for kind in known if (kind.name, kind.rulesets) not in shared]
+        if own:
+            parts.append(f"\n## {code}: {read_ruleset(code).facts.title}\n")
+            parts += [_kind_part(kind) for kind in own]
+    return "".join(parts)
+
+
+def _kind_part(kind: QuestionKind) -> str:
+    """A kind of question: what it takes and answers."""
+    done = isinstance(kind, ProcedureKind)
+    untold = (*ANSWERS, "read") if done else ()
+    takes = [
+        f"- takes `{argument.word}`{'' if argument.required else ' (if wanted)'}: {argument.description}\n"
+        for argument in arguments(kind)
+        if argument.name not in untold
+    ]
+    answers = [
+        f"- answers `{key}`: {meaning}\n"
+        for key, meaning in kind.answers.items()
+        if not done or COMMON_ANSWERS.get(key) != meaning
+    ]
+    points = f"- contested: {', '.join(kind.points)}\n" if kind.points else ""
+    example = f"\n```yaml\n{kind.example}\n```\n" if kind.example else ""
+    head = f"\n### {kind.name}{'' if done else ' (question)'}\n\n{kind.title}.\n\n"
+    return head + "".join(takes) + "".join(answers) + points + example
+
+
 def sql_page() -> str:
     """Every public function, view and type, by what it says of itself in the database."""
     parts = [
@@ -147,12 +198,12 @@ def sql_page() -> str:
     for path in verbs():
         source = path.read_text(encoding="utf-8")
         columns = {name: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for name, rows in TYPE.findall(source)}
-        for kind, name, arguments, text in COMMENT.findall(source):
+        for kind, name, taken, text in COMMENT.findall(source):
             if not name.partition(".")[2].startswith("_"):
                 words = " ".join(text.replace("''", "'").split()).replace("|", "\\|")
                 if kind == "type":
                     words += f" Columns: {', '.join(columns[name])}."
-                what = " ".join(f"{name}{arguments}".split())
+                what = " ".join(f"{name}{taken}".split())
                 noun = f" ({kind})" if kind in ("view", "type") else ""
                 place = path.relative_to(SQL.parent).as_posix()
                 found.setdefault(path.parent.name, []).append(f"| `{what}`{noun} | {words} | `{place}` |\n")
@@ -166,6 +217,7 @@ PAGES = {
     "commands.md": command_page,
     "settings.md": settings_page,
     "api.md": api_page,
+    "procedures.md": procedure_page,
     "sql.md": sql_page,
 }
 

@@ -17,7 +17,7 @@ from command_line import CommandLine
 from pydantic import BaseModel, Field
 from sqlalchemy.engine import Connection
 
-from app.referee.questions import kinds
+from app.referee.questions import common_kinds
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind
 from app.terminal.cli import gather
 from app.terminal.commands.ask import command_of
@@ -77,9 +77,9 @@ def inside(sightline: CommandLine) -> Iterator[Connection]:
 
 
 def test_every_kind_of_question_is_a_command_and_none_hides_another() -> None:
-    names = [kind.name.replace("_", "-") for kind in kinds()]
+    names = [kind.name.replace("_", "-") for kind in common_kinds()]
     commands = gather().commands
-    for name, kind in zip(names, kinds(), strict=True):
+    for name, kind in zip(names, common_kinds(), strict=True):
         command = commands[name]
         assert command.help is not None
         assert command.help.startswith(kind.title), f"another command took the name {name}"
@@ -312,11 +312,13 @@ def test_the_documented_answer_is_the_answer(sightline: CommandLine) -> None:
 
 
 def test_every_kind_of_question_is_in_the_page() -> None:
-    missing = [kind.name for kind in kinds() if f"`sightline {kind.name.replace('_', '-')} " not in PAGE]
+    missing = [
+        kind.name for kind in common_kinds() if f"`sightline {kind.name.replace('_', '-')} " not in PAGE
+    ]
     assert not missing, f"docs/asking.md does not name: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", common_kinds(), ids=lambda kind: kind.name)
 def test_the_examples_in_the_help_work_on_the_demo(sightline: CommandLine, kind: QuestionKind) -> None:
     examples = re.findall(r"^ +sightline (.+)$", command_of(kind).help or "", re.MULTILINE)
     assert examples

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import collections
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 from sqlalchemy.engine import Connection
 
+from app.referee import words
+from app.referee.arguments import arguments
 from app.referee.cases import RuledCase, case_files, rule_file
 from app.referee.conformance import SUITE
 from app.referee.questions import implemented_points, kinds
-from app.referee.rulings import contested_points
+from app.referee.rulings import QuestionKind, contested_points
 from db.rulesets import CODES, read_ruleset
+from importers.documents import read_document
 
 FILES = list(case_files([str(SUITE)]))
 
@@ -65,16 +69,45 @@ def test_every_point_of_a_question_exists() -> None:
         assert {point.partition("-")[0] for point in kind.points} <= set(kind.rulesets)
 
 
+def test_in_a_game_a_kind_of_question_has_one_name() -> None:
+    told = collections.Counter((code, kind.name) for kind in kinds() for code in kind.rulesets)
+    assert [name for name, count in told.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: f"{kind.name} of {', '.join(kind.rulesets)}")
+def test_the_example_of_a_kind_can_be_asked(kind: QuestionKind) -> None:
+    """It stands in the documentation, and takes only what the form knows."""
+    assert kind.example, "a kind has an example"
+    asked = read_document(kind.example, kind.name).plain()
+    assert list(asked) == [kind.name]
+    assert kind.arguments.model_validate(asked[kind.name])
+    assert all(argument.description for argument in arguments(kind)), "every argument is described"
+
+
+def test_the_verdict_of_every_ruling_is_a_sentence(
+    connection: Connection, ruled: dict[str, RuledCase]
+) -> None:
+    """No keys, no braces, no null: what a person reads."""
+    odd = {
+        (Path(file).stem, said)
+        for file in FILES
+        for ruling in _ruled(connection, file, ruled).rulings
+        if not (said := words.verdict(ruling))
+        or re.search(r"[{}\[\]]|\bNone\b|\bnull\b|\bTrue\b|\bFalse\b", said)
+    }
+    assert odd == set()
+
+
 def test_a_ruling_touches_only_points_that_its_question_declares(
     connection: Connection, ruled: dict[str, RuledCase]
 ) -> None:
-    declared = {kind.name: kind.points for kind in kinds()}
+    declared = {(code, kind.name): kind.points for kind in kinds() for code in kind.rulesets}
     undeclared = {
         (ruling.kind, entry["point"])
         for file in FILES
         for ruling in _ruled(connection, file, ruled).rulings
         for entry in ruling.contested
-        if entry["point"] not in declared[ruling.kind]
+        if entry["point"] not in declared[ruling.ruleset, ruling.kind]
     }
     assert undeclared == set(), "add them to `points` of the question kind"
 

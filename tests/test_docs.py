@@ -47,7 +47,7 @@ def reference() -> object:
 REFERENCE = reference()
 
 
-@pytest.mark.parametrize("name", ["commands.md", "settings.md", "api.md", "sql.md"])
+@pytest.mark.parametrize("name", ["commands.md", "settings.md", "api.md", "procedures.md", "sql.md"])
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     wanted = REFERENCE.PAGES[name]()  # type: ignore[attr-defined]
     found = (ROOT / "docs" / name).read_text(encoding="utf-8")

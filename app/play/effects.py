@@ -25,7 +25,7 @@ Change = dict[str, Any]
 Tree = dict[str, Any]
 OFF_THE_MAP = {"at": None, "status": "eliminated"}
 """What `eliminated: true` means for a counter."""
-HOLDERS = ("side", "hex", "division", "company", "island")
+HOLDERS = ("side", "hex", "division", "company", "island", "objective")
 """Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
 SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
 """What an effect begins with."""
@@ -40,6 +40,11 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             return [{"unit": effect["unit"], "set": _counter(said, ruleset)}]
         case "marker":
             removed = said.pop("removed", False)
+            said.pop("added", None)
+            if "to" in said:
+                moved = {key: value for key, value in said.items() if key not in ("at", "to")}
+                gone, come = ({"marker": effect["marker"], "at": said[end], **moved} for end in ("at", "to"))
+                return [*changes_of(gone | {"removed": True}, ruleset), *changes_of(come, ruleset)]
             if MARKERS[ruleset].get(effect["marker"], MarkerKind()).facing and "side" in said:
                 # one thing by two words, as in a case file
                 said["facing"] = said.pop("side")
@@ -85,7 +90,10 @@ def _counter(said: Tree, ruleset: str) -> Tree | None:
     said = _placed(said)
     if said.get("removed"):
         return None
-    if said.pop("eliminated", False):
+    if "eliminated" in UNITS[ruleset].model_fields:
+        # a game in which it says so itself
+        said |= {"at": None} if said.get("eliminated") else {}
+    elif said.pop("eliminated", False):
         said |= OFF_THE_MAP
     if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
         said.setdefault("status", None)
@@ -141,6 +149,84 @@ def after(effects: Iterable[Effect]) -> Tree:
             said = {key: value for key, value in effect.items() if key != subject}
             told.setdefault(effect[subject], {}).update(said)
     return told
+
+
+# Effects that are told net: of all that happens to a place and key the end, and nothing that stays as it was.
+
+NETTED = ("css",)
+"""The games that tell their effects so."""
+Key = tuple[str, ...]
+
+
+def net(effects: Iterable[Effect], changes: Iterable[Change]) -> list[Effect]:
+    """One effect for each unit, hex, side or other holder, one for each marker; what was there is in the changes."""
+    before = _before(changes)
+    told: dict[Key, Effect] = {}
+    for effect in effects:
+        subject = _subject(effect)
+        if subject == "marker":
+            _net_marker(told, effect)
+            continue
+        inside = bool(effect.get("in_cave")) and subject == "hex"
+        key = (subject, canonical(effect[subject]), str(inside))
+        known = told.setdefault(key, {subject: effect[subject], **({"in_cave": True} if inside else {})})
+        known |= effect
+    ended = ((key, _changed(key, effect, before)) for key, effect in told.items())
+    return [effect for _, effect in ended if effect]
+
+
+def _net_marker(told: dict[Key, Effect], effect: Effect) -> None:
+    """A marker that was placed and taken off again, or the other way about, has not been there."""
+    said = {key: value for key, value in effect.items() if key != "removed"}
+    here, gone = ("marker", canonical(said)), ("marker", canonical(said), "removed")
+    mine, other = (gone, here) if effect.get("removed") else (here, gone)
+    if told.pop(other, None) is None:
+        told[mine] = effect
+
+
+def _changed(key: Key, effect: Effect, before: dict[Key, Any]) -> Effect | None:
+    """An effect without what it leaves as it was; None where that is all."""
+    if key[0] in ("marker", "conditions", "track"):
+        return effect
+    if effect.get("eliminated") or effect.get("removed"):
+        return {name: effect[name] for name in (key[0], "eliminated", "removed") if name in effect}
+    fixed = {key[0], "in_cave"} if key[0] == "hex" else {key[0]}
+    left = {
+        name: value
+        for name, value in effect.items()
+        if name in fixed or not _as_before(value, before.get((*key, name), _UNTOUCHED))
+    }
+    return left if left.keys() - fixed else None
+
+
+_UNTOUCHED = object()
+
+
+def _as_before(value: Any, was: Any) -> bool:
+    if was is _UNTOUCHED:
+        return False
+    return (not value and not was) or canonical(value) == canonical(was)
+
+
+def _before(changes: Iterable[Change]) -> dict[Key, Any]:
+    """What was there before the first change, by subject and key."""
+    found: dict[Key, Any] = {}
+    for change in changes:
+        if "unit" in change:
+            for name, was in (change.get("was") or {}).items():
+                found.setdefault(("unit", canonical(change["unit"]), "False", name), was)
+        elif "marker" in change and change["marker"]["kind"] in STATUS and "at" in change["marker"]:
+            marker = change["marker"]
+            key = ("hex", canonical(marker["at"]), str(bool(marker.get("in_cave"))), marker["kind"])
+            found.setdefault(key, marker.get("value", True) if change["by"] < 0 else None)
+        elif "track" in change:
+            *holder, name = change["track"]
+            if len(holder) == 1:
+                found.setdefault(("side", canonical(holder[0]), "False", name), change.get("was"))
+            elif len(holder) == 2:
+                kind = {"hexes": "hex", "companies": "company"}.get(holder[0], holder[0][:-1])
+                found.setdefault((kind, canonical(holder[1]), "False", name), change.get("was"))
+    return found
 
 
 # A position as a tree: what `games.tree` gives, what a snapshot holds, what changes are folded over.

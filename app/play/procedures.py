@@ -14,18 +14,19 @@ legality (up to the first roll) and replay (recorded answers).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
+from app.play.effects import NETTED, Effect, after, changes_of, net
 from app.play.effects import Change as Changed
-from app.play.effects import Effect, after, changes_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
 from db.database import fetched, psycopg_connection
 from db.values import canonical, exact
@@ -35,6 +36,8 @@ MOST_BRANCHES = 2_000
 DICE = re.compile(r"(\d+)d(\d+)")
 UNDECIDED = "unknown"
 """The effect of a row that tells what is not printed."""
+NOTHING = "none"
+"""The option of a choice in which nothing may be chosen."""
 
 
 # What a procedure wants.
@@ -73,6 +76,8 @@ class Roll:
     dice: str
     purpose: str
     lowest: int = 1
+    basis: ClassVar[str | None] = None
+    """Over what odds are counted, where that is not plain dice."""
 
     @property
     def faces(self) -> tuple[int, range]:
@@ -96,6 +101,10 @@ class Roll:
         for die in shown:
             if isinstance(die, bool) or not isinstance(die, int) or die not in faces:
                 return f"a die for {self.purpose} shows {faces[0]} to {faces[-1]}, never {canonical(die)}"
+        return None
+
+    def odds(self) -> dict[str, Any] | None:
+        """`odds` and `basis` where the procedure knows them; None: every fall is to be tried."""
         return None
 
     def prompt(self) -> dict[str, Any]:
@@ -151,6 +160,12 @@ class Choose:
     """Whether any number of the options may be chosen: the answer is a list."""
     default: Any = None
     """What a random player, or one who leaves it to the referee, may always answer."""
+    obvious: bool = False
+    """Whether the one option that there is needs no answer."""
+    also: tuple[str, ...] = ()
+    """Other names under which the answer may stand."""
+    unsaid: Any = None
+    """What it is taken to be where somebody only asks and says nothing of it, such as that an offer is not taken up."""
 
     def mistake(self, value: Any) -> str | None:
         if self.check is not None and (wrong := self.check(value)) is not None:
@@ -181,14 +196,18 @@ class Choose:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """Effects, at once; with `kept`, bookkeeping of the turn, which the log keeps and an answer does not tell."""
+    """Effects, at once; with `kept`, bookkeeping of the turn, which the log keeps and an answer does not tell.
+
+    With `told` it is the other way round: words of the game for what the rows are changed to by bookkeeping.
+    """
 
     effects: tuple[Effect, ...]
     kept: bool = False
+    told: bool = False
 
-    def __init__(self, *effects: Effect, kept: bool = False) -> None:
-        object.__setattr__(self, "effects", effects)
-        object.__setattr__(self, "kept", kept)
+    def __init__(self, *effects: Effect, kept: bool = False, told: bool = False) -> None:
+        for name, value in (("effects", effects), ("kept", kept), ("told", told)):
+            object.__setattr__(self, name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,9 +236,14 @@ class Tell:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """Another procedure within this one: gives its answer; what it changes and proves is this one's, too."""
+    """Another procedure within this one: gives its answer; what it changes and proves is this one's, too.
+
+    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first. A
+    choice that is then asked for outside and has a name that was asked for before is numbered: `unit`, `unit_2`.
+    """
 
     procedure: Procedure
+    given: Given | None = None
 
 
 Want = Ask | Put | Roll | Draw | Choose | Change | Tell | Call
@@ -293,7 +317,12 @@ class Given:
         return pile.pop(0) if pile else None
 
     def choice(self, want: Choose) -> Any:
-        return self._choices.pop(want.name, None)
+        for name in (want.name, *want.also):
+            if name in self._choices:
+                value = self._choices.pop(name)
+                # nothing is an answer where it is offered
+                return NOTHING if value is None and NOTHING in (want.options or ()) else value
+        return None
 
     def left(self) -> str | None:
         """What was given and never called for."""
@@ -304,6 +333,36 @@ class Given:
         if self._choices:
             return f"nothing asks for the {'choices' if len(self._choices) > 1 else 'choice'} {', '.join(self._choices)}"
         return None
+
+
+class Asking(Given):
+    """The answers of somebody who only asks: an offer of which nothing is said is not taken up."""
+
+    def choice(self, want: Choose) -> Any:
+        value = super().choice(want)
+        return want.unsaid if value is None else value
+
+
+class Inner:
+    """Answers that belong to a part of a procedure; where they end, whoever answers outside is asked."""
+
+    def __init__(self, given: Given, outside: Supply) -> None:
+        self._given, self._outside = given, outside
+
+    def roll(self, want: Roll) -> Any:
+        value = self._given.roll(want)
+        return self._outside.roll(want) if value is None else value
+
+    def draw(self, want: Draw) -> Any:
+        value = self._given.draw(want)
+        return self._outside.draw(want) if value is None else value
+
+    def own(self, want: Choose) -> Any:
+        """The choice that is given for this part; None where none is."""
+        return self._given.choice(want)
+
+    def choice(self, want: Choose) -> Any:
+        return self._outside.choice(want)
 
 
 @dataclasses.dataclass
@@ -351,6 +410,7 @@ class Runner:
         self._supply = supply
         self._kinds = kinds
         self._unwritten: list[Changed] = []
+        self._names: Counter[str] = Counter()
         self.outcome = Outcome()
 
     def run(self, procedure: Procedure) -> Outcome:
@@ -370,6 +430,8 @@ class Runner:
             outcome.pending = stop.want
         else:
             self._write()
+        if self._asked.ruleset in NETTED:
+            outcome.effects = net(outcome.effects, outcome.changes)
         return outcome
 
     def _drive(self, procedure: Procedure, answer: dict[str, Any]) -> None:
@@ -394,7 +456,7 @@ class Runner:
             case Draw():
                 return self._answered(want, self._supply.draw(want), self.outcome.draws)
             case Choose():
-                return self._answered(want, self._supply.choice(want), self.outcome.choices)
+                return self._chosen(want)
             case Change():
                 self._change(want)
                 return None
@@ -406,8 +468,36 @@ class Runner:
                 return None
             case Call():
                 inner: dict[str, Any] = {}
-                self._drive(want.procedure, inner)
+                with self._within(want.given):
+                    self._drive(want.procedure, inner)
                 return inner
+
+    @contextlib.contextmanager
+    def _within(self, given: Given | None) -> Iterator[None]:
+        """Take what is given for a part of the procedure before anything else; all of it is to be called for."""
+        outside = self._supply
+        if given is None:
+            yield
+            return
+        self._supply = Inner(given, outside)
+        try:
+            yield
+        finally:
+            self._supply = outside
+        if (left := given.left()) is not None:
+            raise AnswerError(f"{left[0].upper()}{left[1:]}.")
+
+    def _chosen(self, want: Choose) -> Any:
+        if isinstance(self._supply, Inner):
+            if (value := self._supply.own(want)) is not None:
+                return self._answered(want, value, self.outcome.choices)
+            self._names[want.name] += 1
+            if (again := self._names[want.name]) > 1:
+                want = dataclasses.replace(want, name=f"{want.name}_{again}")
+        value = self._supply.choice(want)
+        if value is None and want.obvious and want.options is not None and len(want.options) == 1:
+            return want.options[0]
+        return self._answered(want, value, self.outcome.choices)
 
     def _answered(self, want: Roll | Draw | Choose, value: Any, log: list[dict[str, Any]]) -> Any:
         if value is None:
@@ -443,6 +533,8 @@ class Runner:
         for effect in want.effects:
             if not want.kept:
                 self.outcome.effects.append(effect)
+            if want.told:
+                continue
             self._unwritten += changes_of(effect, self._asked.ruleset)
             if "conditions" in effect:
                 now = {**self._asked.conditions, **effect["conditions"]}
@@ -495,7 +587,7 @@ ANSWERS = ("rolls", "draws", "cards", "choices")
 
 
 def given(of: Action) -> Given:
-    return Given(of.rolls, of.draws, of.cards, of.choices)
+    return Asking(of.rolls, of.draws, of.cards, of.choices)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -546,8 +638,9 @@ def asked_of(
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself
+    known = outcome.pending.odds() if isinstance(outcome.pending, Roll) else None
     if "odds" not in answer and _chances_of(outcome):
-        answer |= _odds(asked, of, procedure, kinds)
+        answer |= _odds(asked, of, procedure, kinds) if known is None else known
     elif isinstance(outcome.pending, Draw) and outcome.pending.lacks is not None:
         answer |= {"odds": None}
         outcome.needs.append(outcome.pending.lacks)
@@ -578,6 +671,7 @@ def _odds(
     weights: dict[str, Fraction] = {}
     waiting = [(_Chances(of), Fraction(1))]
     pooled: dict[str, int] = {}
+    basis: str | None = None
     while waiting:
         so_far, weight = waiting.pop()
         if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
@@ -590,14 +684,17 @@ def _odds(
             assert isinstance(outcome.pending, Roll | Draw)
             if isinstance(outcome.pending, Draw):
                 pooled[outcome.pending.kind] = len(falls)
+            else:
+                basis = outcome.pending.basis
             waiting += [(so_far.then(outcome.pending, fall), weight / len(falls)) for fall in falls]
         else:
             result = str(outcome.answer.get("result"))
             chances[result] += 1
             weights[result] = weights.get(result, Fraction(0)) + weight
     odds = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}
-    told = ", ".join(f"{count} {kind}s" for kind, count in pooled.items())
-    return {"odds": odds} | ({"basis": f"over {told} not yet drawn"} if told else {})
+    if pooled:
+        basis = f"over {', '.join(f'{count} {kind}s' for kind, count in pooled.items())} not yet drawn"
+    return {"odds": odds} | ({} if basis is None else {"basis": basis})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -611,7 +708,8 @@ class _Chances:
 
     def supply(self) -> Given:
         of = self.of
-        return Given([*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards], of.choices)
+        rolls, draws, cards = [*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards]
+        return Asking(rolls, draws, cards, of.choices)
 
     def then(self, want: Roll | Draw, fall: Any) -> _Chances:
         name = "rolls" if isinstance(want, Roll) else f"{want.kind}s"

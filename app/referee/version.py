@@ -21,7 +21,7 @@ class VersionError(SightlineError):
 
 def ruling_modules() -> list[Path]:
     """The Python that has a word in an answer: the engine, and every module of questions."""
-    asked = [path for folder in questions.__path__ for path in Path(folder).glob("*.py")]
+    asked = [path for folder in questions.__path__ for path in Path(folder).rglob("*.py")]
     # play is built on the referee: its modules are digested, not imported
     played = (Path(rulings.__file__).parents[1] / "play").rglob("*.py")
     found = sorted([*asked, *played])

@@ -22,9 +22,6 @@ import app
 from app.terminal import commands
 
 QUESTIONS = Path(app.__file__).parent / "referee" / "questions"
-PLAY = Path(app.__file__).parent / "play"
-MAKERS = ("QuestionKind", "procedure_kind")
-"""What makes a kind."""
 SUFFIXES = ("_command", "_group")
 """What click leaves out at the end of a function's name."""
 
@@ -87,7 +84,7 @@ def read(module: str, path: Path) -> Iterator[Entry]:
     tree = ast.parse(path.read_bytes())
     listed = _commands(tree)
     if isinstance(listed, ast.ListComp):
-        for name, title in dict([*kinds_in(QUESTIONS), *kinds_in(PLAY)]).items():
+        for name, title in kinds_in(QUESTIONS):
             yield Entry(question_name(name), module, question_help(title))
         return
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -99,14 +96,14 @@ def read(module: str, path: Path) -> Iterator[Entry]:
 
 
 def _commands(tree: ast.Module) -> ast.List | ast.ListComp:
-    """What `COMMANDS` is: a list of functions, or one made from every kind of question."""
+    """What `COMMANDS` is: a list of functions, or one made from every kind of question that many games answer."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMMANDS":
             if isinstance(node.value, ast.List):
                 return node.value
             if (
                 isinstance(node.value, ast.ListComp)
-                and ast.unparse(node.value.generators[0].iter) == "kinds()"
+                and ast.unparse(node.value.generators[0].iter) == "common_kinds()"
             ):
                 return node.value
     raise UnreadableError
@@ -129,8 +126,8 @@ def _name(function: ast.FunctionDef) -> str:
 
 
 def kinds_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and title of every kind of question, or of procedure, that the sources of a folder list."""
-    for path in sorted(folder.rglob("*.py")):
+    """Name and title of every kind of question that the sources of a folder list."""
+    for path in sorted(folder.glob("*.py")):
         for listed in ast.parse(path.read_bytes()).body:
             if isinstance(listed, ast.Assign) and ast.unparse(listed.targets[0]) in ("KIND", "KINDS"):
                 yield from _named(listed.value)
@@ -138,7 +135,7 @@ def kinds_in(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _named(listed: ast.expr) -> Iterator[tuple[str, str]]:
     for node in ast.walk(listed):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in MAKERS:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "QuestionKind":
             said = {keyword.arg: keyword.value for keyword in node.keywords}
             if not {"name", "title"} <= said.keys():
                 raise UnreadableError

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from app.drawing import svg
 from app.referee import words
 from app.referee.picture import picture
-from app.referee.questions import kinds
+from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step, contested_points
 from db import SightlineError, reference
 from db.position_draft import PositionDraft
@@ -51,7 +51,7 @@ def proof(
         "whole": steps is None,
         "ruleset": ruling.ruleset,
         "kind": ruling.kind,
-        "title": titles().get(ruling.kind, ruling.kind.replace("_", " ")),
+        "title": title(ruling.ruleset, ruling.kind),
         "asked": words.arguments_in_words(ruling.question[ruling.kind]),
         "verdict": words.verdict(ruling),
         "mood": mood(ruling.answer),
@@ -108,9 +108,10 @@ def mood(answer: Mapping[str, Any]) -> str:
     return "plain" if told is None else "yes" if told else "no"
 
 
-def titles() -> dict[str, str]:
-    """What the kinds of question are called."""
-    return {kind.name: kind.title for kind in kinds()}
+def title(ruleset: str, name: str) -> str:
+    """What a kind of question is called in a game; one that this version does not know by its name."""
+    kind = kinds_of(ruleset).get(name)
+    return kind.title if kind is not None else name.replace("_", " ")
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import functools
 import importlib.util
 import itertools
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from app.referee.rulings import Arguments, QuestionKind
 from db.rulesets import CODES
@@ -24,12 +24,23 @@ SEQUENCE = "app.play.sequence"
 
 @functools.cache
 def kinds() -> tuple[QuestionKind, ...]:
-    """Every kind of question."""
+    """Every kind of question; those of one name are of different games."""
+    modules = (*_modules(__name__), SEQUENCE, *itertools.chain(*map(_modules, procedure_packages())))
+    return _listed(modules)
+
+
+@functools.cache
+def common_kinds() -> tuple[QuestionKind, ...]:
+    """The questions about a still position that are asked of many games: each has a command of its own."""
+    return _listed(name for name in _modules(__name__) if name.rpartition(".")[0] == __name__)
+
+
+def _listed(modules: Iterable[str]) -> tuple[QuestionKind, ...]:
     found: list[QuestionKind] = []
-    for name in (*_modules(__name__), SEQUENCE, *itertools.chain(*map(_modules, procedure_packages()))):
+    for name in modules:
         loaded = importlib.import_module(name)
         found += getattr(loaded, "KINDS", None) or filter(None, [getattr(loaded, "KIND", None)])
-    return tuple(sorted(found, key=lambda kind: kind.name))
+    return tuple(sorted(found, key=lambda kind: (kind.name, kind.rulesets)))
 
 
 def _modules(package: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""`sightline los …`, `range …`, `fan …`: every question of the registry, put to a saved map or position.
+"""`sightline los …`, `range …`, `fan …`: the questions that many games answer, put to a saved map or position.
 
-The commands are made from `app.referee.questions`: a new kind of question is a command by itself. What
-its arguments need is given in their order, what they may have as options.
+The commands are made from `app.referee.questions`: a new kind of question there is a command by itself.
+What its arguments need is given in their order, what they may have as options. What one game alone asks, and
+what happens when something is done, is asked by `sightline ask` (`asking.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sqlalchemy.engine import Connection
 
 from app.referee.arguments import Argument, arguments, needs_units
 from app.referee.boards import Answer, Board, open_board
-from app.referee.questions import kinds
+from app.referee.questions import common_kinds
 from app.referee.rulings import QuestionKind
 from app.terminal.catalogue import question_help, question_name
 from app.terminal.database import reading
@@ -179,13 +180,24 @@ def _answer(
     as_json: bool,
     **given: Any,
 ) -> None:
+    put(board, {kind.name: _arguments(kind, given)}, policy, condition, draw, as_json)
+
+
+def put(
+    board: str,
+    question: dict[str, Any],
+    policy: Iterable[tuple[str, str]],
+    condition: Iterable[tuple[str, str]],
+    draw: bool,
+    as_json: bool,
+) -> None:
+    """Put a question to a saved map or position, and print the ruling."""
+    if policy:
+        question["policy"] = question.get("policy", {}) | dict(policy)
+    if condition:
+        question["conditions"] = question.get("conditions", {}) | nested(condition)
     with reading() as connection:
-        question: dict[str, Any] = {kind.name: _arguments(kind, given)}
         on = open_board(connection, board, question=question)
-        if policy:
-            question["policy"] = dict(policy)
-        if condition:
-            question["conditions"] = nested(condition)
         answer = on.ask(connection, question, words=OPTIONS)
         if as_json:
             print_json({on.kind: board} | answer.ruling.as_dict())
@@ -210,4 +222,4 @@ def _draw(board: Board, answer: Answer, connection: Connection) -> None:
     out.print(draw(position, answer.picture.marks(position.board, connection)), no_wrap=True)
 
 
-COMMANDS = [command_of(kind) for kind in kinds()]
+COMMANDS = [command_of(kind) for kind in common_kinds()]

@@ -64,10 +64,13 @@ def case_schema() -> dict[str, Any]:
 def _ask_schema() -> dict[str, Any]:
     """One question of any kind, with what may stand beside it."""
     beside = {"id": {"type": "string"}} | {key: {"type": "object"} for key in ASK_KEYS if key != "id"}
-    asked = {kind.name: kind.arguments.model_json_schema(by_alias=True) for kind in kinds()}
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for kind in kinds():
+        asked.setdefault(kind.name, []).append(kind.arguments.model_json_schema(by_alias=True))
+    forms = {name: some[0] if len(some) == 1 else {"anyOf": some} for name, some in asked.items()}
     return {
         "type": "object",
-        "properties": asked | beside,
+        "properties": forms | beside,
         "additionalProperties": False,
         "oneOf": [{"required": [name]} for name in asked],
     }

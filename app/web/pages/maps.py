@@ -19,6 +19,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.board import stroke_sample, swatch
 from app.drawing.miniature import units_of
+from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
 from app.referee.boards import Answer, Board, Kind, case_file, open_board
 from app.referee.questions import kinds_of
@@ -174,7 +175,13 @@ def _panel(
     """What the panel tells: tools, the question as far as it is put, and its answer."""
     board = shown.board
     tools = [
-        {"name": name, "title": kind.title, "address": shown.with_tool(name), "draws": kind.draws or ""}
+        {
+            "name": name,
+            "title": kind.title,
+            "address": shown.with_tool(name),
+            "draws": kind.draws or "",
+            "done": isinstance(kind, ProcedureKind),
+        }
         for name, kind in sorted(kinds_of(board.ruleset).items(), key=_tool_order)
         if position.units or not needs_units(kind)
     ]

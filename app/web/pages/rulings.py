@@ -24,7 +24,7 @@ from app.referee.saved import (
 )
 from app.referee.version import version_in
 from app.referee.words import arguments_in_words, verdict
-from app.web.proof import choice, chosen_readings, drawing, proof, titles
+from app.web.proof import choice, chosen_readings, drawing, proof, title
 from app.web.site import database, day, engine, require_same_origin
 from db import SightlineError
 from db.rulesets import CODES
@@ -59,7 +59,7 @@ def rulings() -> str:
         given=given,
         used=used,
         games=CODES,
-        kinds=kinds(),
+        kinds=sorted({kind.name for kind in kinds()}),
         total=total,
         page=page,
         pages=max(1, -(-total // PER_PAGE)),
@@ -80,7 +80,7 @@ def summary(row: sa.RowMapping) -> dict[str, Any]:
         "id": ruled.id,
         "ruleset": ruled.ruleset,
         "title": row["title"] or ruled.case,
-        "asked": f"{titles().get(ruled.kind, ruled.kind)} {' '.join(arguments)}",
+        "asked": f"{title(ruled.ruleset, ruled.kind)} {' '.join(arguments)}",
         "verdict": verdict(ruled),
         "rules": list(dict.fromkeys(step.rule for step in ruled.steps)),
         "when": row["created_at"],

@@ -1,0 +1,1 @@
+"""Procedures of Combat Commander: Pacific."""

@@ -1,0 +1,323 @@
+"""The roll: two dice off the roller's Fate deck, with all that may come of the card: 1.3, 1.9, 10.1, 13.1.2.
+
+Every roll of the game goes through `rolled`: the card is revealed; the holder of the Initiative may have it
+rolled again; an emptied pile advances the time; the trigger is done in full; then the result counts. What a
+trigger does is in `triggers.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from app.play.ccp.table import (
+    SIDES,
+    Doing,
+    GameOver,
+    conditions,
+    ending,
+    keep_of,
+    now,
+    other,
+    reading,
+    takes_initiative,
+)
+from app.play.procedures import Action, Call, Given, Procedure, Roll, Tell, procedure_kind
+from app.referee.questions import kinds_of
+from app.referee.rulings import Ruling, Step
+from app.referee.words import clauses
+from db.values import canonical
+
+TRIGGERS = ("event", "sniper", "disperse", "time")
+MORE = ("dice", "trigger", "cards", "rolls", "choices", "reroll")
+"""What a roll may say that is more than its dice."""
+TWO_DICE = "two_dice"
+PAIRS = tuple(itertools.product(range(1, 7), repeat=2))
+Odds = Mapping[str, int]
+"""Of the 36 pairs of dice, how many bring each result."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Rolled:
+    """Two dice as they count in the end."""
+
+    white: int
+    coloured: int
+
+    @property
+    def dice(self) -> list[int]:
+        return [self.white, self.coloured]
+
+    @property
+    def sum(self) -> int:
+        return self.white + self.coloured
+
+    @property
+    def product(self) -> int:
+        """For Targeting, and the Fire Attack of a Sogeki Hei (1.9)."""
+        return self.white * self.coloured
+
+    @property
+    def doubles(self) -> bool:
+        return self.white == self.coloured
+
+
+@dataclasses.dataclass(frozen=True)
+class FateRoll(Roll):
+    """Dice off the top card: `[white, coloured]`, or a mapping with trigger and re-roll."""
+
+    dice: str = "2d6"
+    purpose: str = ""
+    chances: tuple[tuple[str, Fraction], ...] | None = None
+    """Chance of each result where the procedure knows them; None: the falls are tried."""
+    basis: ClassVar[str | None] = TWO_DICE
+
+    def mistake(self, value: Any) -> str | None:
+        if isinstance(value, list):
+            return super().mistake(value)
+        if not isinstance(value, dict) or "dice" not in value:
+            return f"a roll for {self.purpose} is [white, coloured] or {{dice: [white, coloured], …}}, not {canonical(value)}"
+        if unknown := [key for key in value if key not in MORE]:
+            return f"a roll has no {unknown[0]!r}; it has {', '.join(MORE)}"
+        if value.get("trigger") not in (None, *TRIGGERS):
+            return f"{canonical(value['trigger'])} is no trigger; there are {', '.join(TRIGGERS)}"
+        if "reroll" in value and (wrong := self.mistake(value["reroll"])) is not None:
+            return wrong
+        return super().mistake(value["dice"])
+
+    def odds(self) -> dict[str, Any] | None:
+        if self.chances is None:
+            return None
+        told = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in self.chances}
+        return {"odds": told or None, "basis": TWO_DICE if told else "give the rolls: several units roll"}
+
+
+def chances_of(results: Iterable[tuple[str, Fraction]]) -> tuple[tuple[str, Fraction], ...]:
+    """Chances that are added up by result, in the order in which they first come."""
+    added: dict[str, Fraction] = {}
+    for result, chance in results:
+        added[result] = added.get(result, Fraction(0)) + chance
+    return tuple(added.items())
+
+
+def rolled(
+    side: str, purpose: str, triggers: bool = True, chances: tuple[tuple[str, Fraction], ...] | None = None
+) -> Doing:
+    """A roll of a side with all that comes of it before its result: gives the `Rolled` that counts.
+
+    Within a trigger `triggers` is false: the dice cannot bring another (1.9.1.2).
+    """
+    item = yield from _fallen(side, purpose, chances)
+    while "reroll" in item or (yield from _is_cancelled(side, item)):
+        yield from _cancel(side, triggers)
+        item = _read(item["reroll"]) if "reroll" in item else (yield from _fallen(side, purpose, chances))
+    emptied = yield from reveals(side)
+    trigger = item.get("trigger")
+    if trigger is not None and not triggers:
+        yield Tell(Step("1.9.1.2", None, "void", f"no {trigger} within a trigger"))
+        trigger = None
+    if emptied and trigger != "time":
+        yield from empties(side, triggers)
+    elif emptied:
+        yield Tell(Step("13.1.2", None, "once", "the last card shows Time: one advance, not two"))
+    if trigger is not None:
+        yield from _triggered(trigger, side, item)
+    return Rolled(*item["dice"])
+
+
+def _read(value: Any) -> dict[str, Any]:
+    return {"dice": value} if isinstance(value, list) else dict(value)
+
+
+def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] | None) -> Doing:
+    """The card that comes up: dice, trigger, and what was told with them."""
+    return _read((yield FateRoll(purpose=purpose, chances=chances)))
+
+
+def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
+    """10.1: where dice are typed, a re-roll is typed with them."""
+    return False
+    yield
+
+
+def _cancel(side: str, triggers: bool) -> Doing:
+    """10.1: all effects of the roll are void, and the Initiative passes."""
+    holder = (yield from conditions()).get("initiative")
+    if holder is None:
+        yield Tell(Step("10.1", None, "rolled again", "who holds the Initiative is not told"))
+    else:
+        yield Tell(
+            Step("10.1", None, "rolled again", f"{SIDES[holder]} call for it and hand the Initiative over")
+        )
+        yield from takes_initiative(other(holder))
+    if (yield from reveals(side)):
+        if (yield from reading("ccp-40")) == "a":
+            yield from empties(side, triggers)
+        else:
+            yield Tell(Step("10.1", None, "shuffled", "the roll is void, the pile is shuffled anew"))
+            yield from shuffles(side)
+
+
+def reveals(side: str) -> Doing:
+    """A card leaves the pile of a side: whether it was the last. Piles are counted where they are told (1.3)."""
+    left = ((yield from conditions()).get("deck") or {}).get(side)
+    if left is None:
+        return False
+    yield from keep_of("deck", side, max(left - 1, 0))
+    return left <= 1
+
+
+def empties(side: str, triggers: bool = True) -> Doing:
+    """13.1.2: an emptied pile counts as a Time trigger; within a trigger that is contested (ccp-31)."""
+    if not triggers and (yield from reading("ccp-31")) == "b":
+        yield Tell(
+            Step("1.9.1.2", None, "shuffled", "within a trigger the pile is shuffled without an advance")
+        )
+        yield from shuffles(side)
+        return
+    yield Tell(Step("13.1.2", None, "time", f"the draw pile of {SIDES[side]} is empty"))
+    yield from _triggered("time", side, {})
+
+
+def shuffles(side: str) -> Doing:
+    """1.4: all cards that the side does not hold are its draw pile again; their number is known with its hand."""
+    told = yield from conditions()
+    if (told.get("deck") or {}).get(side) is None:
+        return
+    hand = (told.get("hand") or {}).get(side)
+    held = len(hand) if isinstance(hand, list) else hand
+    yield from keep_of("deck", side, None if held is None else DECK - held)
+
+
+DECK = 72
+"""Cards of a Fate deck (1)."""
+
+
+def _triggered(trigger: str, side: str, item: dict[str, Any]) -> Doing:
+    """1.9.1: play pauses; what the card was told with is for its trigger."""
+    from app.play.ccp.triggers import triggered
+
+    yield Tell(Step("1.9.1", None, trigger, f"a trigger of {SIDES[side]}, before the roll counts"))
+    brought = Given(item.get("rolls", ()), (), item.get("cards", ()), item.get("choices"))
+    inner = yield Call(_guarded(triggered(trigger, side)), brought)
+    if "ended" in inner:
+        raise GameOver(*inner["ended"])
+
+
+def _guarded(procedure: Procedure) -> Procedure:
+    """A part of a procedure in which the game may end: that is told outward."""
+    try:
+        yield from procedure
+    except GameOver as ended:
+        yield Tell(ended=[ended.winner, ended.end])
+
+
+# The roll alone, as a procedure.
+
+
+class OneRoll(Action):
+    """Whose roll, and how many cards are in his pile."""
+
+    side: Literal["japan", "allied"] = Field(description="The side that rolls")
+    deck: int | None = Field(
+        None, ge=1, le=DECK, description="Cards in its draw pile, the one revealed included"
+    )
+
+
+@ending
+def roll(of: OneRoll) -> Procedure:
+    """A roll with all that comes of it: what is first, what then, and the dice that count."""
+    if of.deck is not None:
+        yield from keep_of("deck", of.side, of.deck)
+    before = yield from now()
+    left = (before.conditions.get("deck") or {}).get(of.side)
+    shown = _shown(of)
+    order = _order(shown.get("trigger"), left == 1 + _rerolls(of))
+    yield Tell(**order)
+    fallen = yield from rolled(of.side, "the roll")
+    yield Tell(
+        dice=fallen.dice,
+        sum=fallen.sum,
+        product=fallen.product,
+        doubles=fallen.doubles,
+        result=str(fallen.sum),
+    )
+    after = yield from conditions()
+    yield Tell(**{key: after[key] for key in ("initiative", "time") if key in after})
+
+
+def _shown(of: OneRoll) -> dict[str, Any]:
+    """The roll that counts of those told."""
+    item = _read(of.rolls[0]) if of.rolls and isinstance(of.rolls[0], list | dict) else {}
+    while isinstance(item.get("reroll"), list | dict):
+        item = _read(item["reroll"])
+    return item
+
+
+def _rerolls(of: OneRoll) -> int:
+    item = _read(of.rolls[0]) if of.rolls and isinstance(of.rolls[0], list | dict) else {}
+    number = 0
+    while isinstance(item.get("reroll"), list | dict):
+        item, number = _read(item["reroll"]), number + 1
+    return number
+
+
+def _order(trigger: str | None, last: bool) -> dict[str, Any]:
+    """What comes first and what then, before the result (1.9.1.1, 13.1.2)."""
+    parts = ["time_advance"] if last or trigger == "time" else []
+    if trigger not in (None, "time"):
+        parts.append(str(trigger))
+    return dict(zip(("first", "then"), [*parts, None, None], strict=False))
+
+
+def _roll_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if "sum" not in answer:
+        return "The roll is still to be made"
+    return clauses(
+        f"The roll is {answer['sum']} ({answer['dice'][0]} and {answer['dice'][1]}, multiplied {answer['product']})",
+        f"first comes {answer['first']}" if answer["first"] else None,
+        "the game is over" if answer["over"] else None,
+    )
+
+
+ENDS = {
+    "over": "whether the game has ended by it",
+    "winner": "if so, who has won",
+    "end": "by what: surrender, elimination, exit, sudden_death",
+    "vp": "the Victory Track afterwards, where it was told: plus is the Allied side",
+}
+"""Answers of every procedure that may end the game."""
+
+KINDS = [
+    procedure_kind(
+        roll,
+        kinds=functools.partial(kinds_of, "ccp"),
+        name="roll",
+        title="Roll",
+        arguments=OneRoll,
+        rulesets=("ccp",),
+        answers={
+            "sum": "the two dice added",
+            "product": "the two dice multiplied",
+            "doubles": "whether both show the same",
+            "dice": "white and coloured die, as they count",
+            "first": "what is done before the result: time_advance, event, sniper, disperse, or null",
+            "then": "what is done after that, or null",
+            "initiative": "who holds the Initiative afterwards",
+            "time": "the time marker's space afterwards",
+            "result": "the sum, as a word",
+            **ENDS,
+        },
+        verdict=_roll_verdict,
+        points=("ccp-31", "ccp-40"),
+        example="roll: {side: japan, rolls: [[3, 4]]}",
+        acts=False,
+    )
+]
