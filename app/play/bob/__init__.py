@@ -1,0 +1,1 @@
+"""Band of Brothers in play: a module a chapter of its rules."""
