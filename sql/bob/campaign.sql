@@ -1,4 +1,4 @@
--- needs: positions/state.sql, rulings/step.sql
+-- needs: bob/reach.sql, bob/rout.sql, positions/state.sql, rulings/step.sql
 -- Fatigue and Loss Recovery of bob (Band of Brothers): 64.1, 64.2, 65.1, 65.2, bob-39.
 
 create or replace function bob.fatigue(
@@ -148,3 +148,122 @@ $$;
 
 comment on function bob.regroup(bigint, text, jsonb, jsonb, integer, boolean, jsonb, jsonb) is
 'Loss Recovery of a company between scenarios: steps lost and returned, Fatigue, Command Points; the verdict last.';
+
+create or replace function bob.hub(
+  position_id bigint, company text, "to" text, manner text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 4
+as $$
+declare
+  state positions.state;
+  pieces bob.piece[] := array(select piece from bob._pieces(hub.position_id) as piece);
+  marked record;
+  goal record;
+  owner text;
+  foe text;
+  mover bob.mover;
+  grounds bob.ground[];
+  spent integer;
+  was boolean;
+  bars rulings.ledger_step[];
+begin
+  select * into state from positions.state(hub.position_id, hub.conditions, hub.policy);
+  select marker.q, marker.r, marker.value, marker.attributes, hex.label into marked
+  from public.marker
+  inner join public.hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+  where marker.position_id = hub.position_id
+    and marker.kind = 'company_hub'
+    and marker.attributes ->> 'company' = hub.company;
+  if marked.q is null then
+    raise exception 'there is no Hub of company % on the map', hub.company using errcode = 'no_data_found';
+  end if;
+  select hex.q, hex.r, hex.label into goal from public.hex where hex.map_id = state.map_id and hex.label = hub."to";
+  was := coalesce((marked.attributes ->> 'displaced')::boolean, false);
+  owner := (
+    select min(unit.side) from public.unit
+    where unit.position_id = hub.position_id and unit.attributes ->> 'company' = hub.company
+  );
+  foe := coalesce(
+    (select min(piece.side) from unnest(pieces) as piece where piece.side <> owner),
+    (
+      select edge.name from jsonb_object_keys(coalesce(state.conditions -> 'rout_edge', '{}')) as edge (name)
+      where edge.name <> owner limit 1
+    )
+  );
+  if hub.manner = 'move' then
+    mover.code := hub.company;
+    mover.side := owner;
+    mover.kind := 'squad';
+    mover.q := marked.q;
+    mover.r := marked.r;
+    mover.label := marked.label;
+    mover.location := 'ground';
+    mover.infantry := true;
+    mover.vehicle := false;
+    mover.japanese := coalesce(owner = 'japan', false);
+    mover.towing := false;
+    mover.armored := false;
+    mover.manner := 'hub';
+    -- 63.3: 4 infantry points
+    mover.halves := 8;
+    mover.spent := 0;
+    mover.wired := false;
+    mover.engaged := false;
+    mover.off_path := false;
+    grounds := array(select ground from bob._region(state, pieces, mover, 4) as ground);
+    select way.halves into spent
+    from bob._spread(mover, grounds, array(select leg from bob._legs(state, mover, grounds) as leg)) as way
+    where (grounds[way.n]).label = hub."to";
+  end if;
+  bars := array(
+    select row(fact.rule, null, goal.label, 'forbids', fact.why, fact.point, hub.company, null, null)::rulings.ledger_step
+    from (
+      values
+      (
+        exists (select from unnest(pieces) as enemy where enemy.side <> owner and enemy.q = goal.q and enemy.r = goal.r),
+        '63.2', 'an enemy is in that hex', null
+      ),
+      (
+        hub.manner = 'displace' and lattice.distance(marked.q, marked.r, goal.q, goal.r) > 2,
+        '63.2', 'it is displaced up to two hexes', null
+      ),
+      (
+        hub.manner = 'displace' and not exists (
+          select from unnest(pieces) as enemy where enemy.side <> owner and enemy.q = marked.q and enemy.r = marked.r
+        ),
+        '63.2', 'no enemy is in its hex', null
+      ),
+      (
+        (hub.manner = 'displace' or was)
+        and bob._edge_distance(state, foe, goal.q, goal.r) < bob._edge_distance(state, foe, marked.q, marked.r),
+        '63.2', 'it would be closer to the enemy''s Rout Edge', 'bob-52'
+      ),
+      (
+        hub.manner = 'move' and exists (
+          select from unnest(pieces) as enemy
+          where enemy.side <> owner and bob._neighbouring(state, goal.q, goal.r, enemy.q, enemy.r)
+        ),
+        '63.3', 'it would end next to an enemy', null
+      ),
+      (hub.manner = 'move' and spent is null, '63.3', 'it has not the points for it', null),
+      (
+        hub.manner = 'move' and coalesce(state.conditions ->> 'phase', 'recovery') <> 'recovery',
+        '63.3', 'Hubs move in the Recovery Phase', null
+      )
+    ) as fact (holds, rule, why, point)
+    where fact.holds
+  );
+  return query select * from unnest(bars);
+  return next row(
+    case hub.manner when 'displace' then '63.2' else '63.3' end, null, goal.label,
+    case when cardinality(bars) > 0 then 'refused' else 'goes' end, 'where a Hub goes', null, hub.company, spent,
+    jsonb_build_object(
+      'at', marked.label, 'value', marked.value, 'was_displaced', was, 'displaced', hub.manner = 'displace', 'halves', spent
+    )
+  )::rulings.ledger_step;
+end
+$$;
+
+comment on function bob.hub(bigint, text, text, text, jsonb, jsonb) is
+'Whether a Company Hub may go to a hex, displaced or by its own movement; the verdict last.';
