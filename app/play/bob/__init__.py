@@ -1,1 +1,1 @@
-"""Band of Brothers in play: a module a chapter of its rules."""
+"""Procedures of Band of Brothers, a chapter a module."""

@@ -1,1 +1,1 @@
-"""Questions that only Band of Brothers has, or asks in its own form: a module a chapter."""
+"""Questions about a still position that only Band of Brothers asks."""
