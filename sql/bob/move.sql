@@ -1,4 +1,4 @@
--- needs: bob/control.sql, bob/costs.sql, bob/stack.sql, bob/command.sql
+-- needs: bob/control.sql, bob/costs.sql, bob/stack.sql, bob/command.sql, bob/units.sql
 -- A move in bob (Band of Brothers), step by step: 5.0 to 5.4, 20.3, 20.10, 43.6, 59.1, 59.5, 59.6.
 --
 -- What a hex costs is in bob/costs.sql. Here: who may move at all and how, where it must stop, where it may end.
@@ -62,7 +62,7 @@ as $$
     (cp and piece.vehicle, '20.0', 'forbids', 'no Command Point is used on a Vehicle'),
     (cp and bob._flag(piece, 'cp'), '3.0', 'forbids', 'it has had its Command Point this turn'),
     (
-      cp and coalesce(bob._tally(state.position_id, state.conditions, piece.side, 'cps') < 1, false),
+      cp and coalesce((bob._of_side(state, piece.side, 'cps'))::integer < 1, false),
       '3.0', 'forbids', 'its side has no Command Point left'
     ),
     (mover.manner = 'reverse' and not piece.vehicle, '20.3', 'forbids', 'only Vehicles go in reverse'),

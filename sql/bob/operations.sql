@@ -1,4 +1,4 @@
--- needs: bob/pieces.sql, rulings/step.sql
+-- needs: bob/pieces.sql, bob/units.sql, rulings/step.sql
 -- Operations Ranges of bob (Band of Brothers): 4.0 to 4.3, 20.0, 21.1, 22.0, 32.0, 35.0, 50.1, 59.4, 3.0 (2), bob-43.
 
 drop type if exists bob.recruit cascade;
@@ -116,14 +116,10 @@ as $$
     rest.asset_fits
   from (
     select
-      coalesce(bob._tally(range_state.position_id, range_state.conditions, range_state.side, 'spent'), 0) as spent,
-      (asked.now -> 'operations_range' -> range_state.side ->> 0)::integer as fewest,
-      (asked.now -> 'operations_range' -> range_state.side ->> 1)::integer as most
-    from (
-      select coalesce(range_state.conditions, position.conditions) as now
-      from public.position
-      where position.id = range_state.position_id
-    ) as asked
+      coalesce((bob._of_side(state, range_state.side, 'spent'))::integer, 0) as spent,
+      (state.conditions -> 'operations_range' -> range_state.side ->> 0)::integer as fewest,
+      (state.conditions -> 'operations_range' -> range_state.side ->> 1)::integer as most
+    from positions.state(range_state.position_id, range_state.conditions) as state
   ) as told
   cross join lateral bob._left_over(
     array(select recruit from bob._recruits(range_state.position_id) as recruit), range_state.side, range_state.besides,
@@ -157,7 +153,7 @@ begin
   perform positions._asked_counter(activate.position_id, activate.unit);
   select * into recruit from unnest(recruits) as found where found.code = activate.unit;
   select * into counted from bob._counts(recruits, recruit, activate.manner);
-  spent := coalesce(bob._tally(activate.position_id, state.conditions, recruit.side, 'spent'), 0);
+  spent := coalesce((bob._of_side(state, recruit.side, 'spent'))::integer, 0);
   fewest := (state.conditions -> 'operations_range' -> recruit.side ->> 0)::integer;
   most := (state.conditions -> 'operations_range' -> recruit.side ->> 1)::integer;
   -- 3.0 (2): before the first player, for a Command Point; bob-43: outside every Range, or in his first
@@ -189,7 +185,7 @@ begin
         '3.0', 'only the player who moves second acts before the first'
       ),
       (
-        ahead and coalesce(bob._tally(activate.position_id, state.conditions, recruit.side, 'cps'), 1) < 1,
+        ahead and coalesce((bob._of_side(state, recruit.side, 'cps'))::integer, 1) < 1,
         '3.0', 'it takes a Command Point, and none is left'
       ),
       (total > most, '4.1', format('%s and %s would be more than %s', spent, counted.counts, most)),

@@ -104,21 +104,6 @@ $$;
 comment on function bob._pieces(bigint) is
 'Every unit on the map of a position, in the order in which they were set up.';
 
-create or replace function bob._tally(position_id bigint, conditions jsonb, side text, name text)
-returns integer
-language sql stable parallel safe
-as $$
-  select coalesce(
-    (position.tracks -> _tally.side ->> _tally.name)::integer,
-    (coalesce(_tally.conditions, position.conditions) -> _tally.name ->> _tally.side)::integer
-  )
-  from public.position
-  where position.id = _tally.position_id
-$$;
-
-comment on function bob._tally(bigint, jsonb, text, text) is
-'A number that a side has (spent, cps, satt, smoke): as play has left it, else as the conditions tell it.';
-
 create or replace function bob._flag(piece bob.piece, name text)
 returns boolean
 language sql immutable parallel safe

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from app.play.procedures import Action, Ask, Change, Choose, Refused, Roll, Tell, Undecided, Want
-from app.referee.rulings import Need, Step
+from app.play.bob.checks import MORALE, check
+from app.play.procedures import Action, Ask, Choose, Tell, Want
+from app.referee.rulings import Step
 
 Asking = Generator[Want, Any, Any]
 GAME = (
@@ -42,12 +43,12 @@ def counter(code: str) -> Asking:
 def of_side(side: str, name: str) -> Asking:
     """A number that a side has, such as its Command Points; None where nobody has told it."""
     [row] = yield Ask(
-        "select bob._tally(:position, cast(:conditions as jsonb), :side, :name) as number",
+        "select bob._of_side(state, :side, :name) as number from positions.state(:position, :conditions, :policy) as state",
         proves=False,
         side=side,
         name=name,
     )
-    return row.number
+    return row.number if isinstance(row.number, int) else None
 
 
 def modifiers(rows: Iterable[Any]) -> list[dict[str, Any]]:
@@ -67,65 +68,29 @@ def optional(of: Action, want: Choose, otherwise: Any, *, played: bool) -> Askin
 
 
 def checked(unit: str, purpose: str, of: Action, *, played: bool = False) -> Asking:
-    """A Morale Check: passed, failed or automatic, with the Morale, the roll and the margin.
+    """A Morale Check: passed, failed or automatic, with the Morale and the margin.
 
     A Command Point rolls it again (3.0 (1)): `choices: {cp: reroll}`, in a game asked for when it has failed.
     """
     again = of.choices.get("cp") == "reroll"
-    if again and not played:
+    if again:
         yield Choose("cp", "referee", "a Command Point for the check", options=["reroll"])
-    rows = yield Ask(
-        "select * from bob.morale(:position, :unit, :purpose, :conditions, :policy)",
-        unit=unit,
-        purpose=purpose,
-    )
+    rows = yield Ask(MORALE, proves=False, unit=unit, purpose=purpose)
     facts = rows[-1].facts
-    checker = facts.get("unit") or unit
-    if facts["automatic"] is None:
-        own = yield from counter(unit)
-        if own.attributes.get("suppression") or own.attributes.get("reduced") or purpose == "withdraw":
-            raise Undecided(Need("counter", "7.0"), morale=None)
+    if facts["automatic"] is None and (yield from _is_fresh(unit)) and purpose != "withdraw":
         # 5.0: what is normal for a unit that is neither Suppressed nor Reduced
-        yield Tell(Step("5.0", None, "assumed", f"the Morale of {unit} is not told, and taken to be 10"))
-        return {"morale": 10, "mc": "automatic", "roll": None, "margin": None}
-    if facts["automatic"]:
-        return {"morale": facts["morale"], "mc": "automatic", "roll": None, "margin": None}
+        yield Tell(
+            Step("5.0", None, "assumed", f"the Morale of {unit} is not told, and taken to be 10"), morale=10
+        )
+        return {"morale": 10, "mc": "automatic", "margin": None}
     yield Tell(morale=facts["morale"])
-    found = yield from _rolled(unit, facts["morale"])
-    if found["mc"] == "failed" and (again or played):
-        found = yield from _rerolled(checker, facts["morale"], found, played=played)
-    return found
+    done = yield from check(unit, purpose, reroll=again, asks=played)
+    return {"morale": facts["morale"], "mc": done.mc, "margin": None if done.passed else done.margin}
 
 
-def _rolled(unit: str, morale: int) -> Asking:
-    die = yield Roll("1d10", f"the Morale Check of {unit}")
-    passed = die <= morale
-    yield Tell(Step("7.1", None, "passed" if passed else "failed", f"{unit} rolls {die} against {morale}"))
-    margin = None if passed else die - morale
-    return {"morale": morale, "mc": "passed" if passed else "failed", "roll": die, "margin": margin}
-
-
-def _rerolled(unit: str, morale: int, found: dict[str, Any], *, played: bool) -> Asking:
-    """3.0: one Command Point a unit and turn, never a Gun's; out of command none."""
+def _is_fresh(unit: str) -> Asking:
     own = yield from counter(unit)
-    left = yield from of_side(own.side, "cps")
-    able = own.kind in (None, "squad", "wt") and not own.attributes.get("cp") and left != 0
-    if played:
-        if not able or not left:
-            return found
-        name = f"cp:{unit}"
-        if (
-            yield Choose(
-                name, own.side, f"a Command Point for {unit}", options=["none", "reroll"], default="none"
-            )
-        ) == "none":
-            return found
-    elif not able:
-        raise Refused("3.0", f"no Command Point can be used on {unit}")
-    yield Change({"unit": unit, "cp": True})
-    if left is not None:
-        yield Change({"side": own.side, "cps": left - 1})
-    return (yield from _rolled(unit, morale))
+    return not own.attributes.get("suppression") and not own.attributes.get("reduced")
 
 
 def step_lost(fighter: Mapping[str, Any]) -> dict[str, Any]:

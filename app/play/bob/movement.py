@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from app.play.bob.asking import Asking, checked, counter, game, of_side, piece, pieces
+from app.play.bob.asking import Asking, checked, counter, game, piece, pieces
+from app.play.bob.checks import spend
 from app.play.bob.entering import entered
 from app.play.bob.operations import activated
 from app.play.procedures import (
@@ -156,10 +157,7 @@ def move(of: Move) -> Procedure:
 def _declared(of: Move, here: Any, manner: str) -> Procedure:
     """What is paid and said before the first step."""
     if of.cp:
-        left = yield from of_side(here.side, "cps")
-        yield Change({"unit": of.unit, "cp": True})
-        if left is not None:
-            yield Change({"side": here.side, "cps": left - 1})
+        yield from spend(of.unit, "mp")
     if manner == "banzai":
         # 15.0: whoever charges is seen
         shown = {"concealed": 0} if here.concealed else {}

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.bob.asking import Asking, counter, game, of_side, piece
+from app.play.bob.asking import Asking, counter, game, piece
+from app.play.bob.checks import spend
 from app.play.procedures import (
     Action,
     Ask,
@@ -72,20 +73,13 @@ def activated(unit: str, manner: str | None) -> Asking:
         return None
     yield Change({"side": facts["side"], "spent": facts["spent"]})
     if facts["ahead"]:
-        yield from _paid(unit, facts["side"])
+        # 3.0 (2): a Command Point lies on it
+        yield from spend(unit, "first")
     now = yield from counter(unit)
     if now.attributes.get("move_counter"):
         yield Change({"unit": unit, "move_counter": False})
         yield Tell(Step("20.3", None, "removed", "its Move counter comes off as it is chosen"))
     return facts
-
-
-def _paid(unit: str, side: str) -> Procedure:
-    """3.0 (2): a Command Point lies on it."""
-    left = yield from of_side(side, "cps")
-    yield Change({"unit": unit, "cp": True})
-    if left is not None:
-        yield Change({"side": side, "cps": left - 1})
 
 
 def _survives(unit: str) -> Asking:
