@@ -128,7 +128,7 @@ language sql stable parallel safe
 return exists (
   select
   from public.map_feature as area
-  inner join public.map_feature_hex as cell on cell.feature = area.id
+  inner join public.map_feature_hex as cell on area.id = cell.feature
   where area.map_id = _in_zone.map_id
     and area.kind = 'zone'
     and area.code = 'Japanese Zone'

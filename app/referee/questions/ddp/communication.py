@@ -68,6 +68,10 @@ def _communication(asked: Asked, of: CommunicationOf) -> Finding:
     )
 
 
+def _secure(asked: Asked, of: SecureOf) -> Finding:
+    return found(asked.rows("select * from ddp.secure(:position, :hex, :conditions, :policy)", hex=of.hex))
+
+
 def _control_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     return clauses(
@@ -83,6 +87,19 @@ def _communication_verdict(ruling: Ruling) -> str:
     held = "is in" if answer["in_communication"] else "is out of"
     reaches = f"it reaches {series(answer['reaches'])}" if answer["reaches"] else None
     return clauses(f"{what} {held} communication: {ruling.steps[-1].note}", reaches)
+
+
+def _secure_verdict(ruling: Ruling) -> str:
+    label, answer = ruling.question["secure"]["hex"], ruling.answer
+    if answer["secure"]:
+        return f"{label} is secure"
+    open_positions = [spot for spot, held in answer["intense_from"].items() if not held]
+    return clauses(
+        f"{label} is not secure",
+        None if answer["occupied"] else "no US unit or garrison holds it",
+        f"intense fire may come from {series(open_positions)}" if open_positions else None,
+        None if answer["us_communication"] else "no US communication can be traced from it",
+    )
 
 
 KINDS = [
@@ -117,5 +134,21 @@ KINDS = [
         points=("ddp-39", "ddp-48", "ddp-49"),
         example="communication: {position: B5, side: japan}",
         draws="hexes",
+    ),
+    QuestionKind(
+        name="secure",
+        title="A secured position hex",
+        arguments=SecureOf,
+        rulesets=("ddp",),
+        rule=_secure,
+        answers={
+            "secure": "whether it is secure (15.2)",
+            "occupied": "whether a US unit or garrison holds it",
+            "intense_from": "the other position hexes that project intense fire into it, and whether each is US-held",
+            "us_communication": "whether US communication can be traced from it",
+        },
+        verdict=_secure_verdict,
+        points=("ddp-39", "ddp-48", "ddp-49"),
+        example='secure: {hex: "0314"}',
     ),
 ]
