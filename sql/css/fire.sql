@@ -685,7 +685,7 @@ language sql stable
 as $$
   -- 8.3.1, css-60, css-19: who chooses the target unit, and what may be added to its Defense
   select jsonb_build_object(
-    'target_options', coalesce(jsonb_agg(unit.code order by unit.code) filter (where unit.is_unit), '[]'),
+    'target_options', coalesce(jsonb_agg(unit.code order by unit.posture = 'column', unit.code) filter (where unit.is_unit), '[]'),
     'target_alike', count(distinct coalesce(unit.defense, 0)) filter (where unit.is_unit) <= 1,
     'target_by', case
       when bool_or(unit.is_unit and unit.posture = 'deployed') or (shot.state).readings ->> 'css-60' = 'b' then 'defender'

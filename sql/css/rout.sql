@@ -232,17 +232,17 @@ begin
     where way.effect in ('open', 'closed', 'unknown') and way.path is not null
     order by way.effect = 'open' desc
     limit 1;
-    verdict := case when found_one.effect = 'open' then 'open' when found_one.effect = 'unknown' and verdict <> 'open' then 'unknown' else verdict end;
-    exit when verdict = 'open';
+    verdict := case found_one.effect when 'open' then 'open' when 'unknown' then 'assumed' else verdict end;
+    exit when verdict <> 'closed';
   end loop;
   return next css._sum(
     '8.5.1', verdict,
     case verdict
       when 'open' then format('a way to %s is open', head.code)
-      when 'unknown' then 'a way to an HQ'
+      when 'assumed' then format('what is not told is taken not to bar the way to %s', head.code)
       else 'no way to an HQ of its Division'
     end,
-    jsonb_build_object('open', case verdict when 'open' then true when 'closed' then false end),
+    jsonb_build_object('open', verdict <> 'closed'),
     routed.label
   );
 end
