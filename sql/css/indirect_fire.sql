@@ -69,12 +69,16 @@ comment on function css._barrage(bigint, jsonb, jsonb, jsonb) is
 
 create or replace function css._sees(state positions.state, code text, hex text, conditions jsonb)
 returns boolean
-language sql stable
-return (
-  select
-    case when bool_or(los.effect = 'visible') then true when bool_or(los.effect = 'blocked') then false end
-  from css.los(state.position_id, 'unit:' || code, 'hex:' || hex, conditions, state.readings) as los
-);
+language plpgsql stable
+as $$
+begin
+  return (
+    select
+      case when bool_or(los.effect = 'visible') then true when bool_or(los.effect = 'blocked') then false end
+    from css.los(state.position_id, 'unit:' || code, 'hex:' || hex, conditions, state.readings) as los
+  );
+end
+$$;
 
 comment on function css._sees(positions.state, text, text, jsonb) is
 'Whether a unit sees a hex under these conditions; null: something not printed would decide.';
