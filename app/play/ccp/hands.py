@@ -15,7 +15,7 @@ from app.play.ccp.cards import (
     pile_of,
     top_card,
 )
-from app.play.ccp.giving import gives_order
+from app.play.ccp.giving import gives_order, refused_by
 from app.play.ccp.roll import ENDS, empties, reveals
 from app.play.ccp.table import SIDES, Doing, conditions, ending, other
 from app.play.procedures import (
@@ -73,9 +73,8 @@ def discard(of: Discard) -> Procedure:
     rows = yield Ask(LIMIT, side=of.side, nation=of.nation)
     limit = rows[-1].facts["limit"]
     yield Tell(limit=limit, opens=[])
-    if rows[-1].effect == "refused":
-        bar = next(row for row in rows if row.effect == "forbids")
-        raise Refused(bar.rule, bar.note)
+    if (bar := refused_by(rows)) is not None:
+        raise bar
     hand = yield from hand_of(of.side)
     thrown = yield Choose(
         "cards",

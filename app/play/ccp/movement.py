@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -96,14 +97,12 @@ def told_of(rows: Sequence[Any]) -> Tell:
     verdict = rows[-1]
     legal = VERDICTS[verdict.effect]
     untold = [
-        row
-        for row in rows
-        if row.effect == "unknown" and (legal is None or row.by is not None or row is verdict)
+        row for row in rows[:-1] if row.effect == "unknown" and (legal is None or row.by is not None)
     ]
     return Tell(
         *map(step_of, rows),
         points=[row.point for row in rows if row.point],
-        needs=[Need(row.note, row.rule) for row in untold if row is not verdict or legal is None],
+        needs=[Need(row.note, row.rule) for row in untold],
         facts={
             "legal": legal,
             "cost": points(verdict.halves),
@@ -469,6 +468,14 @@ def _asked_move(asked: Asked, of: Move) -> Finding:
     return Finding(outcome.told(), outcome.steps, outcome.points, outcome.needs)
 
 
+def _move_words(ruling: Ruling) -> str:
+    """The verdict of a way; what else it changes is told below it."""
+    plain = {key: value for key, value in ruling.answer.items() if key != "effects"}
+    if plain.get("allowed") is False and plain["legal"]:
+        return f"{ruling.question['move']['unit']} may not move: {plain['why']}"
+    return _move_verdict(dataclasses.replace(ruling, answer=plain))
+
+
 def _exit_verdict(ruling: Ruling) -> str:
     answer, unit = ruling.answer, ruling.question["exit"]["unit"]
     if answer["allowed"] is None:
@@ -522,14 +529,12 @@ def _move_kind() -> ProcedureKind:
         arguments=Move,
         rulesets=("ccp",),
         answers=MOVE_ANSWERS,
-        verdict=_move_verdict,
+        verdict=_move_words,
         points=CCP_POINTS,
         example="move: {unit: Squad, path: [C3, C4]}",
         draws="path",
         names_units=("opportunity_fire",),
     )
-    import dataclasses
-
     return dataclasses.replace(made, rule=_asked_move)
 
 
