@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ccp.arrivals import comes_in, support_piece
+from app.play.ccp.attack import Asker
 from app.play.ccp.cards import hand_of, named, plays
 from app.play.ccp.giving import refused_by
+from app.play.ccp.mines import mined
 from app.play.ccp.picks import picked_hex, smoke_drawn, smoke_placed
 from app.play.ccp.roll import ENDS, rolled
 from app.play.ccp.table import (
@@ -22,7 +24,6 @@ from app.play.ccp.table import (
     ending,
     gains,
     now,
-    reading,
     removes_marker,
 )
 from app.play.procedures import (
@@ -163,13 +164,9 @@ def _hidden(of: Deed) -> Doing:
     yield from adds_marker(word, of.at)
     if word == "wire":
         return
-    from app.play.ccp.mines import mined
-
     units = of.units if of.units is not None else (yield from _entered(of))
     manner = of.manner or ((yield from counter(units[0])).attributes.get("activated") or "move")
-    each = len(units) > 1 and (yield from reading("ccp-11")) == "b"
-    for group in [[code] for code in units] if each else [list(units)]:
-        yield from mined(group, of.at, manner)
+    yield from mined(units, of.at, manner, Asker(of), (), None, hidden=True)
 
 
 def _entered(of: Deed) -> Doing:

@@ -33,6 +33,7 @@ POINTS = "select * from ccp.points(:position, :unit, null, null, false, :conditi
 CASUALTY = "select * from ccp.casualty(:position, :unit, :conditions, :policy)"
 SETTLED = "select * from ccp.settled(:position, :label, :conditions, :policy)"
 SURVIVORS = "select * from ccp.survivors(:position)"
+PLAYED = "select * from ccp.played(:name, :times)"
 LIGHT_WOUNDS = "light_wounds"
 
 
@@ -89,7 +90,8 @@ def _replace(squad: Any) -> Doing:
     quality = (yield from conditions()).get("quality")
     of_side = quality.get(squad.side) if isinstance(quality, dict) else quality
     yield Tell(Step("A44", squad.label, "replaced", f"{squad.code}: a team takes the place of the squad"))
-    yield from gains(squad.side, -1, "A44", "Light Wounds are paid for")
+    [price] = yield Ask(PLAYED, proves=False, name=LIGHT_WOUNDS, times=1)
+    yield from gains(squad.side, price.facts["value"], "A44", "Light Wounds are paid for")
     yield Change({"unit": squad.code, "replaced_by": ["team"]}, told=True)
     faces: dict[str, Any] = dict.fromkeys((*FACE, "reverse"))
     yield Change(

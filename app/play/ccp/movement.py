@@ -10,10 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.ccp.attack import Asker
 from app.play.ccp.deeds import screened
 from app.play.ccp.giving import carries_out
 from app.play.ccp.interrupts import Interrupts
 from app.play.ccp.losses import fixes_weapon, settles, turns
+from app.play.ccp.mines import mined
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import (
     SIDES,
@@ -96,9 +98,7 @@ def told_of(rows: Sequence[Any]) -> Tell:
     """What the ledger says of a way: legal or not, cost, where it ends, who may fire, which dice are rolled."""
     verdict = rows[-1]
     legal = VERDICTS[verdict.effect]
-    untold = [
-        row for row in rows[:-1] if row.effect == "unknown" and (legal is None or row.by is not None)
-    ]
+    untold = [row for row in rows[:-1] if row.effect == "unknown" and (legal is None or row.by is not None)]
     return Tell(
         *map(step_of, rows),
         points=[row.point for row in rows if row.point],
@@ -131,7 +131,7 @@ def move(of: Move) -> Procedure:
     yield from carries_out(order, movers)
     start = (yield from counter(of.unit)).label
     route = [label for n, label in enumerate(of.path) if n or label != start]
-    way = _Way(order, movers, of)
+    way = _Way(order, movers, of, of)
     yield from way.goes(start, route)
     if of.exit and way.movers:
         for code in list(way.movers):
@@ -143,8 +143,9 @@ def move(of: Move) -> Procedure:
 class _Way:
     """Those who go together, hex by hex: who is left of them, and where."""
 
-    def __init__(self, order: str, movers: Sequence[str], of: Move | None = None) -> None:
+    def __init__(self, order: str, movers: Sequence[str], asked: Action, of: Move | None = None) -> None:
         self.order, self.movers = order, list(movers)
+        self.asker = Asker(asked)
         self.wire = set((of.hidden_wire if of else None) or ())
         self.mines = set((of.hidden_mines if of else None) or ())
         self.interrupts = Interrupts(order)
@@ -162,15 +163,15 @@ class _Way:
                     Step("O29", self.label, "stops", "the points left do not suffice for the next hex")
                 )
                 return
-            yield from self._enters(label, side)
+            yield from self.enters(label, side)
             if not self.movers:
                 return
 
-    def _enters(self, label: str, side: str) -> Doing:
+    def enters(self, label: str, side: str) -> Doing:
         """One hex: out of mines, in, what is hidden there, mines, Op Fire."""
         assert self.label is not None
         was = self.label
-        yield from self._mined(was)
+        yield from self.mined(was, to=label)
         for code in self.movers:
             yield Change({"unit": code, "at": label, "in_cave": False}, kept=True)
         self.label = label
@@ -179,7 +180,7 @@ class _Way:
         yield from settles(was)
         yield from settles(label)
         fresh = yield from self._hidden(label, side)
-        yield from self._mined(label, each=fresh and len(self.movers) > 1)
+        yield from self.mined(label, hidden=fresh)
         if self.movers and self.order == "move":
             before = list(self.movers)
             yield from self.interrupts.fire_at(label, was, self.movers, side)
@@ -207,16 +208,12 @@ class _Way:
         yield from adds_marker(kind, label)
         return True
 
-    def _mined(self, label: str, *, each: bool = False) -> Doing:
-        """F104: mines attack those who leave or enter together; each alone only by another reading (ccp-11)."""
-        from app.play.ccp.mines import mined
-
+    def mined(self, label: str, *, to: str | None = None, hidden: bool = False) -> Doing:
+        """F104: mines attack those who leave for `to`, or enter, together."""
         there = yield Ask("select * from ccp.hex_now(:position, :hex, :conditions)", proves=False, hex=label)
         if not there or there[0].fortification != "mines" or not self.movers:
             return
-        each = each and (yield from reading("ccp-11")) == "b"
-        for group in [[code] for code in self.movers] if each else [list(self.movers)]:
-            yield from mined(group, label, self.order)
+        yield from mined(self.movers, label, self.order, self.asker, (), to, hidden)
         self.harmed = True
         yield from self._count()
 
@@ -287,8 +284,8 @@ def exit_(of: Exit) -> Procedure:
     if rows[-1].effect == "unknown":
         raise Undecided(*(Need(row.note, row.rule) for row in rows[:-1] if row.effect == "unknown"))
     yield from carries_out(of.manner, [of.unit])
-    way = _Way(of.manner, [of.unit])
-    yield from way._mined(at)
+    way = _Way(of.manner, [of.unit], of)
+    yield from way.mined(at)
     if way.movers:
         yield from exits(of.unit, of.manner, of.space)
 
@@ -421,14 +418,14 @@ def _groups_go(of: Advance, units: Sequence[str]) -> Doing:
                 bars[0].rule if bars else "O22.1", "; ".join(row.note for row in bars) or rows[-1].note, goal
             )
     for (start, goal), codes in groups.items():
-        way = _Way("advance", codes)
+        way = _Way("advance", codes, of)
         way.label = start
         if goal == "exit":
-            yield from way._mined(start or "")
+            yield from way.mined(start or "")
             for code in list(way.movers):
                 yield from exits(code, "advance", of.space)
             continue
-        yield from way._enters(goal, (yield from counter(codes[0])).side)
+        yield from way.enters(goal, (yield from counter(codes[0])).side)
         yield from way.arrives()
 
 
