@@ -112,3 +112,22 @@ $$;
 
 comment on function ccp.melee(bigint, text, jsonb, jsonb) is
 'The Melee FP of both sides in a hex, who is there, and who last had a bunker or pillbox there alone (19.2.1, F101, F105).';
+
+create or replace function ccp.played(name text, times integer, label text default null)
+returns setof rulings.ledger_step
+language sql immutable rows 2
+as $$
+  select action.rule, null::text, played.label, to_char(action.value, 'FMSG9'), action.title, null::text, null::text,
+    2 * action.value, jsonb_build_object('value', action.value)
+  from (
+    values
+    ('bayonets', 'A34', 'Bayonets, to the Melee roll', 2),
+    ('light_wounds', 'A44', 'Light Wounds, in Victory Points', -1),
+    ('no_quarter', 'A46', 'No Quarter, in Victory Points', 2)
+  ) as action (name, rule, title, value)
+  cross join generate_series(1, played.times)
+  where action.name = played.name
+$$;
+
+comment on function ccp.played(text, integer, text) is
+'What an action is worth that does not add to a Fire Attack, a row for each copy: Bayonets, Light Wounds, No Quarter.';
