@@ -109,3 +109,37 @@ $$;
 comment on function ccp.op_fire_offers(bigint, text, text, boolean, jsonb, jsonb) is
 'How a side could fire at a hex that was just entered: by who is activated for Op Fire, and with a Fire card by others;
 who is activated first, whom he takes along, and the pieces that fire (A41.2).';
+
+create or replace function ccp.could_carry_out(
+  position_id bigint, kind text, conditions jsonb default null, policy jsonb default null
+)
+returns boolean
+language sql stable
+as $$
+  select
+    case could_carry_out.kind
+      when 'move' then exists (
+        select
+        from ccp._stats(state) as stat
+        where stat.attributes ->> 'activated' = 'move'
+          and ccp.can_move(state.position_id, stat.code, state.conditions, state.readings)
+      )
+      when 'advance' then exists (
+        select from ccp._stats(state) as stat where stat.attributes ->> 'activated' = 'advance'
+      )
+      else exists (
+        select
+        from (
+          select array_agg(row(stat, true, 0, null, null)::ccp.called) as units
+          from ccp._stats(state) as stat
+          where stat.attributes ->> 'activated' = 'fire'
+        ) as called
+        cross join lateral ccp._suspects(state, called.units, 'fire') as target
+        where called.units is not null
+      )
+    end
+  from positions.state(could_carry_out.position_id, could_carry_out.conditions, could_carry_out.policy) as state
+$$;
+
+comment on function ccp.could_carry_out(bigint, text, jsonb, jsonb) is
+'Whether anybody who is activated for an order could still carry it out (O20.3).';

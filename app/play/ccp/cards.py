@@ -48,6 +48,22 @@ def discards(side: str, names: Sequence[str]) -> Doing:
     yield Change({"track": f"discards.{side}", "value": [*lying, *names]}, kept=True)
 
 
+def shuffled(side: str) -> Doing:
+    """1.4: pile and discards become the new pile, where they are kept; whether they are."""
+    tracks = (yield from now()).tracks
+    pile = (tracks.get("pile") or {}).get(side)
+    if pile is None:
+        return False
+    lying = (tracks.get("discards") or {}).get(side) or []
+    yield Change(
+        {"track": f"pile.{side}", "value": [*pile, *lying]},
+        {"track": f"discards.{side}", "value": []},
+        {"track": f"next_card.{side}", "value": None},
+        kept=True,
+    )
+    return True
+
+
 def fallen_card(side: str, purpose: str) -> Doing:
     """A roll off a pile that is kept: its dice and trigger as a roll tells them; None where none is kept."""
     if (yield from pile_of(side)) is None:

@@ -57,7 +57,7 @@ def announces(side: str, order: str, card: str | None, rule: str = "O20.1") -> D
 def before_is_done(order: str) -> Doing:
     """O20.3, O20.4: the order before is done in full, and somebody carried it out."""
     under_way = (yield from now()).tracks.get("order")
-    if order != "op_fire" and under_way and not under_way["acted"]:
+    if order != "op_fire" and under_way and not under_way.get("acted"):
         word = under_way["kind"].replace("_", " ")
         raise Refused("O20.3", f"somebody must carry out the {word} order first")
 

@@ -142,7 +142,7 @@ def _is_thrown(hand: Any, value: Any) -> str | None:
 class DrawUp(Action):
     """Whose hand is filled, and how many cards are drawn where that is not its hand size."""
 
-    side: Side = Field(description="The side that draws")
+    side: Side | None = Field(None, description="The side that draws; else the active one")
     number: int | None = Field(
         None, ge=0, le=MOST_CARDS, description="How many cards; else up to the hand size"
     )
@@ -160,19 +160,22 @@ class DrawUp(Action):
 def draw(of: DrawUp) -> Procedure:
     """12.4: the active side fills its hand; an emptied pile advances the time, then it goes on."""
     before = yield from conditions()
-    if before.get("active") not in (None, of.side):
+    side = of.side or before.get("active")
+    if side is None:
+        raise Undecided(Need("whose hand is filled", "12.4"))
+    if before.get("active") not in (None, side):
         raise Refused("12.4", "only the active player refills his hand")
-    hand = yield from hand_of(of.side)
+    hand = yield from hand_of(side)
     number = of.number
     if number is None:
-        [size] = yield Ask("select * from ccp.hand_size(:position, :side, :conditions)", side=of.side)
+        [size] = yield Ask("select * from ccp.hand_size(:position, :side, :conditions)", side=side)
         if size.facts["size"] is None:
-            raise Undecided(Need(f"the Posture of {SIDES[of.side]}", "1.1"))
+            raise Undecided(Need(f"the Posture of {SIDES[side]}", "1.1"))
         if hand_size(hand) is None:
-            raise Undecided(Need(f"how many cards {SIDES[of.side]} hold", "12.4"))
+            raise Undecided(Need(f"how many cards {SIDES[side]} hold", "12.4"))
         number = max(0, size.facts["size"] - (hand_size(hand) or 0))
-    yield from draws(of.side, number, typed=len(of.cards))
-    now_held = yield from hand_of(of.side)
+    yield from draws(side, number, typed=len(of.cards))
+    now_held = yield from hand_of(side)
     after = yield from conditions()
     yield Tell(
         drawn=number,

@@ -136,14 +136,29 @@ def _read(value: Any) -> dict[str, Any]:
 
 
 def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] | None) -> Doing:
-    """The card that comes up: dice, trigger, and what was told with them."""
-    return _read((yield FateRoll(purpose=purpose, chances=chances)))
+    """The card that comes up: dice, trigger, and what was told with them; off a pile that is kept, where one is."""
+    from app.play.ccp.cards import fallen_card
+
+    card = yield from fallen_card(side, purpose)
+    return card if card is not None else _read((yield FateRoll(purpose=purpose, chances=chances)))
 
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
-    """10.1: where dice are typed, a re-roll is typed with them."""
-    return False
-    yield
+    """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
+    holder = (yield from conditions()).get("initiative")
+    if "card" not in item or holder is None:
+        return False
+    asked = yield Call(_asked_again(holder, side, item), Given())
+    return asked["again"]
+
+
+def _asked_again(holder: str, side: str, item: dict[str, Any]) -> Procedure:
+    trigger = f", {item['trigger']}" if "trigger" in item else ""
+    shown = f"{item['dice'][0]} and {item['dice'][1]}{trigger}"
+    again = yield Choose(
+        "reroll", holder, f"whether {SIDES[side]} roll again: {shown}", options=[False, True], default=False
+    )
+    yield Tell(again=again)
 
 
 def _cancel(side: str, triggers: bool) -> Doing:
@@ -166,6 +181,9 @@ def _cancel(side: str, triggers: bool) -> Doing:
 
 def reveals(side: str) -> Doing:
     """A card leaves the pile of a side: whether it was the last. Piles are counted where they are told (1.3)."""
+    kept = ((yield from now()).tracks.get("pile") or {}).get(side)
+    if kept is not None:
+        return not kept
     left = ((yield from conditions()).get("deck") or {}).get(side)
     if left is None:
         return False
@@ -187,6 +205,10 @@ def empties(side: str, triggers: bool = True) -> Doing:
 
 def shuffles(side: str) -> Doing:
     """1.4: all cards that the side does not hold are its draw pile again; their number is known with its hand."""
+    from app.play.ccp.cards import shuffled
+
+    if (yield from shuffled(side)):
+        return
     told = yield from conditions()
     if (told.get("deck") or {}).get(side) is None:
         return
