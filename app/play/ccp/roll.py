@@ -28,7 +28,7 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Draw, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Call, Choose, Draw, Given, Procedure, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
