@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from app.play.ccp.arrivals import comes_in, defender, edge_hexes
 from app.play.ccp.giving import refused_by
+from app.play.ccp.losses import fixes_weapon, turns
 from app.play.ccp.picks import inactive_first, placed_by
 from app.play.ccp.roll import ENDS, rolled, shuffles
-from app.play.ccp.table import SIDES, Doing, GameOver, conditions, ending, gains, keep, now
+from app.play.ccp.table import (
+    SIDES,
+    Doing,
+    GameOver,
+    conditions,
+    counter,
+    ending,
+    gains,
+    keep,
+    reading,
+)
 from app.play.ccp.victory import decided_by_points
 from app.play.procedures import Action, Ask, Change, Procedure, Tell, Undecided, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, counted, series
+from db.values import canonical
 
 WAITING = """
 select code, side from unit
@@ -100,7 +112,22 @@ def _reinforcements(time: int) -> Doing:
         )
         for unit in units:
             if hexes:
+                yield from _whole_again(unit)
                 yield from comes_in(unit, told[unit], "13.1.2")
+
+
+def _whole_again(code: str) -> Doing:
+    """ccp-35: a Banzai loss that was broken comes back whole, by the other reading as it fell."""
+    unit = yield from counter(code)
+    weapon = unit.attributes.get("weapon") or {}
+    if not unit.attributes.get("broken") and not weapon.get("broken"):
+        return
+    if (yield from reading("ccp-35")) == "b":
+        return
+    if unit.attributes.get("broken"):
+        yield from turns(unit, broken=False)
+    if weapon.get("broken"):
+        yield from fixes_weapon(code, "17.2", "it comes back whole")
 
 
 # Placement.
@@ -122,7 +149,7 @@ def placement(of: Placement) -> Procedure:
     """Units stand where they are put, if they may."""
     rows = yield Ask(
         "select * from ccp.placement(:position, cast(:units as jsonb), :manner, :conditions, :policy)",
-        units=_json(of.units),
+        units=canonical(of.units),
         manner=of.manner,
     )
     if (bar := refused_by(rows)) is not None:
@@ -130,12 +157,6 @@ def placement(of: Placement) -> Procedure:
     for unit, label in of.units.items():
         yield from comes_in(unit, label, "15.2.3" if of.manner == "setup" else "13.1.2")
     yield Tell(result="placed")
-
-
-def _json(units: dict[str, str]) -> str:
-    from db.values import canonical
-
-    return canonical(units)
 
 
 def _time_verdict(ruling: Ruling) -> str:
@@ -192,20 +213,3 @@ KINDS = [
         acts=False,
     ),
 ]
-
-
-def at_once(side: str) -> Procedure:
-    """A Time trigger (1.9.5)."""
-    yield from advances(side)
-
-
-def space_of(value: Any) -> str | None:
-    """What is wrong with a space of the Time Track."""
-    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99
-    return None if good else "a space of the Time Track is a number"
-
-
-def after_now() -> Doing:
-    """The space after the time marker's (14.2.2)."""
-    time = (yield from now()).conditions.get("time")
-    return None if time is None else time + 1

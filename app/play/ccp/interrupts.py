@@ -12,7 +12,7 @@ from typing import Any
 from app.play.ccp.cards import hand_of, named, plays
 from app.play.ccp.giving import gives_order
 from app.play.ccp.picks import picked
-from app.play.ccp.table import Doing, conditions, counter, other
+from app.play.ccp.table import Doing, conditions, other
 from app.play.procedures import Ask, Refused, Tell
 from app.referee.rulings import Step
 
@@ -79,25 +79,26 @@ class Interrupts:
             _numbered("op_fire", self._asked), side, f"Op Fire at {label}", offers, may=True
         )
         if chosen is not None:
-            yield from self._fires(offers[chosen], label, was, movers)
+            yield from self._takes(offers[chosen], label, was, movers)
 
-    def _fires(self, offer: Any, label: str, was: str, movers: Sequence[str]) -> Doing:
-        from app.play.ccp.fire import OpFire, op_fired
-
-        alive = []
-        for code in movers:
-            if (yield from counter(code)).label == label:
-                alive.append(code)
+    def _takes(self, offer: Any, label: str, was: str, movers: Sequence[str]) -> Doing:
+        """An offer that was taken up; a shot that turns out to be none is no mistake of the mover."""
         try:
             if offer.head is not None:
                 yield from gives_order("op_fire", offer.head, offer.others)
-            shot = OpFire.model_validate(
-                {"by": list(offer.pieces), "at": label, "movers": alive, "from": was}
-            )
-            yield from op_fired(shot)
-            self.fired = True
+            yield from self.fires(list(offer.pieces), label, was, movers)
         except Refused as refused:
             yield Tell(Step(refused.step.rule, label, "no shot", refused.why))
+
+    def fires(
+        self, by: Sequence[str], label: str, was: str, movers: Sequence[str], actions: Sequence[str] = ()
+    ) -> Doing:
+        """A41.2: an Op Fire attack in the midst of the move."""
+        from app.play.ccp.fire import OpFire, op_fired
+
+        said = {"by": list(by), "at": label, "movers": list(movers), "from": was, "actions": list(actions)}
+        yield from op_fired(OpFire.model_validate(said))
+        self.fired = True
 
 
 def _numbered(name: str, n: int) -> str:

@@ -26,6 +26,7 @@ from app.play.ccp.table import (
     ending,
     gains,
     now,
+    other,
     reading,
 )
 from app.play.ccp.victory import decided_by_points
@@ -45,7 +46,7 @@ from app.play.procedures import (
 from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
 from app.referee.questions.movement import POINTS, _move_verdict, points, step_of
-from app.referee.rulings import Asked, Finding, Need, Ruling, Step
+from app.referee.rulings import Arguments, Asked, Finding, Need, Ruling, Step
 from app.referee.words import clauses, series
 from importers.questions import Names
 
@@ -56,6 +57,16 @@ UnitIds = Annotated[list[str], Names(("unit",)), Field(max_length=60)]
 Hexes = Annotated[list[str] | None, Names(("hex",)), Field(max_length=MOST_HEXES)]
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
 ALIVE = "select code from unit where position_id = :position and code = any(:units) and q is not null order by code"
+
+
+class Shot(Arguments):
+    """Op Fire at a unit that has just entered a hex (A41.2)."""
+
+    by: Annotated[list[str], Field(min_length=1, max_length=30)] = Field(
+        description='The pieces that fire: a unit by its id, its weapon as "Squad:weapon"'
+    )
+    at: Annotated[str, Names(("hex",))] = Field(description="The hex that was entered")
+    actions: list[str] = Field(default_factory=list, description="Actions that are played in the attack")
 
 
 class Move(Action):
@@ -79,6 +90,12 @@ class Move(Action):
     )
     hidden_mines: Hexes = Field(
         None, description="Hexes where mines are revealed as it enters them (A43.2, A43.3)"
+    )
+
+    op_fire: list[Shot] | None = Field(
+        None,
+        max_length=60,
+        description="Op Fire at it on the way: who fires, and at which hex as it is entered",
     )
 
     def options(self) -> dict[str, Any]:
@@ -148,6 +165,7 @@ class _Way:
         self.asker = Asker(asked)
         self.wire = set((of.hidden_wire if of else None) or ())
         self.mines = set((of.hidden_mines if of else None) or ())
+        self.shots = [shot.model_dump() for shot in (of.op_fire if of else None) or ()]
         self.interrupts = Interrupts(order)
         self.label: str | None = None
         self.harmed = False
@@ -180,12 +198,42 @@ class _Way:
         yield from settles(was)
         yield from settles(label)
         fresh = yield from self._hidden(label, side)
+        if self.order == "move" and (yield from self._fire_first(label)):
+            yield from self._fired_at(label, was, side)
+            yield from self.mined(label, hidden=fresh)
+            return
         yield from self.mined(label, hidden=fresh)
         if self.movers and self.order == "move":
-            before = list(self.movers)
+            yield from self._fired_at(label, was, side)
+
+    def _fire_first(self, label: str) -> Doing:
+        """ccp-30: where there are mines, whether Op Fire comes before them."""
+        if not any(shot["at"] == label for shot in self.shots) or not (yield from self._has_mines(label)):
+            return False
+        match (yield from reading("ccp-30")):
+            case "a":
+                return False
+            case "b":
+                return True
+        side = other((yield from counter(self.movers[0])).side)
+        first = yield Choose("first", side, "which comes first", options=["mines", "op_fire"])
+        return first == "op_fire"
+
+    def _fired_at(self, label: str, was: str, side: str) -> Doing:
+        """A41: one attack for each hex entered, as it is told or as the other player decides."""
+        before = list(self.movers)
+        told = next((shot for shot in self.shots if shot["at"] == label), None)
+        if told is not None:
+            self.shots.remove(told)
+            yield from self.interrupts.fires(told["by"], label, was, self.movers, told["actions"])
+        else:
             yield from self.interrupts.fire_at(label, was, self.movers, side)
-            yield from self._count()
-            self.harmed = self.harmed or before != self.movers or self.interrupts.fired
+        yield from self._count()
+        self.harmed = self.harmed or before != self.movers or self.interrupts.fired
+
+    def _has_mines(self, label: str) -> Doing:
+        there = yield Ask("select * from ccp.hex_now(:position, :hex, :conditions)", proves=False, hex=label)
+        return bool(there) and there[0].fortification == "mines"
 
     def _hidden(self, label: str, side: str) -> Doing:
         """A43: wire or mines that are revealed; gives whether mines are."""
@@ -210,8 +258,7 @@ class _Way:
 
     def mined(self, label: str, *, to: str | None = None, hidden: bool = False) -> Doing:
         """F104: mines attack those who leave for `to`, or enter, together."""
-        there = yield Ask("select * from ccp.hex_now(:position, :hex, :conditions)", proves=False, hex=label)
-        if not there or there[0].fortification != "mines" or not self.movers:
+        if not self.movers or not (yield from self._has_mines(label)):
             return
         yield from mined(self.movers, label, self.order, self.asker, (), to, hidden)
         self.harmed = True

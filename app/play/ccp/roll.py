@@ -28,14 +28,14 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Choose, Draw, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Call, Choose, Given, Procedure, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
 from db.values import canonical
 
 TRIGGERS = ("event", "sniper", "disperse", "time")
-MORE = ("dice", "trigger", "cards", "rolls", "choices", "reroll")
+MORE = ("dice", "trigger", "cards", "rolls", "draws", "choices", "reroll")
 """What a roll may say that is more than its dice."""
 TWO_DICE = "two_dice"
 PAIRS = tuple(itertools.product(range(1, 7), repeat=2))
@@ -218,11 +218,10 @@ def shuffles(side: str) -> Doing:
 
 
 def revealed(side: str, purpose: str) -> Doing:
-    """A card turned up that is no roll: what it shows (1.3, O24.3.2)."""
-    shown = yield Draw(f"the Fate deck of {SIDES[side]}", purpose, None, kind="card")
-    if (yield from reveals(side)):
-        yield from empties(side)
-    return {"dice": shown} if isinstance(shown, list) else dict(shown)
+    """A card turned up that is no roll, outside a trigger: what it shows (1.3, O24.3.2)."""
+    from app.play.ccp.cards import revealed as shown
+
+    return (yield from shown(side, purpose, within=False))
 
 
 DECK = 72
@@ -234,7 +233,7 @@ def _triggered(trigger: str, side: str, item: dict[str, Any]) -> Doing:
     from app.play.ccp.triggers import triggered
 
     yield Tell(Step("1.9.1", None, trigger, f"a trigger of {SIDES[side]}, before the roll counts"))
-    brought = Given(item.get("rolls", ()), (), item.get("cards", ()), item.get("choices"))
+    brought = Given(item.get("rolls", ()), item.get("draws", ()), item.get("cards", ()), item.get("choices"))
     inner = yield Call(_guarded(triggered(trigger, side)), brought)
     if "ended" in inner:
         raise GameOver(*inner["ended"])
