@@ -222,6 +222,8 @@ select exists (
 def _defended(of: Attack, asker: Asker, total: int, excess: int, caves: Sequence[str], tell: bool) -> Doing:
     """O27.3.4: one roll a unit, each with its morale of that moment, in its owner's order."""
     told: dict[str, Any] = {}
+    if tell:
+        yield Tell(defense={})
     units = yield from counters(of.targets)
     standing = [unit.code for unit in units if unit.label is not None]
     if not standing:

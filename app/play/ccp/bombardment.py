@@ -70,8 +70,9 @@ def indirect_fire(of: Spotted) -> Procedure:
     yield Tell(result="impact")
     rows = yield Ask(BLAST, proves=False, sr=landed)
     hexes = [row.label for row in rows]
+    yield Tell(hexes=hexes, impacts={})
     order = yield from asker.order("order", facts["side"], "the order of the Impact rolls", hexes)
-    yield Tell(hexes=order, impacts={})
+    yield Tell(hexes=order)
     impacts: dict[str, Any] = {}
     for label in order:
         impacts[label] = yield from _struck(of, facts["side"], label, "artillery", facts["fp"], None, asker)
