@@ -25,7 +25,7 @@ as $$
   line as materialized (
     select distinct line.by
     from goal
-    cross join (select array_agg(arm::ccp.arm) as arms from arm) as every
+    cross join (select array_agg(one::ccp.arm) as arms from arm as one) as every
     cross join lateral ccp._op_fire_lines(state, every.arms, array[goal.q], array[goal.r]) as line
     where line.visible
       and line.strength > coalesce(line.hindrance, 0)
@@ -143,3 +143,48 @@ $$;
 
 comment on function ccp.could_carry_out(bigint, text, jsonb, jsonb) is
 'Whether anybody who is activated for an order could still carry it out (O20.3).';
+
+create or replace function ccp.fire_offers(
+  position_id bigint, side text, conditions jsonb default null, policy jsonb default null
+)
+returns table (piece text, label text, target text, ordnance boolean)
+language sql stable rows 10
+as $$
+  select distinct
+    case arm.arm when 'unit' then arm.by else arm.by || ':weapon' end,
+    arm.label,
+    seen.label,
+    arm.ordnance
+  from positions.state(fire_offers.position_id, fire_offers.conditions, fire_offers.policy) as state
+  cross join lateral ccp._stats(state) as stat
+  inner join ccp._arms(state) as arm on arm.unit = stat.id and arm.barred is null
+  cross join lateral ccp._seen_enemies(state, stat) as seen
+  where stat.side = fire_offers.side
+    and stat.attributes ->> 'activated' = 'fire'
+    and not seen.melee
+    and seen.away between arm.nearest and arm.farthest
+    and not coalesce(stat.attributes -> 'fired' ? arm.arm, false)
+  order by 1, 3
+$$;
+
+comment on function ccp.fire_offers(bigint, text, jsonb, jsonb) is
+'Pieces that are activated to fire and have not yet, each with the hexes of enemies in its sight and range (O27).';
+
+create or replace function ccp.led_by(position_id bigint, unit text, conditions jsonb default null, policy jsonb default null)
+returns table (code text)
+language sql stable rows 4
+as $$
+  select one.code
+  from positions.state(led_by.position_id, led_by.conditions, led_by.policy) as state
+  cross join lateral ccp._stats(state) as head
+  cross join lateral ccp._stats(state) as one
+  where head.code = led_by.unit
+    and one.side = head.side
+    and one.follows
+    and not one.attributes ? 'activated'
+    and lattice.distance(one.q, one.r, head.q, head.r) <= head.command
+  order by one.code
+$$;
+
+comment on function ccp.led_by(bigint, text, jsonb, jsonb) is
+'Squads and teams within a leader''s command that were not activated yet this turn (3.3.1.1).';

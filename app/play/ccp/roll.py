@@ -145,8 +145,9 @@ def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] |
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
     """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
-    holder = (yield from conditions()).get("initiative")
-    if "card" not in item or holder is None:
+    told = yield from conditions()
+    holder = told.get("initiative")
+    if "card" not in item or holder is None or told.get("rerolls") == "unasked":
         return False
     asked = yield Call(_asked_again(holder, side, item), Given())
     return asked["again"]
