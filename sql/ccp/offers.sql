@@ -1,4 +1,4 @@
--- needs: ccp/op_fire.sql, ccp/orders.sql
+-- needs: ccp/fire.sql, ccp/giving.sql, ccp/op_fire.sql, ccp/orders.sql
 -- What a player who is asked in the midst of a Move could do: Op Fire at a hex, by whom (A41.2).
 
 create or replace function ccp._op_firers(state positions.state, at text, side text)
@@ -110,40 +110,6 @@ comment on function ccp.op_fire_offers(bigint, text, text, boolean, jsonb, jsonb
 'How a side could fire at a hex that was just entered: by who is activated for Op Fire, and with a Fire card by others;
 who is activated first, whom he takes along, and the pieces that fire (A41.2).';
 
-create or replace function ccp.could_carry_out(
-  position_id bigint, kind text, conditions jsonb default null, policy jsonb default null
-)
-returns boolean
-language sql stable
-as $$
-  select
-    case could_carry_out.kind
-      when 'move' then exists (
-        select
-        from ccp._stats(state) as stat
-        where stat.attributes ->> 'activated' = 'move'
-          and ccp.can_move(state.position_id, stat.code, state.conditions, state.readings)
-      )
-      when 'advance' then exists (
-        select from ccp._stats(state) as stat where stat.attributes ->> 'activated' = 'advance'
-      )
-      else exists (
-        select
-        from (
-          select array_agg(row(stat, true, 0, null, null)::ccp.called) as units
-          from ccp._stats(state) as stat
-          where stat.attributes ->> 'activated' = 'fire'
-        ) as called
-        cross join lateral ccp._suspects(state, called.units, 'fire') as target
-        where called.units is not null
-      )
-    end
-  from positions.state(could_carry_out.position_id, could_carry_out.conditions, could_carry_out.policy) as state
-$$;
-
-comment on function ccp.could_carry_out(bigint, text, jsonb, jsonb) is
-'Whether anybody who is activated for an order could still carry it out (O20.3).';
-
 create or replace function ccp.fire_offers(
   position_id bigint, side text, conditions jsonb default null, policy jsonb default null
 )
@@ -188,3 +154,47 @@ $$;
 
 comment on function ccp.led_by(bigint, text, jsonb, jsonb) is
 'Squads and teams within a leader''s command that were not activated yet this turn (3.3.1.1).';
+
+create or replace function ccp.could_carry_out(
+  position_id bigint, kind text, conditions jsonb default null, policy jsonb default null
+)
+returns boolean
+language sql stable
+as $$
+  select
+    case could_carry_out.kind
+      when 'move' then exists (
+        select
+        from ccp._stats(state) as stat
+        where stat.attributes ->> 'activated' = 'move'
+          and ccp.can_move(state.position_id, stat.code, state.conditions, state.readings)
+      )
+      when 'advance' then exists (
+        select from ccp._stats(state) as stat where stat.attributes ->> 'activated' = 'advance'
+      )
+      else exists (
+        select
+        from (
+          select array[offer.piece] as pieces, offer.target
+          from ccp.fire_offers(
+            state.position_id, state.conditions ->> 'active', state.conditions, state.readings
+          ) as offer
+          union all
+          select array_agg(offer.piece), offer.target
+          from ccp.fire_offers(
+            state.position_id, state.conditions ->> 'active', state.conditions, state.readings
+          ) as offer
+          where not offer.ordnance
+          group by offer.label, offer.target
+        ) as shot
+        cross join lateral ccp.fire(
+          state.position_id, 'fire', shot.pieces, shot.target, '{}', state.conditions, state.readings
+        ) as step
+        where (step.facts ->> 'allowed')::boolean
+      )
+    end
+  from positions.state(could_carry_out.position_id, could_carry_out.conditions, could_carry_out.policy) as state
+$$;
+
+comment on function ccp.could_carry_out(bigint, text, jsonb, jsonb) is
+'Whether anybody who is activated for an order could still carry it out (O20.3).';
