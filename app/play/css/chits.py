@@ -39,7 +39,7 @@ CHITS = {
     "direct_command_japan": "5.3",
 }
 """Chits of every turn, and the rules that say what they do; all others are a Division's or a Formation's (5.1)."""
-USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action")
+USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action", "changed")
 """What an Activation remembers."""
 
 
