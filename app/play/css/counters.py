@@ -38,7 +38,7 @@ def _traced(heads: list[str], at: str, what: str, *, outward: bool) -> Asking:
         raise Refused("12.1", "no HQ of its own is on the map", at, path=[])
     bar = None
     for head in heads:
-        ends = {"from": head, "to": at} if outward else {"from": at, "to": head}
+        ends: dict[str, Any] = {"from": head, "to": at} if outward else {"from": at, "to": head}
         finding = yield Put("trace_path", **ends, **{"for": what})
         if finding.answer["open"]:
             return finding.answer["path"]
@@ -83,7 +83,9 @@ def leader_move(of: LeaderMove) -> Procedure:
     """13.1."""
     facts = yield from ledger("leader_move", leader=of.leader, to=of.to)
     if facts["afloat"]:
-        yield Tell(Step("4.0", facts["at"], "assumed", "from a naval zone no way is traced"), path=[facts["at"]])
+        yield Tell(
+            Step("4.0", facts["at"], "assumed", "from a naval zone no way is traced"), path=[facts["at"]]
+        )
         yield Change({"unit": of.leader, "zone": None, "at": facts["at"], "box": None})
         return
     finding = yield Put("trace_path", **{"from": of.leader, "to": facts["at"], "for": "leader"})
@@ -152,8 +154,13 @@ def unload(of: Unload) -> Procedure:
     """15.0: in a Fire Zone the enemy may fire first; markers stay with the Unit."""
     facts = yield from ledger("truck", truck=of.truck, unit=of.unit, loading=False)
     if facts["zoned"]:
-        yield Tell(Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded"), op_fire=True)
-    yield Change({"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None})
+        yield Tell(
+            Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded"),
+            op_fire=True,
+        )
+    yield Change(
+        {"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None}
+    )
     yield from note_action({}, [of.truck, facts["unit"], of.truck, facts["unit"]])
 
 
@@ -233,7 +240,9 @@ KINDS = [
         name="detach",
         title="A Support Weapon is detached",
         what="detachment",
-        done=lambda ruling: f"{ruling.question['detach']['weapon']} is {ruling.answer['result'].replace('breaks', 'broken')}{_path(ruling)}",
+        done=lambda ruling: (
+            f"{ruling.question['detach']['weapon']} is {ruling.answer['result'].replace('breaks', 'broken')}{_path(ruling)}"
+        ),
         arguments=Detach,
         answers={**PATH, "result": "detached, removed or breaks"},
         points=("css-41", "css-47"),
@@ -244,7 +253,9 @@ KINDS = [
         name="leader_move",
         title="A Leader is moved",
         what="move of the Leader",
-        done=lambda ruling: f"{ruling.question['leader_move']['leader']} goes to {ruling.question['leader_move']['to']}",
+        done=lambda ruling: (
+            f"{ruling.question['leader_move']['leader']} goes to {ruling.question['leader_move']['to']}"
+        ),
         arguments=LeaderMove,
         answers=PATH,
         points=("css-47",),
@@ -255,8 +266,10 @@ KINDS = [
         name="leader_loss",
         title="A Leader is lost",
         what="loss",
-        done=lambda ruling: f"{ruling.question['leader_loss']['leader']} "
-        + ("is out of the game" if ruling.answer["effects"][0].get("eliminated") else "is replaced"),
+        done=lambda ruling: (
+            f"{ruling.question['leader_loss']['leader']} "
+            + ("is out of the game" if ruling.answer["effects"][0].get("eliminated") else "is replaced")
+        ),
         arguments=LeaderLoss,
         acts=False,
         example="leader_loss: {leader: Hall}",
@@ -266,7 +279,9 @@ KINDS = [
         name="hero",
         title="An American Hero",
         what="Hero",
-        done=lambda ruling: f"{ruling.question['hero']['hero']} is {ruling.answer['result'].replace('reroll', 'used for a new roll')}",
+        done=lambda ruling: (
+            f"{ruling.question['hero']['hero']} is {ruling.answer['result'].replace('reroll', 'used for a new roll')}"
+        ),
         arguments=Hero,
         answers={"result": "placed, used, or reroll"},
         example='hero: {hero: Wilson, place: "31.64"}',
@@ -276,7 +291,9 @@ KINDS = [
         name="load",
         title="A truck is loaded",
         what="loading",
-        done=lambda ruling: f"{ruling.question['load']['unit']} is loaded into {ruling.question['load']['truck']}",
+        done=lambda ruling: (
+            f"{ruling.question['load']['unit']} is loaded into {ruling.question['load']['truck']}"
+        ),
         arguments=Load,
         points=("css-47", "css-65"),
         example="load: {truck: Truck 1, unit: Art/12}",
@@ -299,7 +316,10 @@ KINDS = [
         what="Ridge marker",
         done=lambda ruling: f"The Ridge marker is {ruling.answer['result']}",
         arguments=RidgeMarker,
-        answers={"result": "claimed, declined or removed", "may_claim": "enemies who may claim the ridge then"},
+        answers={
+            "result": "claimed, declined or removed",
+            "may_claim": "enemies who may claim the ridge then",
+        },
         names_units=("may_claim",),
         example="ridge_marker: {unit: K/3/306, do: claim}",
     ),
@@ -308,7 +328,9 @@ KINDS = [
         name="posture",
         title="A change of posture",
         what="change of posture",
-        done=lambda ruling: f"{ruling.question['posture']['unit']} is {ruling.answer['result'].replace('column', 'in Column').replace('deployed', 'Deployed')}",
+        done=lambda ruling: (
+            f"{ruling.question['posture']['unit']} is {ruling.answer['result'].replace('column', 'in Column').replace('deployed', 'Deployed')}"
+        ),
         arguments=Posture,
         answers={
             "posture": "deployed or column",
@@ -319,5 +341,3 @@ KINDS = [
         example="posture: {unit: A/1/3, to: column}",
     ),
 ]
-
-

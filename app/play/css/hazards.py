@@ -17,6 +17,7 @@ from app.play.css.status import Orders, Struck, disorganize, eliminate, lose_lea
 from app.play.procedures import (
     Action,
     Ask,
+    Call,
     Change,
     Choose,
     Procedure,
@@ -63,7 +64,9 @@ class Mines(Action):
 
     units: Ids = Field(description="Ids of those who move", min_length=1)
     to: Hex = Field(description="The hex that they enter")
-    op_fire_dg: int = Field(0, ge=0, le=9, description="DG of Opportunity Fire that do not lie on the hex yet")
+    op_fire_dg: int = Field(
+        0, ge=0, le=9, description="DG of Opportunity Fire that do not lie on the hex yet"
+    )
 
 
 def mines(of: Mines) -> Procedure:
@@ -86,7 +89,13 @@ def mined(
     die = yield from d10("mines")
     dg = (yield from ledger("mines", tells=True, label=source, die=die))["dg"]
     yield Tell(roll=die, dg=dg)
-    crossing = {"codes": list(codes), "to": to, "mine_dg": dg, "op_fire_dg": op_fire_dg, "told_apart": told_apart}
+    crossing = {
+        "codes": list(codes),
+        "to": to,
+        "mine_dg": dg,
+        "op_fire_dg": op_fire_dg,
+        "told_apart": told_apart,
+    }
     facts = yield from ledger("crossing", **crossing, inside=False)
     yield Tell(total=facts["carried"], eliminated=facts["eliminated"])
     stays = yield from orders.flag("stay", "us", "whether they stay on the beach, for one DG")
@@ -136,7 +145,11 @@ def demolition(_: Demolition) -> Procedure:
     """28.3: half a die for every mined beach, before the game."""
     die = yield from d10("demolition teams")
     [row] = yield Ask("select css._mine_dg(:die, 0) as dg", proves=False, die=die)
-    yield Tell(Step("28.3", None, f"{row.dg} DG", "half the die, rounded down, under every Mine marker"), dg=row.dg, roll=die)
+    yield Tell(
+        Step("28.3", None, f"{row.dg} DG", "half the die, rounded down, under every Mine marker"),
+        dg=row.dg,
+        roll=die,
+    )
     lying = yield Ask(
         "select hex.label, marker.attributes from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q"
         " and hex.r = marker.r where marker.position_id = :position and marker.kind = 'mines' order by hex.label",
@@ -185,7 +198,9 @@ def sniped(at: str, label: str, unit: str, of: Action, orders: Orders) -> Proced
 
 
 def _sniper_effect(values: dict[str, Any], die: int, label: str, orders: Orders) -> Asking:
-    struck = Struck("us", label, tuple(row.code for row in units_of((yield Ask(HERE, proves=False, label=label)))))
+    struck = Struck(
+        "us", label, tuple(row.code for row in units_of((yield Ask(HERE, proves=False, label=label))))
+    )
     if values.get("dg") is not None and die <= values["dg"]:
         yield from disorganize(struck, 1, orders)
         return "dg"
@@ -225,7 +240,15 @@ def _values(kind: str, marker: dict[str, Any], of: Action, at: str) -> Asking:
                 values[key] = int(row.value)
     if not values:
         raise Undecided(Need("hidden_markers", "25.0" if kind == "sniper" else "23.0"), result=None)
-    yield Tell(Step("25.0" if kind == "sniper" else "23.0", at, "flipped", series(f"{k.replace('_', ' ')} {v}" for k, v in values.items())), values=values)
+    yield Tell(
+        Step(
+            "25.0" if kind == "sniper" else "23.0",
+            at,
+            "flipped",
+            series(f"{k.replace('_', ' ')} {v}" for k, v in values.items()),
+        ),
+        values=values,
+    )
     return values
 
 
@@ -287,7 +310,9 @@ def trapped(label: str, of: Action, orders: Orders) -> Procedure:
             "inside": False, "at_sea": False, "named": None, "target_unit": None, "flame": False,
             "column": [row.code for row in units if row.attributes.get("posture") == "column"],
         }  # fmt: skip
-        yield from results(Shot(by=(), at=label, read=of.read), Hit(facts, die, parts["result"], parts["crt"], parts), orders)
+        yield from results(
+            Shot(by=(), at=label, read=of.read), Hit(facts, die, parts["result"], parts["crt"], parts), orders
+        )
     lost = yield from _leader_lost(values, die, label, orders, "23.0")
     if lost:
         yield Tell(lost=lost)
@@ -331,7 +356,9 @@ def _not_held(unit: str | None) -> Procedure:
         raise Refused("24.1", f"{row.note}, so that no hex is entered", row.label)
 
 
-def ambushed(of: Action, to: str, by: str | None, pays: str | None, unit: str | None, orders: Orders) -> Asking:
+def ambushed(
+    of: Action, to: str, by: str | None, pays: str | None, unit: str | None, orders: Orders
+) -> Asking:
     """The price, the die, the Ambush Unit and its fire; gives `placed` or `failed`."""
     facts = yield from ledger("ambush", to=to, by=by)
     division = yield from _payer(facts["payers"], pays, orders)
@@ -360,7 +387,8 @@ def ambushed(of: Action, to: str, by: str | None, pays: str | None, unit: str | 
     yield from put_down(code, to)
     target = yield from _ambushed_hex(to, unit, orders)
     if target is not None:
-        yield from shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose="the Ambush fire")
+        fired = yield Call(shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose="the Ambush fire"))
+        yield Tell(fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired})
     return "placed"
 
 
@@ -431,7 +459,9 @@ def disband(of: Disband) -> Procedure:
     if not facts["free"]:
         division = of.pays
         if division is None and facts["payers"]:
-            division = yield Choose("pays", "japan", "which Division pays", options=facts["payers"], obvious=True)
+            division = yield Choose(
+                "pays", "japan", "which Division pays", options=facts["payers"], obvious=True
+            )
         if division is not None and facts["payers"] and division not in facts["payers"]:
             raise Refused("24.3", f"{division} is no Japanese Division")
         if division is not None:
@@ -444,9 +474,11 @@ def disband(of: Disband) -> Procedure:
 def _mines_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     return clauses(
-        f"Mines: {counted(answer['dg'], 'DG', 'DG')}",
+        f"Mines: {answer['dg']} DG",
         "they stay on the beach" if answer["result"] == "stays" else f"DG {answer['total']} in all",
-        f"{counted(answer['eliminated'], 'unit')} eliminated" if answer["eliminated"] and answer["result"] == "moves" else None,
+        f"{counted(answer['eliminated'], 'unit')} eliminated"
+        if answer["eliminated"] and answer["result"] == "moves"
+        else None,
     )
 
 
@@ -504,7 +536,7 @@ KINDS = [
         name="demolition",
         title="Underwater demolition teams",
         what="demolition",
-        done=lambda ruling: f"Demolition teams place {counted(ruling.answer['dg'], 'DG', 'DG')} under the mines",
+        done=lambda ruling: f"Demolition teams place {ruling.answer['dg']} DG under the mines",
         arguments=Demolition,
         answers={"roll": "the die", "dg": "what is taken off every mine roll"},
         example="demolition: {rolls: [5]}",
@@ -555,7 +587,7 @@ KINDS = [
         arguments=Ambush,
         answers={
             **COST,
-            **FIRE,
+            "fire": "the fire of the Ambush Unit: type, value, result, crt",
             "number": "the number that must not be exceeded",
             "roll": "the die",
             "result": "placed or failed",

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.css.fire import Shot, Trigger, alert, react
-from app.play.css.frame import Asking, css_kind, game, ledger, shown
+from app.play.css.frame import Asking, css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
 from app.play.css.victory import entered_by
 from app.play.procedures import NOTHING, Action, Ask, Change, Choose, Procedure, Refused, Tell
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series
-from db.values import canonical
 from importers.questions import Names
 
 Ids = Annotated[list[str], Names(("unit",))]
@@ -38,10 +37,15 @@ class Landing(Action):
 
     beach: str = Field(description="The beach by its name, or its hex")
     land: Ids = Field(default_factory=list, description="From the Final Run-In Zone onto the beach")
-    run_in: Ids = Field(default_factory=list, description="From the Approach Run Zone into the Final Run-In Zone")
-    approach: Ids = Field(default_factory=list, description="From the Transport Zone into the Approach Run Zone")
+    run_in: Ids = Field(
+        default_factory=list, description="From the Approach Run Zone into the Final Run-In Zone"
+    )
+    approach: Ids = Field(
+        default_factory=list, description="From the Transport Zone into the Approach Run Zone"
+    )
     shift: Annotated[dict[str, str], Field(max_length=60)] = Field(
-        default_factory=dict, description="From the Final Run-In Zone to the Transport Zone of another beach, by unit"
+        default_factory=dict,
+        description="From the Final Run-In Zone to the Transport Zone of another beach, by unit",
     )
     postures: Annotated[dict[str, Literal["deployed", "column"]], Field(max_length=60)] = Field(
         default_factory=dict, description="The side on which each unit lands; else in Column"
