@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.play.css.frame import Asking, css_kind, game, ledger
 from app.play.css.status import breaks, lose_leader, note_action, shelve
-from app.play.procedures import Action, Change, Procedure, Put, Refused, Tell
+from app.play.procedures import Action, Change, Procedure, Put, Refused, Tell, Undecided
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
 from app.referee.words import series
@@ -37,13 +37,17 @@ def _traced(heads: list[str], at: str, what: str, *, outward: bool) -> Asking:
     if not heads:
         raise Refused("12.1", "no HQ of its own is on the map", at, path=[])
     bar = None
+    untold = False
     for head in heads:
         ends: dict[str, Any] = {"from": head, "to": at} if outward else {"from": at, "to": head}
         finding = yield Put("trace_path", **ends, **{"for": what})
         if finding.answer["open"]:
             return finding.answer["path"]
+        untold = untold or finding.answer["open"] is None
         bar = next((step for step in finding.steps if step.effect == "forbids"), finding.steps[-1])
     assert bar is not None
+    if untold:
+        raise Undecided(path=[])
     raise Refused("12.4.1" if what.startswith("tank") else "12.1", f"no way is open: {bar.note}", at, path=[])
 
 
@@ -89,6 +93,8 @@ def leader_move(of: LeaderMove) -> Procedure:
         yield Change({"unit": of.leader, "zone": None, "at": facts["at"], "box": None})
         return
     finding = yield Put("trace_path", **{"from": of.leader, "to": facts["at"], "for": "leader"})
+    if finding.answer["open"] is None:
+        raise Undecided(path=[])
     if not finding.answer["open"]:
         bar = next((step for step in finding.steps if step.effect == "forbids"), finding.steps[-1])
         raise Refused("13.1", f"no way is open: {bar.note}", facts["at"], path=[])
