@@ -321,6 +321,15 @@ return case when dg > 0 then 'dg' || least(dg, 4) end;
 comment on function css._dg_row(integer) is
 'The row of the status summary (8.5.4) for a level of Disorganization; null without any.';
 
+create or replace function css._quality_of(read jsonb, work text)
+returns text
+language sql stable
+-- css-4: the example of 9.6 counts +1 for a Trench with the Troop Quality of markers
+return coalesce(css._cell(read, 'fortification_values', work, 'troop_quality'), case when work = 'trench' then '1' end);
+
+comment on function css._quality_of(jsonb, text) is
+'The Troop Quality of a Fortification; null is not printed.';
+
 create or replace function css._status_quality_steps(footing css.footing, piece css.piece, read jsonb, barraged boolean)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -374,15 +383,6 @@ as $$
     and barraged
     and css._number(mark.value) is distinct from 0
 $$;
-
-create or replace function css._quality_of(read jsonb, work text)
-returns text
-language sql stable
--- css-4: the example of 9.6 counts +1 for a Trench with the Troop Quality of markers
-return coalesce(css._cell(read, 'fortification_values', work, 'troop_quality'), case when work = 'trench' then '1' end);
-
-comment on function css._quality_of(jsonb, text) is
-'The Troop Quality of a Fortification; null is not printed.';
 
 comment on function css._status_quality_steps(css.footing, css.piece, jsonb, boolean) is
 'What Status Markers, Fortifications and a Barrage do to the Troop Quality of who stands there, each with its sign.';
@@ -474,8 +474,10 @@ comment on function css._actor_bars(positions.state, css.piece[]) is
 
 create or replace function css._quality(state positions.state, piece css.piece, into_terrain text, read jsonb)
 returns setof rulings.ledger_step
-language sql stable rows 2
+language plpgsql stable rows 2
 as $$
+begin
+  return query
   -- 3.2, 24.0: constant; else the current value of the Division (19.2)
   select (css._entry(
     case when piece.own_quality is not null then '3.2' else '19.2' end, null,
@@ -501,7 +503,8 @@ as $$
   )).*
   where piece.side = 'us'
     and piece.own_quality is null
-    and into_terrain = 'tropical_forest'
+    and into_terrain = 'tropical_forest';
+end
 $$;
 
 comment on function css._quality(positions.state, css.piece, text, jsonb) is

@@ -222,11 +222,11 @@ def _burns(hit: Hit) -> Doing:
     return verdict.facts["burns"]
 
 
-def results(shot: Shot, hit: Hit, orders: Orders, burns: bool = False) -> Doing:
+def results(shot: Shot, hit: Hit, orders: Orders, burns: bool = False, indirect: bool = False) -> Doing:
     """The parts of a result in the order in which they are printed (8.5)."""
     if hit.result != "hit" or hit.crt is None:
         return
-    struck = yield from _struck(shot, hit.facts)
+    struck = dataclasses.replace((yield from _struck(shot, hit.facts)), indirect=indirect)
     if hit.parts["eliminated"]:
         yield from eliminate(hit.facts["target_unit"] or struck.units[0], "8.5")
         yield from settle(struck.hex, struck.inside, orders)
