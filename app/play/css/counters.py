@@ -39,8 +39,9 @@ def _traced(heads: list[str], at: str, what: str, *, outward: bool) -> Asking:
     bar = None
     untold = False
     for head in heads:
-        ends: dict[str, Any] = {"from": head, "to": at} if outward else {"from": at, "to": head}
-        finding = yield Put("trace_path", **ends, **{"for": what})
+        ends = ("from", "to") if outward else ("to", "from")
+        asked: dict[str, Any] = {ends[0]: head, ends[1]: at, "for": what}
+        finding = yield Put("trace_path", **asked)
         if finding.answer["open"]:
             return finding.answer["path"]
         untold = untold or finding.answer["open"] is None

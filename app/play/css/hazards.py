@@ -387,8 +387,12 @@ def ambushed(
     yield from put_down(code, to)
     target = yield from _ambushed_hex(to, unit, orders)
     if target is not None:
-        fired = yield Call(shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose="the Ambush fire"))
-        yield Tell(fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired})
+        fired = yield Call(
+            shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose="the Ambush fire")
+        )
+        yield Tell(
+            fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired}
+        )
     return "placed"
 
 
