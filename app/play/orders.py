@@ -17,10 +17,11 @@ from typing import Any, Literal
 from sqlalchemy.engine import Connection
 
 from app.play.effects import after
-from app.play.games import act, acting, contested, read_action
+from app.play.games import act, acting, contested, read_action, recorded
 from app.play.log import Deed, Entry
 from app.play.procedures import Action, Given, Outcome, ProcedureKind, apply, asked_of, tried
 from app.play.tables import GameError, NotAllowedError, Table, Tree, open_game
+from app.play.words import effect_in_words
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, RulingError
 from db import SightlineError
@@ -29,6 +30,8 @@ from db.games import REFEREE
 from db.rulesets import read_ruleset
 from importers.documents import read_document
 
+FEW_EFFECTS = 4
+"""Effects that are told of a choice; of more, how many."""
 MOST_ORDERS = 100
 """Lines that are looked at together."""
 Standing = Literal["legal", "waits", "contested", "illegal", "unknown", "unread"]
@@ -165,6 +168,32 @@ def _ruling(
         contested=contested(connection, table, kind, of, outcome), needs=outcome.needs, policy=dict(table.policy),
         question_kind=kind,
     )  # fmt: skip
+
+
+def after_choice(connection: Connection, table: Table, option: Any) -> str:
+    """What a choice that is awaited would bring, in words, as far as no die is thrown."""
+    assert table.pending is not None
+    prompt = table.pending["prompt"]
+    deed = Deed("answer", {"choices": {prompt["choice"]: option}}, REFEREE)
+    try:
+        kind, of, _ = read_action(connection, table, deed)
+        known = recorded(table.pending.get("rolled", []), table.pending.get("drawn", []), [])
+        given = known.with_choices(of.choices)
+        outcome = tried(
+            table.asked(connection), lambda: kind.begin(of), given, lambda: kinds_of(table.ruleset)
+        )
+    except SightlineError as error:
+        return str(error)
+    if outcome.allowed is False:
+        return f"not allowed: {outcome.answer.get('why')}"
+    told = [effect_in_words(effect) for effect in outcome.effects[:FEW_EFFECTS]]
+    if len(outcome.effects) > FEW_EFFECTS:
+        told.append(f"{len(outcome.effects) - FEW_EFFECTS} more")
+    if outcome.pending is not None:
+        asked = outcome.pending.prompt()
+        word = next(word for word in ("roll", "card", "draw", "choice") if word in asked)
+        told.append(f"then {word} {asked[word]}")
+    return "; ".join(told)
 
 
 def carry_out(

@@ -162,7 +162,37 @@ class View:
             words |= self.words(moment(connection, table, number - 1))
         told = {key: value for key, value in event.items() if key != "changes"}
         told["effects"] = [self._effect(effect) for effect in event.get("effects", [])]
-        return _without(told, words) if words else told
+        return without(told, words) if words else told
+
+    def words_now(self, connection: Connection, table: Table, number: int | None = None) -> set[str]:
+        """Words that only hidden places hold, now or after an event."""
+        return set() if self.whole else self.words(moment(connection, table, number or table.events))
+
+    def pending(self, connection: Connection, table: Table) -> Tree | None:
+        """What is awaited, as the seat sees it: what may be chosen is for whoever chooses."""
+        if table.pending is None or self.whole:
+            return table.pending
+        prompt = table.pending["prompt"]
+        told: Tree = without(table.pending, self.words_now(connection, table))
+        if prompt.get("by", table.pending["actor"]) != self.seat:
+            shown = {key: value for key, value in prompt.items() if key not in ("options", "default")}
+            told |= {
+                "prompt": without(shown, self.words_now(connection, table)),
+                "answer": {},
+                "answers": {},
+                "arguments": {},
+            }
+        else:
+            told["prompt"] = prompt
+        return told
+
+    def game(self, connection: Connection, table: Table) -> Table:
+        """A game as the seat sees it."""
+        if self.whole:
+            return table
+        return dataclasses.replace(
+            table, pending=self.pending(connection, table), tracks=self.tracks(table.tracks)
+        )
 
     def _effect(self, effect: Tree) -> Tree:
         if "track" in effect and "value" in effect:
@@ -189,12 +219,12 @@ def _words(tree: Any) -> Iterator[str]:
         yield tree
 
 
-def _without(tree: Any, words: set[str]) -> Any:
+def without(tree: Any, words: set[str]) -> Any:
     """A tree in which those words are not told."""
     if isinstance(tree, Mapping):
-        return {key: _without(value, words) for key, value in tree.items() if key not in words}
+        return {key: without(value, words) for key, value in tree.items() if key not in words}
     if isinstance(tree, list):
-        return [_without(one, words) for one in tree]
+        return [without(one, words) for one in tree]
     if isinstance(tree, str):
         if tree in words:
             return UNSEEN

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from app.drawing import svg
 from app.play.branches import board_at
 from app.play.log import event_tree, log, moment
-from app.play.orders import Order, Prospect, prospect, read_orders
+from app.play.orders import Order, Prospect, after_choice, prospect, read_orders
 from app.play.prospects import actions_now, legal
 from app.play.story import MARKS, Wanted, changed, events, turns
 from app.play.tables import Table, Tree, awaited, open_game, seats
@@ -23,6 +23,7 @@ from app.play.views import View, check_seat, seats_of
 from app.play.words import happenings, moment_in_words, ruling_of, sentence
 from app.referee.rulings import contested_points
 from app.referee.words import in_words
+from app.web.notes import BOOKMARK, note_markup
 from app.web.proof import proof
 from db import SightlineError
 from db.counters import UNITS
@@ -36,6 +37,8 @@ from importers.map_writing import flow
 SHOWN_EVENTS = 60
 """Events of the log around the moment that is looked at."""
 MOST_OFFERS = 400
+FEW_OPTIONS = 8
+"""Options of a choice of which is told what each would bring."""
 SPEEDS = (("slow", 3000), ("even", 1500), ("quick", 600))
 """Milliseconds a step of a game that plays by itself."""
 
@@ -245,9 +248,23 @@ class Shown:
             options = prompt.get("options") or (
                 [prompt["default"]] if "default" in prompt and not prompt.get("form") else []
             )
-            told["options"] = [{"value": to_json(one, indent=None), "words": _short(one)} for one in options]
+            told["options"] = [
+                {
+                    "value": to_json(one, indent=None),
+                    "words": _short(one),
+                    "brings": after_choice(self.connection, self.table, one)
+                    if self._tells(prompt, options)
+                    else "",
+                }
+                for one in options
+            ]
             told["default"] = to_json(prompt["default"], indent=None) if "default" in prompt else ""
         return told
+
+    @staticmethod
+    def _tells(prompt: Tree, options: Sequence[Any]) -> bool:
+        """Whether it is told what each option would bring: where one of a few is chosen."""
+        return "choice" in prompt and not prompt.get("many") and len(options) <= FEW_OPTIONS
 
 
 def _counter(ruleset: str, seen: Tree, whole: Any) -> Any:
@@ -355,7 +372,7 @@ def page_of(
         "address": url_for("games.event", name=table.name, number=shown.at, _external=True),
         "picture": url_for("games.moment_picture", name=table.name, number=shown.at, _external=True),
     }
-    return render_template("games/part.html" if request.args.get("part") else "games/game.html", **context)
+    return render_template("games/part.html" if request.values.get("part") else "games/game.html", **context)
 
 
 def _log(connection: Connection, shown: Shown) -> list[Tree]:
@@ -373,8 +390,20 @@ def _log(connection: Connection, shown: Shown) -> list[Tree]:
             "sentence": sentence(table.ruleset, event),
             "rules": _rules(event),
             "address": shown.address(at=event["number"]),
+            "notes": _notes(shown, event),
+            "marked": any(said["text"].strip() == BOOKMARK for said in event.get("annotations", ())),
         }
         for event in seen
+    ]
+
+
+def _notes(shown: Shown, event: Tree) -> list[Tree]:
+    """What was said of an event, to be shown."""
+    table = shown.table
+    return [
+        {**said, "html": note_markup(said["text"], table.ruleset, table.name, table.events)}
+        for said in event.get("annotations", ())
+        if said["text"].strip() != BOOKMARK
     ]
 
 
@@ -473,6 +502,7 @@ def report_of(connection: Connection, shown: Shown) -> dict[str, Any]:
                     **event,
                     "sentence": sentence(table.ruleset, event),
                     "rules": _rules(event),
+                    "notes": _notes(shown, event),
                     "map": dataclasses.replace(shown, at=event["number"]).drawing() if event["number"] in chosen else None,
                 }
                 for event in told[turn.first - 1 : turn.last]

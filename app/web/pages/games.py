@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.drawing import miniature
 from app.drawing.miniature import units_in
 from app.play import undo as taking_back
-from app.play.branches import fork
+from app.play.branches import case_text, fork, keep_position
 from app.play.games import abandon, act
 from app.play.log import Deed, Entry, note
 from app.play.openings import begin
@@ -116,7 +116,8 @@ def new_game() -> AnyResponse | tuple[str, int]:
                     name=said.get("name") or None,
                     title=said.get("title", ""),
                     dice=said.get("dice", "server"),
-                    options=_options(said.get("options", "")),
+                    options=_written(said.get("options", ""), "options"),
+                    policy=_written(said.get("policy", ""), "readings"),
                     seats={
                         key.removeprefix("seat-"): who
                         for key, who in said.items()
@@ -128,13 +129,15 @@ def new_game() -> AnyResponse | tuple[str, int]:
     return redirect(url_for(".game", name=table.name), 303)
 
 
-def _options(text: str) -> dict[str, Any]:
-    """Options as they are typed: `mode: solitaire`."""
+def _written(text: str, what: str) -> dict[str, Any]:
+    """Words as they are typed: `mode: solitaire`, `fpb-9: b`."""
     if not text.strip():
         return {}
-    told = read_document(text if ":" in text else "{}", "options").plain()
-    if not isinstance(told, dict):
-        raise GameError("Options are written as a case file has them.", "Such as: mode: solitaire")
+    told = read_document("{" + text.strip().strip("{}") + "}", what).plain()
+    if not isinstance(told, dict) or None in told.values():
+        raise GameError(
+            f"{text!r} does not say any {what}.", "Write them as NAME: VALUE, with commas between."
+        )
     return told
 
 
@@ -218,7 +221,9 @@ def _deed(connection: Connection, table: Table, seat: str) -> Deed:
 
 
 def _carried(seat: str) -> dict[str, Any]:
-    return {} if seat == REFEREE else {"as": seat}
+    """What goes on with whoever is sent on: the seat, and whether a script asks for the part of a page."""
+    told: dict[str, Any] = {} if seat == REFEREE else {"as": seat}
+    return told | ({"part": 1} if "part" in request.form else {})
 
 
 @pages.post("/<name>/orders")
@@ -286,6 +291,28 @@ def annotate(name: str) -> AnyResponse | tuple[str, int]:
         ),
         at=True,
     )
+
+
+@pages.post("/<name>/keep")
+def keep(name: str) -> AnyResponse | tuple[str, int]:
+    """Keep a moment as a saved position, to be asked, shared and changed as any other."""
+    require_same_origin()
+    said = request.form
+    try:
+        with engine().begin() as connection:
+            kept = keep_position(connection, name, said.get("at", 0, type=int), said.get("to", ""))
+    except SightlineError as wrong:
+        return _wrong(name, wrong)
+    edit: dict[str, Any] = {"edit": 1} if said.get("edit") else {}
+    return redirect(url_for("maps.position_board", name=kept, **edit), 303)
+
+
+@pages.get("/<name>/<int:number>/case")
+def case(name: str, number: int) -> Response:
+    """A moment as a case file, to be asked at the desk."""
+    with engine().connect() as connection:
+        text = case_text(connection, open_game(connection, name), number)
+    return Response(text, content_type="text/plain; charset=utf-8")
 
 
 @pages.post("/<name>/fork")

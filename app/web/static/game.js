@@ -10,16 +10,23 @@ let playing = null;
 const here = (address) => new URL(address, location.href);
 const isOurs = (address) => here(address).pathname === location.pathname;
 
+async function fetched(address, how = {}) {
+  try {
+    return await fetch(address, { headers: { Accept: "text/html" }, ...how });
+  } catch {
+    said.textContent = "The server does not answer.";
+    return null;
+  }
+}
+
 async function go(address, push = true) {
   const wanted = here(address);
   wanted.searchParams.set("part", "1");
-  let answer;
-  try {
-    answer = await fetch(wanted, { headers: { Accept: "text/html" } });
-  } catch {
-    said.textContent = "The server does not answer.";
-    return;
-  }
+  const answer = await fetched(wanted);
+  if (answer) await show(answer, address, push);
+}
+
+async function show(answer, address, push) {
   const scrolled = table.querySelector(".log")?.scrollTop ?? 0;
   table.innerHTML = await answer.text();
   const log = table.querySelector(".log");
@@ -121,8 +128,25 @@ table.addEventListener("click", (event) => {
   return void go(link.href);
 });
 
+// What a form does is done in place, too; where it leads to another page, that is opened.
+async function send(form, submitter) {
+  const said = new FormData(form, submitter);
+  said.set("part", "1");
+  const answer = await fetched(form.action, { method: "post", body: new URLSearchParams(said) });
+  if (!answer) return;
+  const led = new URL(answer.url);
+  led.searchParams.delete("part");
+  if (answer.redirected && led.pathname !== location.pathname) location.assign(led);
+  else await show(answer, answer.redirected ? led.href : location.href, answer.redirected);
+}
+
 table.addEventListener("submit", (event) => {
   const form = event.target;
+  if (form.method === "post") {
+    event.preventDefault();
+    void send(form, event.submitter);
+    return;
+  }
   if (form.method !== "get" || !isOurs(form.action)) return;
   event.preventDefault();
   const address = here(form.action);
@@ -146,7 +170,7 @@ document.addEventListener("keydown", (event) => {
 addEventListener("popstate", () => void go(location.href, false));
 
 // What others do: the page of the last moment is fetched anew, an earlier one says that there is more.
-const stream = new EventSource(`${table.dataset.stream}?after=${board().dataset.events}`);
+const stream = new EventSource(`${table.dataset.stream}&after=${board().dataset.events}`);
 function news() {
   const now = board().dataset.at === board().dataset.events;
   if (now && !table.querySelector("input:focus, textarea:focus")) void go(location.href, false);
