@@ -31,9 +31,13 @@ def url(databases: Databases) -> URL:
     engine = make_engine(made)
     with engine.begin() as connection:
         add_demo(connection, lambda told: None)
-        begin(connection, "position:tanaro-assault", name="tanaro", seed="for the table")
-        for _ in range(2):
-            act(connection, "tanaro", Deed("end_phase", {}, "referee"))
+        for name, phase in (("tanaro", "combat"), ("marches", "mobile_movement"), ("odds", "combat")):
+            begin(connection, "position:tanaro-assault", name=name, seed=name)
+            effects = [
+                {"unit": "1/161", "at": "0914"},
+                {"conditions": {"turn": 2, "phase": phase, "active": "us"}},
+            ]
+            act(connection, name, Deed("set", {"effects": effects}, "referee", note="to the second turn"))
     engine.dispose()
     return made
 
@@ -59,9 +63,11 @@ def page(players: BrowserContext) -> Iterator[Page]:
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on(
         "console",
-        # a refusal is a page of its own, and no error of ours
+        # a refusal is a page of its own, and where too many follow games the page asks again: no errors of ours
         lambda said: (
-            wrong.append(said.text) if said.type == "error" and "status of 4" not in said.text else None
+            wrong.append(said.text)
+            if said.type == "error" and not re.search("status of (4|503)", said.text)
+            else None
         ),
     )
     yield page
@@ -106,6 +112,7 @@ def test_a_whole_game_is_played_by_clicks(page: Page) -> None:
         pick = wanted[0] if wanted and (given < PER_PHASE or not ends) else ends[0]
         given += 1
         offers.nth(pick).click()
+        page.locator(".coming").wait_for()
         done(page, page.get_by_role("button", name="Do it"))
     expect(page.locator(".game-now")).to_contain_text("over")
     assert number(page) > 20
@@ -127,15 +134,10 @@ def answer(page: Page) -> None:
 
 
 def test_a_counter_is_clicked_and_then_its_goal(page: Page) -> None:
-    page.goto("/games/tanaro")
+    page.goto("/games/marches")
     before = number(page)
-    field = page.locator('.field[data-units*="1/161"]')
-    units = field.get_attribute("data-units") or "[]"
-    for _ in range(units.count(",") + 1):
-        field.click()
-        page.locator(".offers").wait_for()
-        if "1/161" in page.locator(".offers h3").inner_text():
-            break
+    page.locator('.field[data-units*="754 Tank"]').click()
+    expect(page.locator(".offers h3")).to_contain_text("754 Tank")
     goal = page.locator(".offers a[data-hexes]").first
     label = (goal.get_attribute("data-hexes") or "").split()[-1]
     page.locator(f'.field.offered[data-hex="{label}"]').click()
@@ -147,14 +149,7 @@ def test_a_counter_is_clicked_and_then_its_goal(page: Page) -> None:
     expect(page.locator(".ghost")).to_have_count(1)
 
 
-def test_before_anything_is_done_its_odds_are_shown(page: Page, url: URL) -> None:
-    engine = make_engine(url)
-    with engine.begin() as connection:
-        begin(connection, "position:tanaro-assault", name="odds", seed="odds")
-        said = {"unit": "1/161", "at": "0914"}
-        when = {"conditions": {"turn": 2, "phase": "combat", "active": "us"}}
-        act(connection, "odds", Deed("set", {"effects": [said, when]}, "referee", note="to the fight"))
-    engine.dispose()
+def test_before_anything_is_done_its_odds_are_shown(page: Page) -> None:
     page.goto("/games/odds")
     page.locator("#order").fill('attack {by: [1/161], at: "1014", support: {attacker: [], defender: []}}')
     page.locator("#order").press("Enter")
@@ -172,7 +167,7 @@ def test_a_pasted_turn_is_adjudicated(page: Page) -> None:
     orders = 'japan move {unit: 1/161, path: ["0101"]}\nfly {to: moon}\nend_phase\n'
     page.locator("#orders").fill(orders)
     page.get_by_role("button", name="Look at them").click()
-    told = page.locator(".prospects li")
+    told = page.locator(".prospects > li")
     expect(told).to_have_count(3)
     expect(told.nth(0)).to_contain_text("not allowed")
     expect(told.nth(1)).to_contain_text("no order")
@@ -217,14 +212,14 @@ def test_a_game_is_walked_taken_back_and_branched_off(page: Page) -> None:
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".game")).to_have_attribute("data-events", str(before + 1))
     expect(page.locator(".log s").first).to_be_visible()
-    page.goto("/games/tanaro?at=3")
+    page.goto("/games/tanaro?at=2")
     page.get_by_label("branch off as").fill("tanaro-other")
     page.get_by_role("button", name="Branch off").click()
     expect(page).to_have_url(re.compile("/games/tanaro-other$"))
 
 
 def test_notes_are_shown_and_never_obeyed(page: Page) -> None:
-    page.goto("/games/tanaro?at=3")
+    page.goto("/games/tanaro?at=2")
     page.get_by_label("note").fill("**look** at [[1]] <img src=x onerror=alert(1)>")
     page.get_by_role("button", name="Write").click()
     noted = page.locator(".annotation").first
@@ -292,6 +287,7 @@ def test_without_a_script_it_is_read_and_played_by_forms(browser: Browser, table
     expect(page.locator("svg.board")).to_be_visible()
     do_it(page, "end_phase")
     assert number(page) == before + 1
-    page.goto("/games/tanaro?at=2")
-    expect(page.locator(".event-told")).to_contain_text("4.1")
+    page.goto(f"/games/tanaro?at={before + 1}")
+    expect(page.locator(".event-told")).to_contain_text("begins")
+    expect(page.locator(".event-told .rule-number").first).to_be_visible()
     context.close()

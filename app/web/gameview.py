@@ -342,6 +342,7 @@ def page_of(
     context = {
         "shown": shown,
         "table": table,
+        "told": table.as_dict(),
         "wrong": wrong,
         "now": "over" if table.over else moment_in_words(table.moment.as_dict()),
         "seats": seats_of(table.ruleset),

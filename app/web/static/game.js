@@ -6,6 +6,8 @@ const table = document.getElementById("game");
 const said = document.getElementById("said");
 const board = () => table.querySelector(".game");
 let playing = null;
+let asked = 0; // the last request; what an older one brings is not shown any more
+let sending = false;
 
 const here = (address) => new URL(address, location.href);
 const isOurs = (address) => here(address).pathname === location.pathname;
@@ -22,8 +24,10 @@ async function fetched(address, how = {}) {
 async function go(address, push = true) {
   const wanted = here(address);
   wanted.searchParams.set("part", "1");
+  asked += 1;
+  const mine = asked;
   const answer = await fetched(wanted);
-  if (answer) await show(answer, address, push);
+  if (answer && mine === asked) await show(answer, address, push);
 }
 
 async function show(answer, address, push) {
@@ -132,7 +136,10 @@ table.addEventListener("click", (event) => {
 async function send(form, submitter) {
   const said = new FormData(form, submitter);
   said.set("part", "1");
+  asked += 1;
+  sending = true;
   const answer = await fetched(form.action, { method: "post", body: new URLSearchParams(said) });
+  sending = false;
   if (!answer) return;
   const led = new URL(answer.url);
   led.searchParams.delete("part");
@@ -170,20 +177,33 @@ document.addEventListener("keydown", (event) => {
 addEventListener("popstate", () => void go(location.href, false));
 
 // What others do: the page of the last moment is fetched anew, an earlier one says that there is more.
-const stream = new EventSource(`${table.dataset.stream}&after=${board().dataset.events}`);
+let stream = null;
+const RETRY = 5000;
 function news() {
+  if (sending) return; // our own
   const now = board().dataset.at === board().dataset.events;
   if (now && !table.querySelector("input:focus, textarea:focus")) void go(location.href, false);
   else said.textContent = "The game has gone on.";
 }
-stream.addEventListener("event", (told) => {
-  if (Number(told.lastEventId) > Number(board().dataset.events)) news();
-});
-stream.addEventListener("waits", news);
-stream.addEventListener("gone", () => {
-  said.textContent = "The game was deleted.";
-  stream.close();
-});
+function follow() {
+  stream = new EventSource(`${table.dataset.stream}&after=${board().dataset.events}`);
+  stream.addEventListener("event", (told) => {
+    if (Number(told.lastEventId) > Number(board().dataset.events)) news();
+  });
+  stream.addEventListener("waits", (told) => {
+    if (!table.querySelector(".prompt") || JSON.parse(told.data).action === undefined) news();
+  });
+  stream.addEventListener("gone", () => {
+    said.textContent = "The game was deleted.";
+    stream.close();
+  });
+  // a browser asks again by itself, but not where too many follow games at once
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) setTimeout(follow, RETRY);
+  });
+}
 addEventListener("pagehide", () => stream.close());
+addEventListener("pageshow", (event) => event.persisted && follow());
 
+follow();
 ready();
