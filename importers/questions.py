@@ -195,7 +195,7 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
         return f"{UNIT}{word}" if either and _label(word, roster) is not None else word
     if label is not None:
         return f"{HEX}{label}" if either and roster.is_unit(label) else label
-    if "map_feature" in names.what and word in roster.board.features:
+    if "map_feature" in names.what and _is_feature(word, roster):
         return word
     if "side" in names.what and word in read_ruleset(roster.ruleset).facts.sides:
         return word
@@ -204,6 +204,14 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
         return None
     _missing_name(node, word, names, roster, problems)
     return None
+
+
+def _is_feature(word: str, roster: Roster) -> bool:
+    """Whether a word names a marked place, or one of the hexes of a position group by its ID (ddp 2.1)."""
+    places = roster.board.features
+    return word in places or any(
+        word in (place.attributes.get("ids") or {}).values() for place in places.values()
+    )
 
 
 def _label(word: str, roster: Roster) -> str | None:

@@ -27,7 +27,7 @@ OFF_THE_MAP = {"at": None, "status": "eliminated"}
 """What `eliminated: true` means for a counter."""
 HOLDERS = ("side", "hex", "division", "company", "island", "objective")
 """Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
-SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
+SUBJECTS = ("unit", "marker", "conditions", "track", "cup", *HOLDERS)
 """What an effect begins with."""
 
 
@@ -57,6 +57,9 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             ]
         case "track":
             return [{"track": effect["track"].split("."), "set": said["value"]}]
+        case "cup":
+            # a chit in or out: whoever moves it writes the cup's track, of which the order is nobody's to see
+            return []
         case "hex" if ruleset == "css" and (changes := _hex_status(effect)):
             return changes
         case "side":
@@ -149,6 +152,84 @@ def after(effects: Iterable[Effect]) -> Tree:
             said = {key: value for key, value in effect.items() if key != subject}
             told.setdefault(effect[subject], {}).update(said)
     return told
+
+
+# Effects that are told net: of all that happens to a place and key the end, and nothing that stays as it was.
+
+NETTED = ("css",)
+"""The games that tell their effects so."""
+Key = tuple[str, ...]
+
+
+def net(effects: Iterable[Effect], changes: Iterable[Change]) -> list[Effect]:
+    """One effect for each unit, hex, side or other holder, one for each marker; what was there is in the changes."""
+    before = _before(changes)
+    told: dict[Key, Effect] = {}
+    for effect in effects:
+        subject = _subject(effect)
+        if subject == "marker":
+            _net_marker(told, effect)
+            continue
+        inside = bool(effect.get("in_cave")) and subject == "hex"
+        key = (subject, canonical(effect[subject]), str(inside))
+        known = told.setdefault(key, {subject: effect[subject], **({"in_cave": True} if inside else {})})
+        known |= effect
+    ended = ((key, _changed(key, effect, before)) for key, effect in told.items())
+    return [effect for _, effect in ended if effect]
+
+
+def _net_marker(told: dict[Key, Effect], effect: Effect) -> None:
+    """A marker that was placed and taken off again, or the other way about, has not been there."""
+    said = {key: value for key, value in effect.items() if key != "removed"}
+    here, gone = ("marker", canonical(said)), ("marker", canonical(said), "removed")
+    mine, other = (gone, here) if effect.get("removed") else (here, gone)
+    if told.pop(other, None) is None:
+        told[mine] = effect
+
+
+def _changed(key: Key, effect: Effect, before: dict[Key, Any]) -> Effect | None:
+    """An effect without what it leaves as it was; None where that is all."""
+    if key[0] in ("marker", "conditions", "track"):
+        return effect
+    if effect.get("eliminated") or effect.get("removed"):
+        return {name: effect[name] for name in (key[0], "eliminated", "removed") if name in effect}
+    fixed = {key[0], "in_cave"} if key[0] == "hex" else {key[0]}
+    left = {
+        name: value
+        for name, value in effect.items()
+        if name in fixed or not _as_before(value, before.get((*key, name), _UNTOUCHED))
+    }
+    return left if left.keys() - fixed else None
+
+
+_UNTOUCHED = object()
+
+
+def _as_before(value: Any, was: Any) -> bool:
+    if was is _UNTOUCHED:
+        return False
+    return (not value and not was) or canonical(value) == canonical(was)
+
+
+def _before(changes: Iterable[Change]) -> dict[Key, Any]:
+    """What was there before the first change, by subject and key."""
+    found: dict[Key, Any] = {}
+    for change in changes:
+        if "unit" in change:
+            for name, was in (change.get("was") or {}).items():
+                found.setdefault(("unit", canonical(change["unit"]), "False", name), was)
+        elif "marker" in change and change["marker"]["kind"] in STATUS and "at" in change["marker"]:
+            marker = change["marker"]
+            key = ("hex", canonical(marker["at"]), str(bool(marker.get("in_cave"))), marker["kind"])
+            found.setdefault(key, marker.get("value", True) if change["by"] < 0 else None)
+        elif "track" in change:
+            *holder, name = change["track"]
+            if len(holder) == 1:
+                found.setdefault(("side", canonical(holder[0]), "False", name), change.get("was"))
+            elif len(holder) == 2:
+                kind = {"hexes": "hex", "companies": "company"}.get(holder[0], holder[0][:-1])
+                found.setdefault((kind, canonical(holder[1]), "False", name), change.get("was"))
+    return found
 
 
 # A position as a tree: what `games.tree` gives, what a snapshot holds, what changes are folded over.

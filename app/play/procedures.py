@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
+from app.play.effects import NETTED, Effect, after, changes_of, net
 from app.play.effects import Change as Changed
-from app.play.effects import Effect, after, changes_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
 from db.database import fetched, psycopg_connection
 from db.values import canonical, exact
@@ -164,6 +164,8 @@ class Choose:
     """Whether the one option that there is needs no answer."""
     also: tuple[str, ...] = ()
     """Other names under which the answer may stand."""
+    unsaid: Any = None
+    """What it is taken to be where somebody only asks and says nothing of it, such as that an offer is not taken up."""
 
     def mistake(self, value: Any) -> str | None:
         if self.check is not None and (wrong := self.check(value)) is not None:
@@ -337,6 +339,14 @@ class Given:
         return None
 
 
+class Asking(Given):
+    """The answers of somebody who only asks: an offer of which nothing is said is not taken up."""
+
+    def choice(self, want: Choose) -> Any:
+        value = super().choice(want)
+        return want.unsaid if value is None else value
+
+
 class Inner:
     """Answers that belong to a part of a procedure; where they end, whoever answers outside is asked."""
 
@@ -424,6 +434,8 @@ class Runner:
             outcome.pending = stop.want
         else:
             self._write()
+        if self._asked.ruleset in NETTED:
+            outcome.effects = net(outcome.effects, outcome.changes)
         return outcome
 
     def _drive(self, procedure: Procedure, answer: dict[str, Any]) -> None:
@@ -579,7 +591,7 @@ ANSWERS = ("rolls", "draws", "cards", "choices")
 
 
 def given(of: Action) -> Given:
-    return Given(of.rolls, of.draws, of.cards, of.choices)
+    return Asking(of.rolls, of.draws, of.cards, of.choices)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -700,7 +712,8 @@ class _Chances:
 
     def supply(self) -> Given:
         of = self.of
-        return Given([*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards], of.choices)
+        rolls, draws, cards = [*of.rolls, *self.rolls], [*of.draws, *self.draws], [*of.cards, *self.cards]
+        return Asking(rolls, draws, cards, of.choices)
 
     def then(self, want: Roll | Draw, fall: Any) -> _Chances:
         name = "rolls" if isinstance(want, Roll) else f"{want.kind}s"

@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql, positions/command.sql, ddp/field_of_fire.sql, ddp/overnight.sql
+-- needs: lattice/cells.sql, positions/command.sql, ddp/field_of_fire.sql, ddp/overnight.sql, ddp/spots.sql
 -- Command in ddp (D-Day at Peleliu): 6.4, 7.1, 7.6, 8.25, 10.21, 10.3, 14.0, 14.2, 14.3, 14.41, 16.0, 18.32.
 --
 -- The position is read as it stands when the US Action Phase begins; an HQ that has moved
@@ -68,13 +68,33 @@ create type ddp.commander as (
   too_early boolean,
   disputed boolean,
   under_fire boolean,
-  overnight boolean
+  overnight boolean,
+  moved boolean
 );
 
 comment on type ddp.commander is
 'An HQ or command post as a unit sees it: how far it is and how far it commands, and what hinders it.';
 comment on column ddp.commander.path is 'Hexes counted, round Japanese units if need be (14.31); null is out of reach';
 comment on column ddp.commander.disputed is 'Whether the turn is the one that ddp-1 disputes';
+comment on column ddp.commander.moved is 'Whether it has moved in this Action Phase (7.34)';
+
+create or replace function ddp._at_start(unit positions.counter)
+returns positions.counter
+language plpgsql stable parallel safe
+as $$
+begin
+  if unit.attributes ? 'started' then
+    select hex.q, hex.r, hex.label
+    into unit.q, unit.r, unit.label
+    from public.hex
+    where hex.map_id = unit.map_id and hex.label = unit.attributes ->> 'started';
+  end if;
+  return unit;
+end
+$$;
+
+comment on function ddp._at_start(positions.counter) is
+'A unit as this Action Phase found it: in the hex where it stood then (7.1).';
 
 create or replace function ddp._commanders(state positions.state, unit positions.counter)
 returns setof ddp.commander
@@ -85,13 +105,13 @@ as $$
     head.kind,
     head.q,
     head.r,
-    hex.label,
+    head.label,
     far.away,
     far.reach,
     case
       when far.is_post
         -- 14.2: no command range is less than one
-        then ddp._command_path(head.position_id, head.q, head.r, unit.q, unit.r, coalesce(far.reach, 1))
+        then ddp._command_path(state.position_id, head.q, head.r, unit.q, unit.r, coalesce(far.reach, 1))
       when far.away <= far.reach then far.away
     end,
     coalesce((head.attributes ->> 'disrupted')::boolean, false),
@@ -100,12 +120,13 @@ as $$
     far.is_post and coalesce(now.turn = 7, false),
     far.is_post and exists (
       select
-      from ddp._field_of_fire(head.position_id, head.q, head.r) as fire
+      from ddp._field_of_fire(state.position_id, head.q, head.r) as fire
       where not fire.disrupted
     ),
-    now.overnight
-  from public.unit as head
-  inner join public.hex on hex.map_id = head.map_id and hex.q = head.q and hex.r = head.r
+    now.overnight,
+    ddp._flag(head.attributes, 'moved')
+  from ddp._us_units(state) as present
+  cross join lateral ddp._at_start(present) as head
   cross join (
     select
       (state.conditions ->> 'turn')::integer as turn,
@@ -118,13 +139,11 @@ as $$
       case
         -- 16.0
         when now.overnight or head.kind = 'infantry_hq' then 0
-        when head.kind = 'regimental_hq' then 1
+        when head.kind = 'regimental_hq' or ddp._flag(head.attributes, 'under_fire') then 1
         else (head.attributes ->> 'command_range')::integer
       end as reach
   ) as far
-  where head.position_id = state.position_id
-    and head.side = 'us'
-    and unit.side = 'us'
+  where unit.side = 'us'
     and unit.q is not null
     and head.kind in ('regimental_hq', 'infantry_hq', 'command_post')
 $$;
@@ -132,10 +151,12 @@ $$;
 comment on function ddp._commanders(positions.state, positions.counter) is
 'The HQs and command posts that might command a US unit.';
 
-create or replace function ddp._commands(head ddp.commander, kind text)
+create or replace function ddp._commands(head ddp.commander, kind text, readings jsonb)
 returns text
 language sql immutable parallel safe
 return case
+  -- ddp-24 b: who was in range when the phase began stays in command
+  when head.moved and coalesce(readings ->> 'ddp-24' <> 'b', true) then 'does not command'
   when head.too_early or head.under_fire then 'does not command'
   when head.kind = 'infantry_hq' then
     case
@@ -150,7 +171,7 @@ return case
   else 'does not command'
 end;
 
-comment on function ddp._commands(ddp.commander, text) is
+comment on function ddp._commands(ddp.commander, text, jsonb) is
 'Whether an HQ or command post commands a unit of some kind: commands, does not command or unknown.';
 
 create or replace function ddp._turn_steps(heads ddp.commander[])
@@ -208,7 +229,29 @@ $$;
 comment on function ddp._fire_steps(bigint, ddp.commander[]) is
 'Command posts in a Japanese field of fire, which silences them unless whoever fires is disrupted (6.4, 14.32).';
 
-create or replace function ddp._command_range_steps(unit positions.counter, heads ddp.commander[])
+create or replace function ddp._moved_steps(heads ddp.commander[], readings jsonb)
+returns setof rulings.command_step
+language sql immutable rows 1
+as $$
+  select
+    '7.34',
+    null,
+    head.label,
+    case when readings ->> 'ddp-24' = 'b' then 'passes' else 'does not command' end,
+    format('%s has moved in this Action Phase', head.code),
+    'ddp-24',
+    head.code
+  from unnest(heads) as head
+  where head.moved
+  order by head.away, head.code
+$$;
+
+comment on function ddp._moved_steps(ddp.commander[], jsonb) is
+'HQs that have moved, and give nothing more in this Action Phase (7.34, ddp-24).';
+
+create or replace function ddp._command_range_steps(
+  unit positions.counter, heads ddp.commander[], readings jsonb
+)
 returns setof rulings.command_step
 language sql immutable rows 4
 as $$
@@ -250,13 +293,14 @@ as $$
     null,
     head.code
   from unnest(heads) as head
-  cross join lateral (select ddp._commands(head, unit.kind) as effect) as judged
+  cross join lateral (select ddp._commands(head, unit.kind, readings) as effect) as judged
   where not head.too_early
     and not head.under_fire
+    and not (head.moved and coalesce(readings ->> 'ddp-24' <> 'b', true))
   order by head.away, head.code
 $$;
 
-comment on function ddp._command_range_steps(positions.counter, ddp.commander[]) is
+comment on function ddp._command_range_steps(positions.counter, ddp.commander[], jsonb) is
 'Whom each HQ and command post commands at its range (10.21, 10.3, 14.3, 14.31).';
 
 create or replace function ddp._command_gifts(
@@ -342,7 +386,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   state positions.state;
-  asked positions.counter := positions._asked_counter(command.position_id, command.unit);
+  asked positions.counter := ddp._at_start(positions._asked_counter(command.position_id, command.unit));
   always boolean;
   heads ddp.commander[];
   steps rulings.command_step[];
@@ -357,7 +401,9 @@ begin
       union all
       select step from ddp._fire_steps(state.position_id, heads) as step
       union all
-      select step from ddp._command_range_steps(asked, heads) as step
+      select step from ddp._moved_steps(heads, state.readings) as step
+      union all
+      select step from ddp._command_range_steps(asked, heads, state.readings) as step
     );
   end if;
   return query

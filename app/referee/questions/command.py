@@ -63,7 +63,7 @@ KIND = QuestionKind(
         "gives": "what being in command brings it: second action, orders, free action, radio, …",
     },
     verdict=_verdict,
-    points=("css-65", "ccp-29", "ddp-1", "ddp-11"),
+    points=("css-65", "ccp-29", "ddp-1", "ddp-11", "ddp-24"),
     example="command: {unit: C/1/9}",
     names_units=("by",),
 )

@@ -186,7 +186,10 @@ class DdpConditions(Form):
     """The turn, which decides what is in force, the phase, and the scenario."""
 
     turn: Whole | None = None
-    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] = "invasion"
+    scenario: Literal[
+        "invasion", "15_september", "peleliu_assault", "bloody_nose_ridge", "house_white_beach",
+    ] = "invasion"  # fmt: skip
+    """`house_white_beach`: a scenario of the house, played by the rules of the first day."""
     phase: (
         Literal[
             "amphibious_operations", "first_event", "japanese_fire", "second_event", "hq", "us_action",
@@ -203,5 +206,7 @@ class DdpConditions(Form):
     """Hexes attacked in this Action Phase (8.31)."""
     barraged: tuple[Label, ...] = ()
     """Hexes barraged in this Action Phase (8.43)."""
+    drawn: Whole | None = None
+    """Cards drawn in this event or fire phase of a game (4.0)."""
     actions: Annotated[int, Field(ge=0, le=2, strict=True)] = 0
     """Of the two actions of the turn, those that are spent (7.0)."""

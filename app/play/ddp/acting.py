@@ -1,0 +1,65 @@
+"""US actions (7.0): what each costs, what it leaves behind, and the moment to which it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from app.play.procedures import Ask, Change, Refused, Tell, Want
+
+Doing = Generator[Want, Any, Any]
+"""A part of a procedure that gives something back."""
+ACTING = "select * from ddp.acting(:position, :units, :preserves, :conditions, :policy)"
+UNDER_FIRE = "select * from ddp.acted_under_fire(:position, :units, :passed, :conditions, :policy)"
+SCENE = """
+select
+  cast(:conditions as jsonb) as conditions,
+  coalesce(position.tracks, '{}') as tracks
+from position
+where position.id = :position
+"""
+COUNTER = "select * from positions.counter(:position, :unit)"
+
+
+def scene() -> Doing:
+    """The conditions and tracks as they are now."""
+    [row] = yield Ask(SCENE, proves=False)
+    return row
+
+
+def counter(code: str) -> Doing:
+    """A unit as it is now."""
+    [unit] = yield Ask(COUNTER, proves=False, unit=code)
+    return unit
+
+
+def is_ridge(conditions: dict[str, Any]) -> bool:
+    """Whether Bloody Nose Ridge is played (18.0)."""
+    return conditions.get("scenario") == "bloody_nose_ridge"
+
+
+def declare(units: Sequence[str], *, preserves: bool = False, **told: Any) -> Doing:
+    """7.0, 7.2: whether these units may act together; gives what that costs."""
+    rows = yield Ask(ACTING, units=list(units), preserves=preserves)
+    facts = rows[-1].facts
+    if not facts["may"]:
+        bar = next((row for row in rows if row.effect == "forbids"), rows[-1])
+        raise Refused(bar.rule, rows[-1].note, bar.at, actions=facts["actions"], free=facts["free"], **told)
+    yield Tell(actions=facts["actions"], free=facts["free"])
+    return facts
+
+
+def finish(units: Sequence[str], cost: int, passed: Sequence[str] = ()) -> Doing:
+    """The action is spent; on Bloody Nose Ridge who acted under fire is marked (18.34)."""
+    now = yield from scene()
+    for code in units:
+        unit = yield from counter(code)
+        if unit is not None and unit.q is not None:
+            yield Change({"unit": code, "acted": True}, kept=True)
+    if cost:
+        spent = now.conditions.get("actions", 0)
+        yield Change({"conditions": {"actions": min(spent + cost, 2)}}, kept=True)
+    rows = yield Ask(UNDER_FIRE, units=list(units), passed=list(passed))
+    for row in rows:
+        if row.effect == "action under fire":
+            yield Change({"unit": row.by, "action_under_fire": True})

@@ -1,0 +1,1 @@
+"""Questions that only D-Day at Peleliu asks of a still position."""
