@@ -158,6 +158,8 @@ class DdpJapanTracks(Form):
     reserve: Annotated[Whole | tuple[Name | DdpReserve, ...], Hidden("all")] | None = None
     depth: Annotated[Whole | tuple[DdpDepth, ...], Hidden("all")] | None = None
     eliminated_elite: Whole | tuple[Name | DdpReserve, ...] | None = None
+    eliminated: Whole | None = None
+    """Other units in the eliminated box, where they are put there (ddp-7)."""
     counterattack: bool | None = None
     """Whether the counterattack has happened (13.48)."""
     counterattack_markers: Annotated[Whole | tuple[DdpCounterattack, ...], Hidden("all")] | None = None
