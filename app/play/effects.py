@@ -27,7 +27,7 @@ OFF_THE_MAP = {"at": None, "status": "eliminated"}
 """What `eliminated: true` means for a counter."""
 HOLDERS = ("side", "hex", "division", "company", "island", "objective")
 """Whose tracks an effect may change: `{side: us, vp: 3}`. A side's own stand at the top, all others by what they are."""
-SUBJECTS = ("unit", "marker", "conditions", "track", *HOLDERS)
+SUBJECTS = ("unit", "marker", "conditions", "track", "cup", *HOLDERS)
 """What an effect begins with."""
 
 
@@ -57,6 +57,9 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
             ]
         case "track":
             return [{"track": effect["track"].split("."), "set": said["value"]}]
+        case "cup":
+            # a chit in or out: whoever moves it writes the cup's track, of which the order is nobody's to see
+            return []
         case "hex" if ruleset == "css" and (changes := _hex_status(effect)):
             return changes
         case "side":

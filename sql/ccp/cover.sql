@@ -1,5 +1,5 @@
 -- needs: ccp/stats.sql
--- The Cover of a ccp hex, of its terrain and of its fortification: T81.3, F100 to F107.
+-- The Cover of a ccp hex, of its terrain and of its fortification, against what is fired at it: T81.3, F100 to F107.
 
 drop type if exists ccp.cover cascade;
 create type ccp.cover as (
@@ -10,7 +10,7 @@ create type ccp.cover as (
 );
 
 comment on type ccp.cover is
-'A Cover that a hex offers against ordinary fire, by what, and whether only those inside have it (T81.3.1).';
+'A Cover that a hex offers, by what, and whether only those inside have it (T81.3.1).';
 
 create or replace function ccp._fortifications()
 returns table (kind text, rule text, cover integer, cover_overhead integer)
@@ -30,7 +30,9 @@ comment on function ccp._fortifications() is
 'The seven fortifications (F100.1) and the Cover each gives its hex: usually, and against aircraft, mortars and
 artillery; a cave gives its own to those inside alone.';
 
-create or replace function ccp._covers(state positions.state, q integer, r integer)
+create or replace function ccp._covers(
+  state positions.state, q integer, r integer, against text default 'fire', downslope boolean default true
+)
 returns setof ccp.cover
 language sql stable rows 3
 as $$
@@ -61,17 +63,20 @@ as $$
   select
     fort.kind,
     fort.rule,
-    fort.cover,
+    case when _covers.against in ('mortar', 'artillery', 'aircraft') then fort.cover_overhead else fort.cover end,
     fort.kind = 'cave'
   from public.marker
   inner join ccp._fortifications() as fort on fort.kind = marker.kind and fort.cover is not null
   where marker.position_id = state.position_id
     and marker.q = _covers.q
     and marker.r = _covers.r
+    -- F102.2.3: only from downslope, but against artillery always
+    and (fort.kind <> 'cave' or _covers.downslope or _covers.against = 'artillery')
 $$;
 
-comment on function ccp._covers(positions.state, integer, integer) is
-'Every Cover that a hex offers against ordinary fire, and whether only those inside have it (T81.3.1).';
+comment on function ccp._covers(positions.state, integer, integer, text, boolean) is
+'Every Cover that a hex offers against fire, mortar, artillery or aircraft, and whether only those inside have it; a cave
+from downslope alone (T81.3.1, F102.2.3).';
 
 create or replace function ccp._cover(covers ccp.cover[], inside boolean)
 returns integer

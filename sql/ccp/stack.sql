@@ -1,79 +1,8 @@
--- needs: positions/place.sql, ccp/stats.sql, ccp/cover.sql
+-- needs: positions/place.sql, ccp/morale.sql
 -- Who stands together in a ccp hex, and what that does to Cover and morale: 15, 3.3.5, T81.3, F100.3, F102.1.2.
 --
 -- In play a hex may hold any number of units; what is above seven soldier figures takes as much
 -- off its Cover. Illegal is only what may never be in one hex, or on one unit.
-
-drop type if exists ccp.crowd cascade;
-create type ccp.crowd as (
-  label text,
-  terrain text,
-  stats ccp.stat array,
-  figures integer,
-  excess integer,
-  codes text,
-  forts bigint,
-  fort_kinds text,
-  blazes bigint,
-  smokes bigint,
-  smoke integer
-);
-
-comment on type ccp.crowd is
-'All that is together in a hex: units and their soldier figures, those above seven, fortifications, blazes, smoke.';
-
-create or replace function ccp._crowd(state positions.state, q integer, r integer)
-returns ccp.crowd
-language plpgsql stable
-set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-declare
-  crowd ccp.crowd;
-begin
-  select
-    hex.label,
-    hex.terrain
-  into crowd.label, crowd.terrain
-  from public.hex
-  where hex.map_id = state.map_id
-    and hex.q = _crowd.q
-    and hex.r = _crowd.r;
-  select
-    array_agg(stat),
-    coalesce(sum(ccp._figures(stat.kind)), 0),
-    greatest(0, coalesce(sum(ccp._figures(stat.kind)), 0) - 7),
-    string_agg(stat.code, ', ' order by stat.code)
-  into crowd.stats, crowd.figures, crowd.excess, crowd.codes
-  from ccp._stats(state) as stat
-  where stat.q = _crowd.q
-    and stat.r = _crowd.r
-    and stat.kind <> 'aircraft';
-  select
-    sum(marked.number) filter (where fort.kind is not null),
-    string_agg(marked.kind, ', ' order by marked.kind) filter (where fort.kind is not null),
-    sum(marked.number) filter (where marked.kind = 'blaze'),
-    sum(marked.number) filter (where marked.kind = 'smoke'),
-    max(marked.value) filter (where marked.kind = 'smoke')
-  into crowd.forts, crowd.fort_kinds, crowd.blazes, crowd.smokes, crowd.smoke
-  from (
-    select
-      marker.kind,
-      count(*) as number,
-      max(marker.value) as value
-    from public.marker
-    where marker.position_id = state.position_id
-      and marker.q = _crowd.q
-      and marker.r = _crowd.r
-    group by marker.kind
-  ) as marked
-  left join ccp._fortifications() as fort on fort.kind = marked.kind;
-  return crowd;
-end
-$$;
-
-comment on function ccp._crowd(positions.state, integer, integer) is
-'What is together in a hex; who flies is not in it.';
 
 create or replace function ccp._crowd_steps(crowd ccp.crowd)
 returns setof ccp.stat_step
@@ -152,21 +81,6 @@ $$;
 comment on function ccp._weapon_steps(ccp.crowd) is
 'Leaders with a weapon that they may not have (15.1.1).';
 
-create or replace function ccp._hex_cover(crowd ccp.crowd, covers ccp.cover[], stat ccp.stat)
-returns integer
-language plpgsql immutable parallel safe
-as $$
-begin
-  -- F102.1: nobody but the Japanese is ever inside
-  return ccp._cover(
-    covers, stat.side = 'japan' and coalesce((stat.attributes ->> 'in_cave')::boolean, false)
-  ) - crowd.excess;
-end
-$$;
-
-comment on function ccp._hex_cover(ccp.crowd, ccp.cover[], ccp.stat) is
-'The Cover that a unit has in its hex, less what is too many there (15.2.2, F102.1.2).';
-
 create or replace function ccp._stack_verdict(crowd ccp.crowd, covers ccp.cover[], illegal boolean)
 returns rulings.ledger_step
 language plpgsql immutable
@@ -193,7 +107,7 @@ begin
         select jsonb_object_agg(stat.code, worth.morale)
         from unnest(crowd.stats) as stat
         cross join lateral (
-          select ccp._morale(stat, ccp._hex_cover(crowd, covers, stat)) as morale
+          select ccp._morale(stat, ccp._unit_cover(crowd, covers, stat)) as morale
         ) as worth
         where worth.morale is not null
           and stat.untold is null
@@ -242,7 +156,7 @@ begin
       union all
       select worth.*
       from unnest(crowd.stats) as stat
-      cross join lateral ccp._morale_steps(stat, ccp._hex_cover(crowd, covers, stat)) as worth
+      cross join lateral ccp._morale_steps(stat, ccp._unit_cover(crowd, covers, stat)) as worth
       union all
       select distinct 16, null, '3.3.1.2', 'unknown', format('the command number of %s', stat.untold), null
       from unnest(crowd.stats) as stat

@@ -1,5 +1,5 @@
 -- needs: positions/state.sql, rulings/step.sql
--- What a ccp counter is worth where it stands, its morale among it: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
+-- What changes the numbers of a ccp counter where it stands: 3.1, 3.3.1.2, 4.1.2, 4.2.2, 19.1, F107.
 --
 -- Movement, fire and stacking all begin here: who commands in a unit's hex, what veteran and
 -- suppressed markers change, whether wire or a melee is there.
@@ -165,57 +165,6 @@ $$;
 comment on function ccp._stats(positions.state, bigint[]) is
 'Every unit on the map with what changes its numbers where it stands: command, status, wire, and melee as it is
 when those who are gone have left their hex.';
-
-create or replace function ccp._morale(stat ccp.stat, cover integer)
-returns integer
-language sql immutable parallel safe
-return (stat.attributes ->> 'morale')::integer + stat.led + stat.status - stat.wire::integer + cover;
-
-comment on function ccp._morale(ccp.stat, integer) is
-'The morale of a unit with what command, status and wire change, and so much Cover; null where one of them is not told.';
-
-create or replace function ccp._morale_steps(stat ccp.stat, cover integer)
-returns setof ccp.stat_step
-language sql stable parallel safe rows 2
-as $$
-  select
-    fact.n,
-    stat.code,
-    fact.rule,
-    fact.effect,
-    fact.note,
-    fact.point
-  from (
-    values
-    (true, 9, '3.1.4', stat.attributes ->> 'morale', format('%s: the morale of its counter', stat.code), null),
-    (
-      stat.led <> 0, 10, '3.3.1.2', to_char(stat.led, 'FMSG9'),
-      format('%s: command of leaders in its hex', stat.code), null
-    ),
-    (
-      stat.broken_leader is not null, 11, 'O27.3.4', 'command',
-      format('what %s, a broken leader, still commands', stat.broken_leader), 'ccp-29'
-    ),
-    (
-      coalesce((stat.attributes ->> 'veteran')::boolean, false), 12, '4.1.2', '+1',
-      format('%s: a veteran', stat.code), null
-    ),
-    (
-      coalesce((stat.attributes ->> 'suppressed')::boolean, false), 13, '4.2.2', '-1',
-      format('%s: suppressed', stat.code), null
-    ),
-    (stat.wire, 14, 'F107.1', '-1', format('%s: in wire', stat.code), null),
-    (
-      cover is not null, 15, 'T81.3.1', to_char(cover, 'FMSG9'),
-      format('%s: Cover, which makes its morale %s', stat.code, ccp._morale(stat, cover)), null
-    )
-  ) as fact (holds, n, rule, effect, note, point)
-  where fact.holds
-    and stat.attributes ->> 'morale' is not null
-$$;
-
-comment on function ccp._morale_steps(ccp.stat, integer) is
-'What makes the morale of a unit: its counter, command, status, wire, Cover (3.1.4, 3.3.1.2, 4, F107.1, T81.3.1).';
 
 create or replace function ccp._on_map(position_id bigint, unit text)
 returns positions.counter

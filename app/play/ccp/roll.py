@@ -28,7 +28,7 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Call, Draw, Given, Procedure, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
@@ -193,6 +193,14 @@ def shuffles(side: str) -> Doing:
     hand = (told.get("hand") or {}).get(side)
     held = len(hand) if isinstance(hand, list) else hand
     yield from keep_of("deck", side, None if held is None else DECK - held)
+
+
+def revealed(side: str, purpose: str) -> Doing:
+    """A card turned up that is no roll: what it shows (1.3, O24.3.2)."""
+    shown = yield Draw(f"the Fate deck of {SIDES[side]}", purpose, None, kind="card")
+    if (yield from reveals(side)):
+        yield from empties(side)
+    return {"dice": shown} if isinstance(shown, list) else dict(shown)
 
 
 DECK = 72

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 from app.play.procedures import Action, Ask, Change, Procedure, Tell, Want
@@ -61,6 +61,14 @@ def counter(code: str) -> Doing:
     """A unit as it is now."""
     [unit] = yield Ask(UNIT, proves=False, unit=code)
     return unit
+
+
+def counters(codes: Sequence[str]) -> Doing:
+    """Several units as they are now, in that order."""
+    found = []
+    for code in codes:
+        found.append((yield from counter(code)))
+    return found
 
 
 def keep(**values: Any) -> Doing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from app.play.ddp.deciding import Names
 from app.play.procedures import Ask, Change, Choose, Tell, Undecided, Want
 from app.referee.rulings import Need, Step
 
@@ -22,10 +23,11 @@ UNIT = (
 ).replace(":conditions ->> 'turn'", "cast(:conditions as jsonb) ->> 'turn'")
 
 
-def lose_step(code: str, rule: str, why: str, *, choice: str = "sacrifice") -> Doing:
+def lose_step(code: str, rule: str, why: str, *, choice: str | Names = "sacrifice") -> Doing:
     """One step less; of the last one the hero may be given instead. Tells `lost`, `eliminated` or `sacrificed`.
 
-    `choice` names the decision about the hero: another name for every time that one procedure may ask.
+    `choice` names the decision about the hero: another name for every time that one procedure may ask, or the names
+    of that procedure, which count themselves.
     """
     [unit] = yield Ask(UNIT, proves=False, code=code)
     said = unit.attributes
@@ -40,6 +42,8 @@ def lose_step(code: str, rule: str, why: str, *, choice: str = "sacrifice") -> D
         yield from _counted(unit, steps)
         return "lost"
     if said.get("hero"):
+        if isinstance(choice, Names):
+            choice = choice.name("sacrifice")
         given = yield Choose(
             choice,
             "us",

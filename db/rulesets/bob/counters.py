@@ -59,6 +59,10 @@ class BobMoving(_Left):
     start: Label | None = None
     """Where it stood when it was selected."""
     spent: Points | None = None
+    fired_by: tuple[Name, ...] = ()
+    """Who has fired at it in the hex that it is in (10.0)."""
+    suppressed: bool | None = None
+    """Whether it was Suppressed as it entered this hex (5.2); untold, a Suppressed mover was."""
     on_path: bool = False
     retreat: bool = False
     banzai: bool = False

@@ -69,6 +69,8 @@ class CcpUnit(Unit):
     quality: Quality | None = None
     activated: Order | None = None
     """The order that it was activated for in this turn (O20.2)."""
+    fired: tuple[Literal["unit", "weapon"], ...] = ()
+    """What of it has taken its shot in the Fire order that it was activated for (O27.3)."""
     box: Literal["A", "B", "C"] | None = None
     """The Infiltration Box in which it waits (O28)."""
     space: Whole | None = None

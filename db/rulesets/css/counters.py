@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from db.counter_forms import Form, Label, MarkerKind, Name, Points, Signed, Unit, Whole, plain_markers
 
@@ -96,6 +96,8 @@ class CssUnit(Unit):
     pinned: bool = False
     suppressed: bool = False
     status: Literal["eliminated"] | None = None
+    due: Whole | None = None
+    """Turns until it arrives (12.4.2, 18.0)."""
 
     @model_validator(mode="after")
     def only_japanese_in_caves(self) -> Self:
@@ -197,6 +199,8 @@ class CssConditions(Form):
     phase: Literal["preparation", "action", "end"] | None = None
     step: Name | None = None
     initiative: Literal["us", "japan"] | None = None
+    naval_support: bool = True
+    """Whether the scenario adds the Naval Support chit in rain, too (21.0)."""
     active: Active | Literal["us", "japan"] | None = None
     action: Literal["first", "second"] | None = None
     fired: tuple[Label, ...] = ()
@@ -222,6 +226,8 @@ class CssSide(Form):
 class Division(Form):
     """A Division's display (19.0)."""
 
+    order: Whole | None = None
+    """Its place among the Divisions, in which they roll."""
     side: Literal["us", "japan"] | None = None
     service: Literal["marine", "army", "navy"] | None = None
     command_rating: Whole | None = None
@@ -243,6 +249,16 @@ class Pools(Form):
 
 class CssTracks(Form):
     """What is kept beside the map: points, displays, the cup, pools and boxes."""
+
+    @field_validator("divisions", mode="after")
+    @classmethod
+    def in_order(cls, divisions: dict[str, Division] | None) -> dict[str, Division] | None:
+        """Divisions roll in the order in which they are told, which a database does not keep."""
+        if divisions is None or len(divisions) < 2 or all(one.order for one in divisions.values()):
+            return divisions
+        return {
+            name: one.model_copy(update={"order": n}) for n, (name, one) in enumerate(divisions.items(), 1)
+        }
 
     us: CssSide | None = None
     japan: CssSide | None = None

@@ -205,5 +205,7 @@ class DdpConditions(Form):
     """Hexes attacked in this Action Phase (8.31)."""
     barraged: tuple[Label, ...] = ()
     """Hexes barraged in this Action Phase (8.43)."""
+    drawn: Whole | None = None
+    """Cards drawn in this event or fire phase of a game (4.0)."""
     actions: Annotated[int, Field(ge=0, le=2, strict=True)] = 0
     """Of the two actions of the turn, those that are spent (7.0)."""

@@ -1,0 +1,1 @@
+"""Procedures of Band of Brothers, a chapter a module."""

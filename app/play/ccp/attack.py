@@ -1,0 +1,306 @@
+"""The attack itself, as fire, artillery, aircraft and mines make it: the roll, then a Defense roll for each unit: O27.3.3, O27.3.4."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates
+from app.play.ccp.roll import Rolled, rolled
+from app.play.ccp.table import Doing, adds_marker, counter, counters, reading, removes_marker
+from app.play.procedures import Action, Ask, Change, Choose, Refused, Tell, Undecided
+from app.referee.rulings import Step
+from db.values import canonical
+
+DEFENSE = "select * from ccp.defense(:position, :unit, cast(:said as jsonb), :conditions, :policy)"
+RESULT = "select * from ccp.defense_result(:unit, :label, :attack, :morale, :roll, :tie)"
+OVER = "select ccp.figures_over(:position, :label) as excess"
+TARGETING_ODDS = "select * from ccp.targeting_odds(:at_least)"
+DEFENSE_ODDS = "select * from ccp.defense_odds(:attack, :value, :multiplied, :morale, :on_tie)"
+HIDDEN = {"hidden_cave": "cave", "hidden_pillbox": "pillbox", "hidden_trenchline": "trench"}
+"""What a Hidden action places before a Defense roll (A43.1, A43.4, A43.5)."""
+Chances = tuple[tuple[str, Fraction], ...]
+
+
+class Asker:
+    """What was given with a procedure: whether rolls are left, and choices that may be made or not."""
+
+    def __init__(self, of: Action) -> None:
+        self._rolls = len(of.rolls)
+        self._choices = dict(of.choices)
+
+    def rolled(self) -> None:
+        """A roll was called for."""
+        self._rolls -= 1
+
+    @property
+    def has_rolls(self) -> bool:
+        return self._rolls > 0
+
+    def gives(self, name: str) -> bool:
+        return name in self._choices
+
+    def optional(self, name: str, by: str, purpose: str, default: Any = None) -> Doing:
+        """A choice that is asked for only where it was made."""
+        if name not in self._choices:
+            return default
+        return (yield Choose(name, by, purpose))
+
+    def order(self, name: str, by: str, purpose: str, things: Sequence[str]) -> Doing:
+        """All of some things in the order that a player wants; as they stand, where the rolls are told without one."""
+        if len(things) < 2 or (self.has_rolls and not self.gives(name)):
+            return list(things)
+        return (
+            yield Choose(
+                name, by, purpose, check=lambda said: _in_order(name, said, things), form=f"[{', '.join(things)}]",
+                default=list(things),
+            )
+        )  # fmt: skip
+
+
+def _in_order(name: str, said: Any, things: Sequence[str]) -> str | None:
+    if not isinstance(said, list) or sorted(map(str, said)) != sorted(things):
+        return f"{name} names each of {', '.join(things)} once"
+    return None
+
+
+@dataclasses.dataclass
+class Attack:
+    """An attack on a hex, ready to be rolled."""
+
+    side: str
+    hex: str
+    value: int
+    source: str
+    """fire, flamethrower, ordnance, mortar, artillery, dive_bomber, fighter or mines: for Cover."""
+    targets: list[str]
+    to_total: int = 0
+    multiplied: bool = False
+    purpose: str = "the Fire Attack"
+    rule: str = "O27.3.3"
+    fort: str | None = None
+    sustained: list[str] = dataclasses.field(default_factory=list)
+    actions: Counter[str] = dataclasses.field(default_factory=Counter)
+    movers: Sequence[str] = ()
+    viewers: Sequence[str] = ()
+    """By whose eyes it is fired, for a cave that appears in the midst of it (ccp-46)."""
+    order: str = "order"
+    """The name of the choice in which order the units roll."""
+    destroyed_by: int | None = None
+    """The roll that destroys a fortification in the hex (O24.3.4)."""
+
+
+def chances(rows: Sequence[Any], words: Mapping[str, str] | None = None) -> Chances:
+    """Rows of results and in how many ways they come, as exact chances."""
+    return tuple(((words or {}).get(row.result, row.result), Fraction(row.ways, row.of_all)) for row in rows)
+
+
+def targets_hit(side: str, at_least: int, asker: Asker, result: str, purpose: str = "Targeting") -> Doing:
+    """O27.2.3: the product of the dice must reach so much; gives whether it does, and tells it."""
+    yield Tell(targeting={"at_least": at_least})
+    rows = yield Ask(TARGETING_ODDS, proves=False, at_least=at_least)
+    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": result}))
+    asker.rolled()
+    hit = fallen.product >= at_least
+    yield Tell(
+        Step("O27.2.3", None, "hit" if hit else "miss", f"{fallen.product}, and {at_least} or more hits"),
+        targeting={"at_least": at_least, "roll": fallen.product, "hit": hit},
+    )
+    return hit
+
+
+def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
+    """The Attack roll and every Defense roll; gives what is told of them."""
+    fallen: Rolled = yield from rolled(of.side, of.purpose, chances=(yield from _attack_chances(of)))
+    asker.rolled()
+    roll = fallen.product if of.multiplied else fallen.sum
+    total = of.value + roll + of.to_total
+    told: dict[str, Any] = {"roll": roll, "total": total}
+    yield Tell(Step(of.rule, of.hex, str(total), f"the Attack Total: {of.value} FP and a roll of {roll}"))
+    if tell:
+        yield Tell(**told)
+    [over] = yield Ask(OVER, proves=False, label=of.hex)
+    if of.destroyed_by is not None:
+        told["destroyed"] = yield from _destroyed(of, roll)
+    if fallen.doubles:
+        yield from _doubles(of, asker)
+    caves = yield from _hidden(of, asker)
+    told["defense"] = yield from _defended(of, asker, total, over.excess, caves, tell)
+    return told
+
+
+def _attack_chances(of: Attack) -> Doing:
+    """Before the roll: how the one unit there fares; of several nobody can say it in a word."""
+    if len(of.targets) != 1:
+        return ()
+    facts = yield from _prospect(of, of.targets[0])
+    if facts["morale"] is None:
+        return ()
+    rows = yield Ask(
+        DEFENSE_ODDS, proves=False, attack=None, value=of.value + of.to_total, multiplied=of.multiplied,
+        morale=facts["morale"], on_tie=facts["tie"],
+    )  # fmt: skip
+    return chances(rows)
+
+
+def _prospect(of: Attack, code: str, proves: bool = False, **said: Any) -> Doing:
+    """What a unit would defend with now."""
+    asked = {"source": of.source, "mover": code in of.movers, **said}
+    [*_, row] = yield Ask(DEFENSE, proves=proves, unit=code, said=canonical(asked))
+    return row.facts
+
+
+def _destroyed(of: Attack, roll: int) -> Doing:
+    """O24.3.4: exactly the Vulnerability number takes the fortification, before anybody defends."""
+    if of.fort is None or roll != of.destroyed_by:
+        return False
+    yield Tell(Step("O24.3.4", of.hex, "destroyed", f"the roll is the Vulnerability number {roll}"))
+    yield from removes_marker(of.fort, of.hex)
+    return True
+
+
+def _doubles(of: Attack, asker: Asker) -> Doing:
+    """A48: each Sustained Fire breaks a weapon; A40: an Explosive Charge takes the fortification before anybody defends."""
+    for nth in range(of.actions["sustained_fire"]):
+        holders = yield from counters(of.sustained)
+        firing = [unit.code for unit in holders if unit.attributes.get("weapon")]
+        if not firing:
+            break
+        code = firing[0]
+        if len(firing) > 1:
+            name = "weapon" if nth == 0 else f"weapon_{nth + 1}"
+            code = yield Choose(name, of.side, "the weapon that Sustained Fire breaks", firing)
+        yield from breaks_weapon(code, "A48", "doubles after Sustained Fire")
+    if of.actions["explosive_charge"] and of.fort is not None:
+        yield Tell(Step("A40", of.hex, "eliminated", f"doubles: the Explosive Charge takes the {of.fort}"))
+        yield from removes_marker(of.fort, of.hex)
+
+
+def _hidden(of: Attack, asker: Asker) -> Doing:
+    """A43.1, A43.4, A43.5: a fortification appears before the Defense rolls; units that now are in a cave from upslope."""
+    for action, fort in HIDDEN.items():
+        if not of.actions[action]:
+            continue
+        yield Tell(
+            Step(
+                {"cave": "A43.1", "pillbox": "A43.4", "trench": "A43.5"}[fort], of.hex, "placed", f"a {fort}"
+            )
+        )
+        yield from adds_marker(fort, of.hex)
+        if fort == "cave":
+            return (yield from _into_cave(of, asker))
+    return []
+
+
+def _into_cave(of: Attack, asker: Asker) -> Doing:
+    """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
+    entering = yield from asker.optional("into_cave", "japan", "the units that go into the cave", [])
+    for code in entering:
+        yield Change({"unit": code, "in_cave": True})
+    return list(entering)
+
+
+SEES_INSIDE = """
+select exists (
+  select from unnest(cast(:viewers as text[])) as eye (code)
+  where ccp._sees(
+    (select state from positions.state(:position, :conditions, :policy) as state),
+    (select unit.id from unit where unit.position_id = :position and unit.code = eye.code),
+    (select unit.q from unit where unit.position_id = :position and unit.code = eye.code),
+    (select unit.r from unit where unit.position_id = :position and unit.code = eye.code),
+    (select unit.id from unit where unit.position_id = :position and unit.code = :target),
+    (select unit.q from unit where unit.position_id = :position and unit.code = :target),
+    (select unit.r from unit where unit.position_id = :position and unit.code = :target)
+  ) is not true
+) as upslope
+"""
+
+
+def _defended(of: Attack, asker: Asker, total: int, excess: int, caves: Sequence[str], tell: bool) -> Doing:
+    """O27.3.4: one roll a unit, each with its morale of that moment, in its owner's order."""
+    told: dict[str, Any] = {}
+    units = yield from counters(of.targets)
+    standing = [unit.code for unit in units if unit.label is not None]
+    if not standing:
+        return told
+    owner = units[0].side
+    wounds = Wounds(
+        of.actions["light_wounds"],
+        (yield from asker.optional("light_wounds", owner, "the squads that Light Wounds are for", [])),
+    )
+    covers = yield from asker.optional("cover", owner, "the Cover that a unit uses", {})
+    order = yield from asker.order(of.order, owner, f"the order of the Defense rolls in {of.hex}", standing)
+    for code in order:
+        unit = yield from counter(code)
+        if unit.label is None:
+            continue
+        said: dict[str, Any] = {"excess": excess, "chosen": covers.get(code)}
+        if code in caves and (yield from _is_upslope(of, code)):
+            if (yield from reading("ccp-46")) == "b":
+                yield Tell(Step("F102.2.2", of.hex, "immune", f"{code} is inside the new cave"))
+                continue
+            said["cave"] = False
+        told[code] = yield from _defends(of, unit, total, said, asker, wounds)
+        if tell:
+            yield Tell(defense=dict(told))
+    return told
+
+
+def _is_upslope(of: Attack, code: str) -> Doing:
+    [row] = yield Ask(SEES_INSIDE, proves=False, viewers=list(of.viewers), target=code)
+    return row.upslope
+
+
+def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Asker, wounds: Wounds) -> Doing:
+    """One Defense roll and what comes of it."""
+    code = unit.code
+    facts = yield from _prospect(of, code, proves=True, **said)
+    if facts["morale"] is None:
+        raise Undecided()
+    rows = yield Ask(
+        DEFENSE_ODDS, proves=False, attack=total, value=0, multiplied=False, morale=facts["morale"],
+        on_tie=facts["tie"],
+    )  # fmt: skip
+    fallen: Rolled = yield from rolled(unit.side, f"the Defense of {code}", chances=chances(rows))
+    asker.rolled()
+    # 1.9.1.3: by the morale of the roll, whatever its trigger has changed since
+    [row] = yield Ask(
+        RESULT,
+        unit=code,
+        label=unit.label,
+        attack=total,
+        morale=facts["morale"],
+        roll=fallen.sum,
+        tie=facts["tie"],
+    )
+    result = {"cover": facts["cover"], "morale": facts["morale"], "roll": fallen.sum, **row.facts}
+    if (yield from counter(code)).label is None:
+        return result
+    why = f"a Defense Total of {result['total']} against {total}"
+    match result["result"]:
+        case "eliminated":
+            yield from eliminates([code], "O27.3.4", why)
+        case "breaks":
+            yield from breaks(code, "O27.3.4", why, wounds)
+        case "suppressed":
+            yield from suppresses(code, "O27.3.4", why)
+    return result
+
+
+def suppresses(code: str, rule: str, why: str) -> Doing:
+    """A marker is put on a unit that has none; a second does nothing (15.1.1)."""
+    unit = yield from counter(code)
+    if unit.attributes.get("suppressed"):
+        yield Tell(Step("15.1.1", unit.label, "no effect", f"{code} is suppressed already"))
+        return
+    yield Tell(Step(rule, unit.label, "suppressed", f"{code}: {why}"))
+    yield Change({"unit": code, "suppressed": True})
+
+
+def refuse(facts: dict[str, Any], rows: Sequence[Any]) -> None:
+    """End with the first rule that stands against it."""
+    bar = next(row for row in rows if row.effect == "forbids")
+    raise Refused(bar.rule, facts["why"], bar.at)

@@ -1,0 +1,433 @@
+"""The Japanese Fire Phase (6.0, 12.0): counterattack units, positions by color and from west to east, artillery, recovery."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from app.play.ddp import cards
+from app.play.ddp.deciding import Deciding, Names
+from app.play.ddp.firing import Volley
+from app.play.ddp.japanese import (
+    UNIT,
+    Phase,
+    Told,
+    act,
+    cave_acts,
+    counterattacks,
+    stray_tank,
+    struck,
+    volley_of,
+)
+from app.play.ddp.placing import Hand, pool
+from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
+from app.referee.questions import kinds_of
+from app.referee.rulings import Ruling, Step
+from app.referee.words import clauses, counted, series
+from db.values import canonical
+from importers.questions import Names as Named
+
+LINKED = (
+    "select spot.label from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral ddp._japanese_communication(state) as spot where spot.in_communication order by spot.label"
+)
+CHECKS = "select * from ddp.checks(:position, :colors, :linked, :conditions, :policy)"
+LATER = "select * from ddp.firing_later(:position, :places, cast(:letters as jsonb), :linked, :conditions, :policy)"
+HEXES = "select * from ddp.reserve_hexes(:position, :color, :letter, :linked, :conditions, :policy)"
+ORDER = "select * from ddp.stance_order(:position, :conditions, :policy)"
+ARTILLERY = "select * from ddp.artillery(:position, :required, :conditions, :policy)"
+RECOVERING = "select * from ddp.recovering(:position, :colors, :conditions, :policy)"
+CAVES = (
+    "select holder.code, holder.label from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral ddp._occupants(state) as holder"
+    " where holder.cave and not holder.fortification and not holder.disrupted and holder.place is null order by holder.label"
+)
+GAME = (
+    "select cast(:conditions as jsonb) as conditions, positions.readings(:position, :policy) as readings,"
+    " ddp._letters(cast(:conditions as jsonb)) as letters"
+)
+STRAYS = (
+    "select holder.code from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral ddp._occupants(state) as holder"
+    " where holder.tank and not holder.stance and holder.place is null and holder.attributes ->> 'color' = :color"
+    " order by holder.label"
+)
+
+
+class FirePhase(Action):
+    """The whole phase: nothing but the fire card."""
+
+
+def fire_phase(of: FirePhase) -> Procedure:
+    """6.0: one fire card, and all that it makes the Japanese do."""
+    [game] = yield Ask(GAME, proves=False)
+    yield from once_a_phase(game.conditions, "japanese_fire", 2 if game.conditions.get("turn") == 13 else 1)
+    card = yield from cards.fire("the Japanese Fire Phase")
+    run = _Run(card, of, game)
+    yield from run.counterattack()
+    yield from run.positions()
+    yield from run.caves()
+    guns = yield from fire_artillery(card, run.phase)
+    recovered = yield from recover_japanese(card)
+    yield from forget()
+    yield Tell(
+        order=run.order,
+        checks=run.checks,
+        hits=run.hits,
+        artillery=guns,
+        recovered=recovered,
+        result=" ".join(f"{place}:{'+'.join(hits)}" for place, hits in run.hits.items() if hits) or "no_hit",
+    )
+
+
+def once_a_phase(conditions: Mapping[str, Any], phase: str, times: int = 1) -> Deciding:
+    """In a game a card is drawn once in its phase; beside a game nobody counts."""
+    if conditions.get("phase") != phase:
+        return
+    drawn = conditions.get("drawn") or 0
+    if drawn >= times:
+        raise Refused("4.0", "the card of this phase has been drawn")
+    yield Change({"conditions": {"drawn": drawn + 1}}, kept=True)
+
+
+def forget() -> Deciding:
+    """6.34, 12.0: who lost a step and who was checked is forgotten when the phase ends."""
+    rows = yield Ask(
+        "select code from unit where position_id = :position and attributes ?| array['stepped', 'checked'] order by code",
+        proves=False,
+    )
+    for row in rows:
+        side = {"stepped": None, "checked": None}
+        yield Change({"unit": row.code, **side}, kept=True)
+
+
+class _Run:
+    """One Fire Phase, as it goes on."""
+
+    def __init__(self, card: cards.Card, of: Action, game: Any) -> None:
+        self.card, self.game = card, game
+        self.phase = Phase(card, of, hand=Hand(of), later=self._later)
+        self.order: list[str] = []
+        self.checks: list[dict[str, str]] = []
+        self.hits: dict[str, list[str]] = {}
+        self._left: list[str] = []
+
+    @property
+    def names(self) -> Names:
+        return self.phase.names
+
+    def counterattack(self) -> Deciding:
+        """13.42: all units in stance first, the nearest to a landing beach before the others; 11.22: communication is fixed."""
+        rows = yield Ask(LINKED, proves=False)
+        self.phase.linked = [row.label for row in rows]
+        yield Tell(
+            Step(
+                "11.22",
+                None,
+                "fixed",
+                f"{len(rows)} position hexes are in Japanese communication in this phase",
+            )
+        )
+        units = yield Ask(ORDER, proves=False)
+        for _, group in itertools.groupby(units, key=lambda row: row.rank):
+            tied = [row.unit for row in group]
+            while tied:
+                code = yield from self.names.one("order", "which unit in stance acts first", tied)
+                tied.remove(code)
+                [unit] = yield Ask(UNIT, proves=False, unit=code)
+                yield from self._note(code, (yield from counterattacks(unit, self.phase)))
+                self.phase.arrived.add(code)
+
+    def positions(self) -> Deciding:
+        """12.0: color by color, in each from west to east."""
+        colors = [color.name for color in self.card.colors]
+        rows = yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked)
+        self._left = [row.place for row in rows]
+        for color in self.card.colors:
+            yield from self._scarce(color)
+            now = yield Ask(CHECKS, proves=False, colors=[color.name], linked=self.phase.linked)
+            now = [row for row in now if self._is_checked(row, color)]
+            for _, group in itertools.groupby(now, key=lambda row: row.west):
+                for place in (yield from self._column(list(group))):
+                    self._left = [one for one in self._left if one != place]
+                    yield from self._note(place, (yield from act(place, color, self.phase)))
+            yield from self._strays(color)
+
+    def _is_checked(self, row: Any, color: cards.Color) -> bool:
+        """Empty positions act by a letter alone: in communication, and with an I out of it."""
+        if row.held or color.letter not in self.game.letters:
+            return bool(row.held)
+        return color.letter == "I" or row.label in (self.phase.linked or ()) or self._has_linked(row.place)
+
+    def _has_linked(self, place: str) -> bool:
+        # the first hex of a group need not be the one in communication
+        return "/" in place
+
+    def _column(self, rows: Sequence[Any]) -> Deciding:
+        """ddp-44: positions of one color in one column: as the player likes, or from the north."""
+        places = [row.place for row in rows]
+        able = [row.place for row in rows if row.held]
+        if len(able) < 2:
+            return places
+        yield Tell(points=("ddp-44",))
+        if self.game.readings["ddp-44"] == "b":
+            return places
+        ordered: list[str] = []
+        while len(able) > 1:
+            first = yield from self.names.one("order", "which position of the column acts first", able)
+            able.remove(first)
+            ordered.append(first)
+        return [*ordered, *able, *(place for place in places if place not in (*ordered, *able))]
+
+    def _strays(self, color: cards.Color) -> Deciding:
+        """13.2: tanks outside every position act by their own color."""
+        rows = yield Ask(STRAYS, proves=False, color=color.name)
+        for row in rows:
+            if row.code not in self.phase.arrived:
+                [unit] = yield Ask(UNIT, proves=False, unit=row.code)
+                yield from self._note(row.code, (yield from stray_tank(unit, color, self.phase)))
+
+    def caves(self) -> Deciding:
+        for row in (yield Ask(CAVES, proves=False)):
+            told = yield from cave_acts(row.label, self.phase)
+            if told["action"] != "none":
+                yield from self._note(row.code, told)
+
+    def _note(self, who: str, told: Told) -> Deciding:
+        """What was done so far is told even while something is waited for."""
+        self.order.append(who)
+        self.checks.append({"position": who, "action": told["action"]})
+        if told["action"] != "none" and ("limit" in told or told["hits"]):
+            self.hits[who] = [*self.hits.get(who, []), *told["hits"]]
+        yield Tell(order=list(self.order), checks=list(self.checks), hits=dict(self.hits))
+
+    def _later(self) -> Deciding:
+        """6.34: the positions that have yet to fire by this card, as things stand."""
+        if not self._left:
+            return []
+        letters = canonical({color.name: color.letter for color in self.card.colors if color.letter})
+        rows = yield Ask(LATER, proves=False, places=self._left, letters=letters, linked=self.phase.linked)
+        return [self._volley(row) for row in rows]
+
+    def _volley(self, row: Any) -> Volley:
+        color = self.card.color(row.color)
+        assert color is not None
+        tank = row.tank and row.action == "fire_or_advance" and self.game.readings["ddp-14"] == "a"
+        return volley_of(
+            row.place,
+            color,
+            self.card.symbol,
+            tank=tank,
+            machine_guns=row.action == "machine_guns",
+            extra=row.extra,
+        )
+
+    def _scarce(self, color: cards.Color) -> Deciding:
+        """12.22, 12.52, 12.102: too few reserve units go to the hexes closest to US units (ddp-45)."""
+        self.phase.served = lambda _: True
+        if color.letter not in ("M", "R", "I"):
+            return
+        held = yield from pool("reserve")
+        most = len(held) if isinstance(held, list) else held
+        wanted = yield Ask(
+            HEXES, proves=False, color=color.name, letter=color.letter, linked=self.phase.linked
+        )
+        if most is None or most >= len(wanted) or most == 0:
+            return
+        yield Tell(points=("ddp-45",))
+        if self.game.readings["ddp-45"] == "b":
+            yield Tell(
+                Step("12.0", None, "in turn", "each position takes a reserve unit while there are any")
+            )
+            return
+        chosen: list[str] = []
+        for _, group in itertools.groupby(wanted, key=lambda row: row.near):
+            tied = [row.label for row in group]
+            room = min(most - len(chosen), len(tied))
+            chosen += yield from self.names.pick(
+                "reserve", "which hexes get the last reserve units", list(itertools.combinations(tied, room))
+            )
+        yield Tell(Step("12.52", None, "closest first", f"{most} reserve units go to {', '.join(chosen)}"))
+        self.phase.served = lambda label: label in chosen
+
+
+# Artillery.
+
+
+class Artillery(Action):
+    """Artillery by the value of a fire card."""
+
+
+def artillery(of: Artillery) -> Procedure:
+    """6.5: whether the guns are enough, and whom they hit."""
+    card = yield from cards.fire("Japanese artillery")
+    told = yield from fire_artillery(card, Phase(card, of, hand=Hand(of)))
+    hit = told["hit"]
+    yield Tell(**told, result="no_hit" if hit is None else hit)
+
+
+def fire_artillery(card: cards.Card, phase: Phase) -> Deciding:
+    """required, have, fires, hit."""
+    rows = yield Ask(ARTILLERY, required=card.artillery)
+    told: dict[str, Any] = {**rows[-1].facts, "hit": None}
+    if told["fires"]:
+        struck_by = yield from struck(None, "artillery", phase)
+        told["hit"] = struck_by["hits"][0] if struck_by["hits"] else None
+    return told
+
+
+# Recovery.
+
+
+class Recover(Action):
+    """Who recovers: the Japanese by a fire card, or one US unit."""
+
+    side: Literal["japan"] | None = Field(None, description="japan: by the colors of a fire card")
+    unit: Annotated[str | None, Named(("unit",))] = Field(None, description="A disrupted US unit")
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> Recover:
+        if (self.side is None) == (self.unit is None):
+            raise ValueError("name the side japan or a US unit")
+        return self
+
+
+def recover(of: Recover) -> Procedure:
+    """6.42, 7.6: disruption is removed."""
+    if of.unit is not None:
+        from app.play.ddp.us import recover_us
+
+        yield from recover_us(of.unit)
+        return
+    card = yield from cards.fire("the recovery of Japanese units")
+    yield Tell(recovered=(yield from recover_japanese(card)))
+
+
+def recover_japanese(card: cards.Card) -> Deciding:
+    """6.42: all in positions of the three colors, after all fire; whoever was disrupted in this phase too (8.66)."""
+    rows = yield Ask(RECOVERING, colors=[color.name for color in card.colors])
+    recovered: list[str] = []
+    for row in rows:
+        if row.facts is None:
+            continue
+        if row.facts["fortification"]:
+            yield from _fortification_recovers(row.facts["label"])
+        else:
+            yield Change({"unit": row.facts["unit"], "disrupted": False})
+            recovered.append(row.facts["unit"])
+    return recovered
+
+
+def _fortification_recovers(label: str) -> Deciding:
+    [row] = yield Ask(
+        "select marker.attributes from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+        " where marker.position_id = :position and marker.kind = 'fortification' and hex.label = :at limit 1",
+        proves=False,
+        at=label,
+    )
+    said = row.attributes
+    yield Change(
+        {"marker": "fortification", "at": label, **said, "removed": True},
+        {"marker": "fortification", "at": label, **{key: said[key] for key in said if key != "disrupted"}},
+    )
+
+
+def _phase_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if answer["allowed"] is False:
+        return f"There is no Japanese fire: {answer['why']}"
+    if "order" not in answer:
+        return "The Japanese Fire Phase waits for a card, a draw or a choice"
+    hit = [unit for hits in answer["hits"].values() for unit in hits]
+    guns = answer["artillery"]["hit"]
+    return clauses(
+        f"{counted(len(answer['order']), 'check')} made",
+        f"hit: {series(hit)}" if hit else "nobody is hit by positions",
+        f"artillery hits {guns}" if guns else None,
+        f"recovered: {series(answer['recovered'])}" if answer["recovered"] else None,
+    )
+
+
+def _artillery_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if "have" not in answer:
+        return "Artillery waits for a fire card"
+    if not answer["fires"]:
+        return f"Japanese artillery does not fire: {ruling.steps[-1].note}"
+    return (
+        f"Japanese artillery hits {answer['hit']}"
+        if answer.get("hit")
+        else "Japanese artillery fires and hits nobody"
+    )
+
+
+def _recover_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if answer["allowed"] is False:
+        return f"It does not recover: {answer['why']}"
+    if ruling.question["recover"].get("unit"):
+        return f"{ruling.question['recover']['unit']} loses its disruption marker"
+    if "recovered" not in answer:
+        return "Recovery waits for a fire card"
+    return f"{series(answer['recovered'])} recover" if answer["recovered"] else "Nobody recovers"
+
+
+KINDS = [
+    procedure_kind(
+        fire_phase,
+        kinds=functools.partial(kinds_of, "ddp"),
+        name="fire_phase",
+        title="The Japanese Fire Phase",
+        arguments=FirePhase,
+        rulesets=("ddp",),
+        answers={
+            "order": "who was checked, in order: units in counterattack stance, then positions",
+            "checks": "the same, each with its action",
+            "hits": "the units that each position hit",
+            "artillery": "required, have, fires, hit: artillery by the card's value",
+            "recovered": "Japanese units that lose their disruption markers",
+            "result": "who was hit by whom, for the odds",
+        },
+        verdict=_phase_verdict,
+        points=(
+            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-44",
+            "ddp-45", "ddp-46", "ddp-47", "ddp-51", "ddp-53", "ddp-54", "ddp-58",
+        ),
+        example="fire_phase: {cards: [{colors: [orange R, blue P, brown A], symbol: circle, artillery: 7}]}",
+    ),
+    procedure_kind(
+        artillery,
+        kinds=functools.partial(kinds_of, "ddp"),
+        name="artillery",
+        title="Japanese artillery fire",
+        arguments=Artillery,
+        rulesets=("ddp",),
+        answers={
+            "required": "artillery positions that the card asks for; null where it has no value",
+            "have": "artillery positions with an undisrupted unit and guns",
+            "fires": "whether they fire",
+            "hit": "the unit that loses a step",
+            "result": "the unit hit, for the odds",
+        },
+        verdict=_artillery_verdict,
+        points=("ddp-6", "ddp-47", "ddp-51"),
+        acts=False,
+        example="artillery: {cards: [{colors: [red, blue, green], symbol: circle, artillery: 7}]}",
+    ),
+    procedure_kind(
+        recover,
+        kinds=functools.partial(kinds_of, "ddp"),
+        name="recover",
+        title="Removing disruption",
+        arguments=Recover,
+        rulesets=("ddp",),
+        answers={"recovered": "the units that lose their disruption markers"},
+        verdict=_recover_verdict,
+        points=("ddp-12",),
+        example="recover: {side: japan, cards: [{colors: [red, blue, green], symbol: circle}]}",
+    ),
+]  # fmt: skip

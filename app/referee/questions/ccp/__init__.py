@@ -1,0 +1,1 @@
+"""Questions about a still position that only Combat Commander: Pacific has."""

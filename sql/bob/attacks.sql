@@ -1,0 +1,280 @@
+-- needs: bob/prof.sql
+-- An attack by fire of bob (Band of Brothers) as a whole, and what its roll does to each target: 6.1, 6.2, 20.2, 20.6, 20.11, 32.0, 43.0, 61.2, 61.3.
+
+create or replace function bob._entry(item bob.cover_row, target positions.counter)
+returns rulings.ledger_step
+language sql immutable parallel safe
+return row(
+  item.rule, null, target.label, case when item.value is null then 'unknown' when item.value = 0 then 'passes' else to_char(item.value, 'SG99FM') end,
+  case when item.value is null then item.chart else item.note end, item.point, target.code, 2 * item.value, null
+)::rulings.ledger_step;
+
+comment on function bob._entry(bob.cover_row, positions.counter) is
+'A row of cover or situation as an entry of the ledger.';
+
+create or replace function bob._class(shot bob.shot, target positions.counter)
+returns text
+language sql immutable parallel safe
+return case
+  when shot.arm in ('v_gun', 'canister', 'flame') then 'heavy'
+  when (shot.firer).kind = 'gun' then 'heavy'
+  when target.kind = 'gun' and bob._satw_known(shot, target) = 'yes' then 'heavy'
+  else 'infantry'
+end;
+
+comment on function bob._class(bob.shot, positions.counter) is
+'Whether a Gun''s second casualty number counts against this fire: heavy, or else infantry (20.2, 33.0, 34.0).';
+
+create or replace function bob._target_facts(state positions.state, shot bob.shot, target positions.counter, fp integer)
+returns jsonb
+language plpgsql stable
+as $$
+#variable_conflict use_variable
+declare
+  moving boolean := target.code = any(shot.movers);
+  works text := bob._works(state, shot.aim, target, moving);
+  hidden boolean := works is not null and coalesce((
+    select (fort.attributes ->> 'concealed')::boolean
+    from bob._fortification(state, target.q, target.r, bob._storey(target)) as fort
+  ), false);
+  seen bob.cover_row[] := array(select one from bob._target_rows(state, shot, target, not hidden) as one);
+begin
+  return jsonb_build_object(
+    'unit', target.code,
+    'kind', target.kind,
+    'moving', moving,
+    'value', bob._value(state, shot, target, fp, seen),
+    'casualties', to_jsonb(bob._casualties(state, target, bob._class(shot, target), works)),
+    'reduced', bob._flag(target, 'reduced'),
+    'concealed', bob._is_concealed(target),
+    'exposed', exists (select from unnest(seen) as one where one.kind = 'lost'),
+    'suppression', coalesce(target.attributes ->> 'suppression', 'none'),
+    'works', works,
+    'hidden', hidden,
+    'revealed_value', case
+      when hidden then bob._value(state, shot, target, fp, array(select one from bob._target_rows(state, shot, target, true) as one))
+    end,
+    'adjacent', (shot.aim).adjacent,
+    'in_range', shot.far is null or (shot.aim).away <= shot.far,
+    'class', bob._class(shot, target)
+  );
+end
+$$;
+
+comment on function bob._target_facts(positions.state, bob.shot, positions.counter, integer) is
+'One target of an attack: the adjusted FP against it, its casualty numbers, and what the roll is to be judged by.';
+
+create or replace function bob._target_steps(state positions.state, shot bob.shot)
+returns setof rulings.ledger_step
+language sql stable rows 8
+as $$
+  select entry.*
+  from unnest(shot.targets) with ordinality as target (position_id, map_id, id, code, side, kind, q, r, label, attributes, n)
+  cross join lateral (
+    select row(
+      target.position_id, target.map_id, target.id, target.code, target.side, target.kind, target.q, target.r, target.label, target.attributes
+    )::positions.counter as unit
+  ) as whole
+  cross join lateral (
+    select coalesce((
+      select (fort.attributes ->> 'concealed')::boolean
+      from bob._fortification(state, target.q, target.r, bob._storey(whole.unit)) as fort
+    ), false) as hidden
+  ) as fort
+  cross join lateral bob._target_rows(state, shot, whole.unit, not fort.hidden) as item
+  cross join lateral bob._entry(item, whole.unit) as entry
+  order by target.n, item.n, item.rule, item.note
+$$;
+
+comment on function bob._target_steps(positions.state, bob.shot) is
+'What terrain and situation do to an attack, target by target.';
+
+create or replace function bob.fire(
+  position_id bigint, by text, at text, manner text default 'fire', weapon text default null, facing integer default null,
+  cp text default null, options jsonb default '{}', read jsonb default '{}', conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 16
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  shot bob.shot;
+  steps rulings.ledger_step[];
+  last_step rulings.ledger_step;
+  facts jsonb := '{}';
+  targets jsonb := '[]';
+  fp integer;
+  heavy boolean;
+  against text := options ->> 'against';
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  shot := bob._shot(state, by, at, manner, weapon, facing, cp, read);
+  if shot.at_vehicle and against = 'casualty' then
+    shot.at_vehicle := false;
+    fp := bob._printed(shot, false);
+    shot.at_vehicle := true;
+  end if;
+  heavy := (shot.firer).kind in ('gun', 'vehicle', 'carrier');
+  steps := array(select step from bob._forbids(state, shot) as step)
+    || array(select step from bob._fp_steps(state, shot, coalesce((options ->> 'fireteam')::boolean, false)) as step);
+  fp := coalesce(fp, (steps[cardinality(steps)].facts -> 'fp')::integer);
+  if shot.at_vehicle then
+    steps := steps || array(select step from bob._vehicle_steps(state, shot, fp, against) as step);
+    last_step := steps[cardinality(steps)];
+    targets := jsonb_build_array(last_step.facts || jsonb_build_object('unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', shot.arm, 'moving', (shot.vehicle).code = any(shot.movers)));
+    if (shot.vehicle).attributes ? 'unarmored' and not heavy then
+      steps := steps || array(select step from bob._target_steps(state, shot) as step);
+      targets := targets || coalesce((select jsonb_agg(bob._target_facts(state, shot, one, fp)) from unnest(shot.targets) as one), '[]');
+    end if;
+  else
+    steps := steps || array(select step from bob._target_steps(state, shot) as step);
+    targets := coalesce((select jsonb_agg(bob._target_facts(state, shot, one, fp)) from unnest(shot.targets) as one), '[]');
+  end if;
+  if heavy then
+    steps := steps || array(select step from bob._prof_steps(state, shot) as step);
+    facts := steps[cardinality(steps)].facts;
+  end if;
+  if not shot.at_vehicle and (shot.aim).away > shot.far and not heavy and cardinality(shot.targets) > 0 and (
+    select bool_and((one ->> 'value')::integer < 1) from jsonb_array_elements(targets) as target (one)
+  ) then
+    steps := steps || row('6.1', null, (shot.aim).target.label, 'forbids', 'beyond normal Range an FP below 1 does not fire', null, by, null, null)::rulings.ledger_step;
+  end if;
+  return query select step.rule, step.clause, step.at, step.effect, step.note, step.point, step.by, step.halves, null::jsonb from unnest(steps) as step;
+  return next bob._attack_verdict(shot, steps, facts || jsonb_build_object('fp', fp, 'targets', targets));
+end
+$$;
+
+comment on function bob.fire(bigint, text, text, text, text, integer, text, jsonb, jsonb, jsonb, jsonb) is
+'An attack by fire before its dice: whether it may be made, FP step by step, the adjusted FP against each target, the Prof Check; the verdict last.';
+
+create or replace function bob._attack_verdict(shot bob.shot, steps rulings.ledger_step[], facts jsonb)
+returns rulings.ledger_step
+language plpgsql stable
+as $$
+#variable_conflict use_variable
+declare
+  why text;
+  rule text;
+  blocked boolean := exists (select from unnest(steps) as step where step.effect = 'blocked');
+  unknown boolean := exists (select from unnest(steps) as step where step.effect = 'unknown');
+begin
+  select step.note, step.rule into why, rule from unnest(steps) as step where step.effect = 'forbids' limit 1;
+  return row(
+    coalesce(rule, case when blocked then '14.0' else '6.2' end), null, (shot.aim).target.label,
+    case when why is not null or blocked then 'not allowed' when unknown then 'not told' else 'allowed' end,
+    coalesce(why, case when blocked then 'the line of sight is blocked' when unknown then 'something that is not printed would decide it' else 'the attack may be made' end),
+    null, (shot.firer).code, null,
+    facts || jsonb_build_object(
+      'allowed', case when why is not null or blocked then false when unknown then null else true end,
+      'why', coalesce(why, case when blocked then 'the line of sight is blocked' end),
+      'rule', coalesce(rule, case when blocked then '14.0' end),
+      'blocked', why is null and blocked,
+      'side', (shot.firer).side, 'kind', (shot.firer).kind, 'arm', shot.arm, 'hex', (shot.aim).target.label,
+      'away', (shot.aim).away, 'adjacent', (shot.aim).adjacent, 'turned', shot.turned, 'facing', shot.facing,
+      'at_vehicle', shot.at_vehicle, 'firer', (shot.firer).attributes, 'flare', (shot.aim).dark and shot.manner = 'op_fire'
+    )
+  )::rulings.ledger_step;
+end
+$$;
+
+comment on function bob._attack_verdict(bob.shot, rulings.ledger_step[], jsonb) is
+'The last row of an attack: allowed, refused or not told, with its sums.';
+
+create or replace function bob._soft_result(target jsonb, value integer, roll integer)
+returns text
+language sql immutable parallel safe
+as $$
+  select case
+    when roll = 10 then 'no_effect'
+    when fact.kind in ('squad', 'wt') and not fact.reduced and roll + fact.second <= value then 'eliminated'
+    when roll + fact.first <= value or fact.hurt then case when fact.kind in ('gun', 'satt') or fact.reduced then 'eliminated' when fact.kind = 'decoy' then 'suppressed' else 'reduced' end
+    when fact.kind = 'satt' then 'no_effect'
+    -- what the counter does not tell may still not matter
+    when roll <= value and fact.kind <> 'decoy' and fact.first is null then null
+    when roll <= value or fact.touched then 'suppressed'
+    else 'no_effect'
+  end
+  from (
+    select
+      target ->> 'kind' as kind,
+      (target ->> 'reduced')::boolean as reduced,
+      (target -> 'casualties' ->> 0)::integer as first,
+      (target -> 'casualties' ->> 1)::integer as second,
+      -- 6.1, 32.0: a 1 suppresses at least, next to the target it Reduces, and Guns are lost
+      roll = 1 and (
+        target ->> 'class' = 'artillery' and target ->> 'kind' = 'gun' and not (target ->> 'concealed')::boolean
+        or target ->> 'class' <> 'artillery' and (target ->> 'adjacent')::boolean and (target ->> 'in_range')::boolean
+      ) as hurt,
+      roll = 1 and (target ->> 'class' = 'artillery' or (target ->> 'in_range')::boolean) as touched
+  ) as fact
+$$;
+
+comment on function bob._soft_result(jsonb, integer, integer) is
+'What a roll does to infantry or a Gun at an adjusted FP: no_effect, suppressed, reduced, eliminated; null where its counter does not tell (6.1, 6.2, 20.2, 32.0).';
+
+create or replace function bob._hard_result(state positions.state, target jsonb, roll integer)
+returns text
+language sql stable
+as $$
+  select case
+    when roll = 10 then 'no_effect'
+    -- 20.11: a bracketed casualty number knows neither Suppression nor UK
+    when target ->> 'number' is not null then case when roll + (target ->> 'number')::integer <= fact.value then 'destroyed' else 'no_effect' end
+    when fact.uk and (roll = fact.value and state.readings ->> 'bob-16' = 'a' or roll = fact.value + 1) then 'unconfirmed_kill'
+    when roll <= fact.value then 'destroyed'
+    else 'no_effect'
+  end
+  from (
+    select
+      (target ->> 'value')::integer as value,
+      bob._in_force(state, 'unconfirmed_kills') and target ->> 'arm' in ('v_gun', 'satw', 'artillery') as uk
+  ) as fact
+$$;
+
+comment on function bob._hard_result(positions.state, jsonb, integer) is
+'What a roll does to a Vehicle: no_effect, unconfirmed_kill or destroyed (20.6, 20.11, 61.2, bob-16).';
+
+create or replace function bob.fire_results(
+  position_id bigint, targets jsonb, roll integer, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  target jsonb;
+  word text;
+  value integer;
+  reveals boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  for target in select * from jsonb_array_elements(targets) loop
+    value := (target ->> 'value')::integer;
+    reveals := false;
+    if (target ->> 'vehicle')::boolean then
+      word := bob._hard_result(state, target, roll);
+    else
+      word := bob._soft_result(target, value, roll);
+      -- 43.0: a hidden fortification that would change the result is shown, and counts
+      reveals := coalesce((target ->> 'hidden')::boolean and word <> 'no_effect', false);
+      if reveals then
+        value := least(value, (target ->> 'revealed_value')::integer);
+        word := bob._soft_result(target, value, roll);
+      end if;
+    end if;
+    return next row(
+      case when reveals then '43.0' when (target ->> 'vehicle')::boolean then '20.6' else '6.2' end, null, null,
+      coalesce(word, 'unknown'), case when word is null then 'counter' else format('%s against %s', roll, value) || case when reveals then ', the fortification shown' else '' end end,
+      case
+        when (target ->> 'vehicle')::boolean and bob._in_force(state, 'unconfirmed_kills') and roll = value and target ->> 'number' is null then 'bob-16'
+      end,
+      target ->> 'unit', null, jsonb_build_object('result', word, 'value', value, 'reveals', reveals)
+    )::rulings.ledger_step;
+  end loop;
+end
+$$;
+
+comment on function bob.fire_results(bigint, jsonb, integer, jsonb, jsonb) is
+'What one roll does to each target of an attack, as bob.fire has told them (6.2, 20.6, 43.0).';

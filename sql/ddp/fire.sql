@@ -1,0 +1,448 @@
+-- needs: ddp/scene.sql, ddp/overnight.sql, rulings/step.sql, charts/cells.sql
+-- Japanese fire in ddp (D-Day at Peleliu): 6.3 to 6.41, 10.4, 14.41, 16.0, 18.34, 19.3, 19.31.
+--
+-- `ddp._targets` judges every US unit before a position with its reason; `ddp.fire` tells that of one position,
+-- `ddp.fire_table` gives the targets of all that may fire, for those who assign the hits of a card (6.34).
+
+drop type if exists ddp.shooter cascade;
+create type ddp.shooter as (
+  place text,
+  color text,
+  most integer,
+  unrevealed boolean,
+  opened boolean,
+  tank boolean
+);
+
+comment on type ddp.shooter is
+'A position, or a cave, that can fire, and how many US units it may hit; `opened`: by a revealed fortification.';
+
+create or replace function ddp._shooters(scene ddp.scene)
+returns setof ddp.shooter
+language sql stable rows 20
+as $$
+  select
+    firing.place,
+    firing.color,
+    -- 18.34: one more for a unit that acted under fire in the intense field
+    firing.counters + case
+      when ddp._ridge((scene.state).conditions) and exists (
+        select
+        from unnest(scene.dots) as dot
+        inner join ddp._marines(scene) as marine on marine.q = dot.q and marine.r = dot.r
+        where dot.place = firing.place
+          and dot.grade = 'intense'
+          and marine.under_fire
+      ) then 1 else 0
+    end,
+    firing.unrevealed,
+    firing.opened,
+    firing.tank
+  from (
+    select
+      coalesce(holder.place, holder.label) as place,
+      min(holder.color) as color,
+      -- 6.31, 6.41, 19.3: units, depth and fortifications
+      (count(*) + count(*) filter (where holder.depth))::integer as counters,
+      bool_or(not holder.revealed) as unrevealed,
+      bool_or(holder.fortification and holder.revealed) as opened,
+      bool_or(holder.tank) as tank
+    from unnest(scene.holders) as holder
+    where not holder.disrupted
+      and not holder.stance
+      and not holder.provisional
+      and (holder.place is not null or holder.cave)
+    group by coalesce(holder.place, holder.label)
+  ) as firing
+$$;
+
+comment on function ddp._shooters(ddp.scene) is
+'The positions and caves with an undisrupted unit, and how many US units each may hit (6.31, 6.41, 18.34, 19.3).';
+
+create or replace function ddp._fire_chart()
+returns jsonb
+language plpgsql stable
+as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(cell.row_key || '/' || cell.column_key, cell.value), '{}')
+    from public.chart_cell as cell
+    where cell.ruleset = 'ddp'
+      and cell.chart = 'japanese_fire_chart'
+      and cell.value is not null
+  );
+end
+$$;
+
+comment on function ddp._fire_chart() is
+'The cells of the Japanese Fire Chart that somebody has told, by row and column.';
+
+create or replace function ddp._fire_cell(chart jsonb, dot text, status text, what text)
+returns text
+language sql immutable parallel safe
+return coalesce(
+  chart ->> (dot || case when dot = 'machine_guns' then '' else '/' || status end || '/' || what),
+  -- what of the other column is not told is as in the told one, disruption apart (6.36, second fire example)
+  case when what <> 'disrupted' then chart ->> (dot || '/any_unrevealed/' || what) end
+);
+
+comment on function ddp._fire_cell(jsonb, text, text, text) is
+'What the Japanese Fire Chart says of a dot and a status: types, symbol, step or disrupted; null where nobody tells it.';
+
+create or replace function ddp._exposed(scene ddp.scene, place text, machine_guns boolean)
+returns table (q integer, r integer, dot text, point text)
+language sql stable rows 20
+as $$
+  select
+    dot.q,
+    dot.r,
+    case dot.grade when 'intense' then 'intense' else 'steady' end,
+    null
+  from unnest(scene.dots) as dot
+  where dot.place = _exposed.place
+  union all
+  -- 6.31: beside its intense hexes, where it has no dots itself (ddp-4)
+  select
+    beside.nq,
+    beside.nr,
+    'machine_guns',
+    case
+      when exists (
+        select
+        from public.map_feature_hex as other
+        inner join public.map_feature as owner on owner.id = other.feature
+        where other.map_id = (scene.state).map_id
+          and other.q = beside.nq
+          and other.r = beside.nr
+          and other.role in ('intense', 'steady')
+          and owner.code <> _exposed.place
+      ) then 'ddp-4'
+    end
+  from (
+    select distinct step.nq, step.nr
+    from unnest(scene.dots) as dot
+    cross join lateral lattice.neighbours(dot.q, dot.r) as step
+    where dot.place = _exposed.place
+      and dot.grade = 'intense'
+  ) as beside
+  where _exposed.machine_guns
+    and not exists (
+      select from unnest(scene.dots) as own
+      where own.place = _exposed.place and own.q = beside.nq and own.r = beside.nr
+    )
+$$;
+
+comment on function ddp._exposed(ddp.scene, text, boolean) is
+'The hexes that a position fires into, by dot, and those that its machine guns reach (6.31).';
+
+drop type if exists ddp.target cascade;
+create type ddp.target as (
+  unit text,
+  hero boolean,
+  label text,
+  dot text,
+  category text,
+  steps integer,
+  away integer,
+  eligible boolean,
+  step boolean,
+  disrupts boolean,
+  rule text,
+  note text,
+  point text
+);
+
+comment on type ddp.target is
+'A US unit, or the hero with it, before a firing position: where it stands, how it may be hit, or why not.';
+
+create or replace function ddp._standing(scene ddp.scene, place text, machine_guns boolean)
+returns table (man ddp.man, dot text, point text, away integer)
+language sql stable rows 8
+as $$
+  select
+    marine,
+    field.dot,
+    field.point,
+    (
+      select min(lattice.distance(hearth.q, hearth.r, marine.q, marine.r))
+      from unnest(scene.holders) as hearth
+      where coalesce(hearth.place, hearth.label) = _standing.place
+        and not hearth.disrupted
+    )
+  from ddp._marines(scene) as marine
+  inner join ddp._exposed(scene, _standing.place, _standing.machine_guns) as field
+    on field.q = marine.q and field.r = marine.r
+$$;
+
+comment on function ddp._standing(ddp.scene, text, boolean) is
+'The US units before a position: in which dot, and how far from an undisrupted unit there.';
+
+create or replace function ddp._judged(
+  scene ddp.scene, chart jsonb, shooter ddp.shooter, symbol text, armor boolean, machine_guns boolean
+)
+returns table (
+  man ddp.man, dot text, point text, away integer, as_hero boolean, led boolean, marked boolean, hard boolean,
+  step boolean, disrupts boolean
+)
+language sql stable rows 8
+as $$
+  select
+    one.man,
+    one.dot,
+    one.point,
+    one.away,
+    hero.taken,
+    -- ddp-54 b: an infantry/HQ in a concentrated hex is a target like the others
+    hero.taken
+    or (one.man).leader
+    and not (
+      (one.man).kind = 'infantry_hq'
+      and (one.man).crowded
+      and ((scene.state).readings ->> 'ddp-54') = 'b'
+    ),
+    -- 6.35: in a hex of seven steps every unit has the symbol
+    coalesce((one.man).crowded or (one.man).symbol = _judged.symbol, false)
+    or ddp._fire_cell(chart, one.dot, status.word, 'symbol') = 'false',
+    (one.man).armored
+    and not _judged.armor
+    and coalesce(ddp._fire_cell(chart, one.dot, status.word, 'types'), 'non_armored') = 'non_armored',
+    coalesce(ddp._fire_cell(chart, one.dot, status.word, 'step'), 'true') = 'true',
+    case
+      -- 19.31, 10.42
+      when shooter.opened or hero.taken or (one.man).kind in ('regimental_hq', 'command_post', 'hero') then false
+      else ddp._fire_cell(chart, one.dot, status.word, 'disrupted')::boolean
+    end
+  from ddp._standing(scene, shooter.place, _judged.machine_guns) as one
+  cross join lateral (
+    select case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end as word
+  ) as status
+  cross join lateral (select false as taken union all select true where (one.man).hero) as hero
+$$;
+
+comment on function ddp._judged(ddp.scene, jsonb, ddp.shooter, text, boolean, boolean) is
+'What the Japanese Fire Chart makes of every US unit before a position, and of the heroes with them.';
+
+create or replace function ddp._targets(
+  scene ddp.scene, chart jsonb, shooter ddp.shooter, symbol text, star boolean, armor boolean, machine_guns boolean,
+  again boolean
+)
+returns setof ddp.target
+language sql stable rows 8
+as $$
+  select
+    (one.man).code,
+    one.as_hero,
+    (one.man).label,
+    one.dot,
+    case when one.led then 'leader' else one.dot end,
+    case when one.as_hero then 0 else coalesce((one.man).steps, 0) end,
+    one.away,
+    reason.rule is null,
+    one.step,
+    one.disrupts,
+    coalesce(reason.rule, case when one.led then '10.41' else '6.31' end),
+    coalesce(
+      reason.note,
+      case
+        when one.led then 'a leader, hit after all others'
+        when one.dot = 'intense' then 'in intense fire'
+        when one.dot = 'steady' and (one.man).symbol is distinct from _targets.symbol
+          then 'in steady fire, in a hex of seven or more steps'
+        when one.dot = 'steady' then 'in steady fire, with the symbol of the card'
+        else 'within reach of the machine guns, with the symbol of the card'
+      end
+    ),
+    case
+      when one.dot = 'machine_guns' then one.point
+      when (one.man).kind = 'infantry_hq' and (one.man).crowded and not one.as_hero then 'ddp-54'
+    end
+  from ddp._judged(scene, chart, shooter, _targets.symbol, _targets.armor, _targets.machine_guns) as one
+  left join lateral (
+    select
+      entry.rule,
+      entry.note
+    from (
+      values
+      (1, ddp._overnight((scene.state).conditions) and one.away > 1, '16.0', 'at night fire reaches adjacent hexes only'),
+      (2, one.led and one.dot = 'machine_guns', '10.4', 'a leader is hit in the field of fire alone'),
+      (3, one.led and not _targets.star, '10.4', 'the color has no star, so it hits no leader'),
+      (
+        4, (one.man).stepped and not one.as_hero and not _targets.again, '6.34',
+        'it has lost a step in this Fire Phase'
+      ),
+      (
+        5, one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b',
+        '6.31', 'dots of another position lie in its hex'
+      ),
+      (
+        6, not one.led and not one.marked, '6.3', 'it has not the symbol of the card, nor are seven steps in its hex'
+      ),
+      (7, not one.led and one.hard, '6.36', 'armor is hit there by the armor bonus alone')
+    ) as entry (n, holds, rule, note)
+    where entry.holds
+    order by entry.n
+    limit 1
+  ) as reason on true
+$$;
+
+comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter, text, boolean, boolean, boolean, boolean) is
+'Every US unit before a firing position: eligible as what, or the first rule that passes it over (6.3, 10.4, 16.0).';
+
+create or replace function ddp._lone_garrisons(scene ddp.scene, place text)
+returns jsonb
+language sql stable
+as $$
+  -- 14.41: alone in a hex in the field of a position that fires
+  select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
+  from unnest(scene.marines) as post
+  inner join unnest(scene.dots) as dot on dot.place = _lone_garrisons.place and dot.q = post.q and dot.r = post.r
+  where post.kind = 'garrison'
+    and not exists (
+      select from ddp._marines(scene) as marine where marine.q = post.q and marine.r = post.r
+    )
+$$;
+
+comment on function ddp._lone_garrisons(ddp.scene, text) is
+'Garrisons that stand alone in the field of a position (14.41).';
+
+create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[])
+returns jsonb
+language sql stable
+as $$
+  select jsonb_build_object(
+    'place', shooter.place,
+    'allowed', true,
+    'limit', shooter.most,
+    'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
+    'garrisons', ddp._lone_garrisons(scene, shooter.place),
+    'targets', coalesce(
+      (
+        select jsonb_agg(to_jsonb(ranked) order by ranked.rank, ranked.unit, ranked.hero)
+        from (
+          select
+            target.unit,
+            target.hero,
+            target.label,
+            target.category,
+            target.dot,
+            target.step,
+            target.disrupts,
+            -- 6.31: intense, steady, machine guns, leaders; then most steps, then closer
+            dense_rank() over (
+              order by
+                array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+                target.steps desc,
+                target.away
+            ) as rank
+          from unnest(targets) as target
+          where target.eligible
+        ) as ranked
+      ),
+      '[]'
+    )
+  )
+$$;
+
+comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[]) is
+'What a position may hit, and in which order: targets of one rank are the player''s choice (6.31, 10.41).';
+
+create or replace function ddp.fire(
+  position_id bigint,
+  place text,
+  symbol text,
+  star boolean default false,
+  armor boolean default false,
+  machine_guns boolean default false,
+  again boolean default false,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 10
+as $$
+#variable_conflict use_variable
+declare
+  scene ddp.scene := ddp._scene(position_id, conditions, policy);
+  shooter ddp.shooter;
+  targets ddp.target[];
+begin
+  select found.* into shooter from ddp._shooters(scene) as found where found.place = fire.place;
+  if shooter.place is null then
+    return next row(
+      '6.4', null, place, 'refused', 'no undisrupted Japanese unit is there to fire', null, null, null,
+      '{"allowed": false, "limit": 0, "targets": [], "garrisons": []}'
+    )::rulings.ledger_step;
+    return;
+  end if;
+  targets := array(
+    select target
+    from ddp._targets(scene, ddp._fire_chart(), shooter, symbol, star, armor, machine_guns, again) as target
+  );
+  return query
+  select
+    target.rule,
+    null::text,
+    target.label,
+    case when target.eligible then 'eligible' else 'passed over' end,
+    format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
+    target.point,
+    target.unit,
+    null::integer,
+    null::jsonb
+  from unnest(targets) as target
+  order by
+    not target.eligible,
+    array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+    target.steps desc,
+    target.away,
+    target.unit,
+    target.hero;
+  return next row(
+    '6.31', null, place, 'limit',
+    case when shooter.most = 1 then 'one unit is hit at most' else format('%s units are hit at most', shooter.most) end,
+    null, null, 2 * shooter.most, ddp._volley(scene, shooter, targets)
+  )::rulings.ledger_step;
+end
+$$;
+
+comment on function ddp.fire(bigint, text, text, boolean, boolean, boolean, boolean, jsonb, jsonb) is
+'Fire of one position: every US unit before it, eligible or passed over, each with the rule; the verdict has the limit, the
+column of the chart and the targets by rank.';
+
+create or replace function ddp.fire_table(
+  position_id bigint, volleys jsonb, symbol text, conditions jsonb default null, policy jsonb default null
+)
+returns table (place text, facts jsonb)
+language plpgsql stable rows 6
+as $$
+#variable_conflict use_variable
+declare
+  scene ddp.scene := ddp._scene(position_id, conditions, policy);
+  chart jsonb := ddp._fire_chart();
+begin
+  return query
+  select
+    shooter.place,
+    ddp._volley(
+      scene,
+      -- 12.3: with the depth that a re-supply will bring
+      row(
+        shooter.place, shooter.color, shooter.most + coalesce((asked.how ->> 'extra')::integer, 0), shooter.unrevealed,
+        shooter.opened, shooter.tank
+      )::ddp.shooter,
+      array(
+        select target
+        from ddp._targets(
+          scene, chart, shooter, symbol, (asked.how ->> 'star')::boolean, (asked.how ->> 'armor')::boolean,
+          (asked.how ->> 'machine_guns')::boolean, false
+        ) as target
+      )
+    )
+  from jsonb_each(volleys) as asked (place, how)
+  inner join ddp._shooters(scene) as shooter on shooter.place = asked.place
+  order by shooter.place;
+end
+$$;
+
+comment on function ddp.fire_table(bigint, jsonb, text, jsonb, jsonb) is
+'What each of several positions may hit, by the marks of its color ({place: {star, armor, machine_guns}}).';
