@@ -391,7 +391,9 @@ returns boolean
 language sql immutable parallel safe
 return case
   when hexes = 3 then (
-    select count(distinct (unit.q, unit.r)) >= 3 from unnest(units) as unit where unit.away = 1 and not unit.blocked
+    select count(distinct unit.label) >= 3
+    from unnest(units) as unit
+    where unit.away = 1 and not unit.blocked
   )
   else exists (
     select

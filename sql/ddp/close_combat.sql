@@ -178,6 +178,7 @@ return coalesce(
     select spot.color
     from ddp._spots(state.map_id) as spot
     where spot.label = coalesce(origin, enemy.attributes ->> 'from')
+    order by spot.place
     limit 1
   ),
   enemy.attributes ->> 'color'

@@ -35,9 +35,7 @@ from app.referee.words import clauses, in_words, needs_in_words, series
 from db.values import canonical
 from importers.questions import Names
 
-LEDGER = (
-    "select * from ddp.attack(:position, :units, :at, :support, :wild, cast(:factor as integer), :conditions, :policy)"
-)
+LEDGER = "select * from ddp.attack(:position, :units, :at, :support, :wild, cast(:factor as integer), :conditions, :policy)"
 LINKED = (
     "select coalesce(bool_or(found.in_communication), false) as linked"
     " from positions.state(:position, :conditions, :policy) as state"
@@ -58,7 +56,9 @@ class Attack(Action):
     by: Annotated[list[str], Names(("unit",)), Field(min_length=1, max_length=20)] = Field(
         description="Ids of the units that attack"
     )
-    at: Annotated[str, Names(("hex", "unit"))] = Field(description="The hex that is attacked, or the unit in it")
+    at: Annotated[str, Names(("hex", "unit"))] = Field(
+        description="The hex that is attacked, or the unit in it"
+    )
     support: Literal["naval_fire", "dauntless"] | None = Field(
         None, description="A marker spent in support: naval_fire or dauntless (8.51)"
     )
@@ -155,7 +155,9 @@ def _round(assault: Assault) -> Doing:
     facts = rows[-1].facts
     told = {key: facts[key] for key in TOLD}
     modifiers = [
-        {"rule": row.rule, "value": row.halves // 2, "note": row.note} for row in rows if row.halves is not None
+        {"rule": row.rule, "value": row.halves // 2, "note": row.note}
+        for row in rows
+        if row.halves is not None
     ]
     yield Tell(**told, modifiers=modifiers)
     if facts["row"] is None or facts["section"] is None:
@@ -230,7 +232,9 @@ def _apply(assault: Assault, word: str, facts: dict[str, Any]) -> Doing:
         case "optional_attrition":
             yield from _attrition(assault, facts)
         case "step_loss":
-            code = yield from _sufferer(facts["adjacent"] or assault.of.by, "step", "the attacker that loses a step")
+            code = yield from _sufferer(
+                facts["adjacent"] or assault.of.by, "step", "the attacker that loses a step"
+            )
             yield from lose_step(code, "8.3", "a result of the attack")
         case "none":
             yield Tell(Step("8.3", assault.at, "no effect", "the attack has no effect"))
@@ -323,7 +327,9 @@ def _attrition(assault: Assault, facts: dict[str, Any]) -> Doing:
         return f"attrition is true, false, or one of {', '.join(adjacent)}"
 
     unit = yield from counter(assault.enemy)
-    if "depth" not in unit.attributes and not (unit.attributes.get("counterattack") or {}).get("depth", False):
+    if "depth" not in unit.attributes and not (unit.attributes.get("counterattack") or {}).get(
+        "depth", False
+    ):
         return
     wanted = yield AttritionChoice(
         "attrition", "us", "whether the depth is eliminated for a step of an adjacent attacker",
@@ -331,7 +337,9 @@ def _attrition(assault: Assault, facts: dict[str, Any]) -> Doing:
     )  # fmt: skip
     if wanted is False:
         return
-    code = wanted if isinstance(wanted, str) else (yield from _sufferer(adjacent, "step", "who loses the step"))
+    code = (
+        wanted if isinstance(wanted, str) else (yield from _sufferer(adjacent, "step", "who loses the step"))
+    )
     yield from strip(assault.enemy, "8.3")
     yield from lose_step(code, "8.3", "attrition")
 
@@ -373,10 +381,14 @@ def _verdict(ruling: Ruling) -> str:
         return f"{what} is not allowed: {answer['why']}"
     sums = f"{what}: {answer.get('strength')} against {answer.get('defense')}"
     if answer["allowed"] is None or answer.get("strength") is None or answer.get("defense") is None:
-        return clauses(f"{what} cannot be read off to the end", needs_in_words(ruling.needs) if ruling.needs else None)
+        return clauses(
+            f"{what} cannot be read off to the end", needs_in_words(ruling.needs) if ruling.needs else None
+        )
     missing = f"without {series(answer['missing'])}" if answer["missing"] else "with all weapons required"
     result = in_words(answer["result"]).replace("_", " ") if answer.get("result") else None
-    return clauses(f"{sums}, {missing}", result, "it waits for a choice or a counter" if "pending" in answer else None)
+    return clauses(
+        f"{sums}, {missing}", result, "it waits for a choice or a counter" if "pending" in answer else None
+    )
 
 
 KINDS = [

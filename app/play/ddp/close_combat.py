@@ -53,7 +53,9 @@ class CloseCombat(Action):
     at: Annotated[str, Names(("hex", "unit"))] = Field(description="The hex in which both sides stand")
     attacker: Literal["us", "japan"] = Field("us", description="Who entered the hex")
     origin: Annotated[str | None, Names(("hex",))] = Field(
-        None, alias="from", description="The position hex from which an assault came; else the unit's own `from`"
+        None,
+        alias="from",
+        description="The position hex from which an assault came; else the unit's own `from`",
     )
 
 
@@ -112,14 +114,20 @@ def close_combat(of: CloseCombat) -> Procedure:
     yield from _fought(fight)
 
 
-def close_combat_in(at: str, attacker: str, origin: str | None, *, suffix: str = "", hand: Hand | None = None) -> Doing:
+def close_combat_in(
+    at: str, attacker: str, origin: str | None, *, suffix: str = "", hand: Hand | None = None
+) -> Doing:
     """The same within another procedure; gives what it found."""
     fight = Fight(at, attacker, origin, hand or Hand(), suffix)
     return (yield from _fought(fight))
 
 
 def _cards_or_ask(value: Any) -> str | None:
-    if value is None or value == ASKED or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+    if (
+        value is None
+        or value == ASKED
+        or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
+    ):
         return None
     return f"withdraw is a number of Japanese cards, or {ASKED}"
 
@@ -193,7 +201,11 @@ def _prepare(fight: Fight, facts: dict[str, Any]) -> Doing:
     if fight.attacker != "us" or not now.tracks.get("us", {}).get("flamethrower"):
         return
     spent = yield Choose(
-        fight.name("flamethrower"), "us", "whether the flamethrower marker is spent", [True, False], default=False
+        fight.name("flamethrower"),
+        "us",
+        "whether the flamethrower marker is spent",
+        [True, False],
+        default=False,
     )
     if spent:
         yield Change({"side": "us", "flamethrower": 0})
@@ -344,8 +356,12 @@ def _strip(fight: Fight, rule: str) -> Doing:
     unit = yield from counter(fight.enemy)
     if "depth" in unit.attributes:
         yield Change({"unit": fight.enemy, "depth": None})
-    elif unit.attributes.get("counterattack") is not None and unit.attributes["counterattack"].get("depth", True):
-        yield Change({"unit": fight.enemy, "counterattack": unit.attributes["counterattack"] | {"depth": False}})
+    elif unit.attributes.get("counterattack") is not None and unit.attributes["counterattack"].get(
+        "depth", True
+    ):
+        yield Change(
+            {"unit": fight.enemy, "counterattack": unit.attributes["counterattack"] | {"depth": False}}
+        )
     else:
         return False
     fight.japanese_lost += 1
@@ -396,16 +412,22 @@ def _event(fight: Fight, event: str | None, by: str) -> Doing:
 def _surrender(fight: Fight) -> Doing:
     unit = yield from counter(fight.enemy)
     said = unit.attributes
-    deep = "depth" in said or (said.get("counterattack") is not None and said["counterattack"].get("depth", True))
+    deep = "depth" in said or (
+        said.get("counterattack") is not None and said["counterattack"].get("depth", True)
+    )
     if said.get("elite") or said.get("tank") or deep:
-        yield Tell(Step("8.7", fight.at, "no event", "elite units, tanks and units with depth do not surrender"))
+        yield Tell(
+            Step("8.7", fight.at, "no event", "elite units, tanks and units with depth do not surrender")
+        )
         return
     yield from _kill(fight, "8.7", "surrender")
 
 
 def _heroism(fight: Fight, by: str) -> Doing:
     setattr(fight, by, getattr(fight, by) + 1)
-    yield Tell(Step("8.7", fight.at, "adds", f"a card for the {'US' if by == 'us' else 'Japanese'} side: Heroism"))
+    yield Tell(
+        Step("8.7", fight.at, "adds", f"a card for the {'US' if by == 'us' else 'Japanese'} side: Heroism")
+    )
     yield from _discard(fight, "us" if by == "japan" else "japan")
     if by == "japan":
         yield from _reinforce(fight)
@@ -440,7 +462,12 @@ def _may_gain(fight: Fight) -> Doing:
     gains = bool(row.readings["ddp-42"] == "b")
     why = "a tank" if fight.tank else "out of communication"
     yield Tell(
-        Step("9.22" if fight.tank else "11.2", fight.at, "gains" if gains else "gains nothing", f"{fight.enemy} is {why}"),
+        Step(
+            "9.22" if fight.tank else "11.2",
+            fight.at,
+            "gains" if gains else "gains nothing",
+            f"{fight.enemy} is {why}",
+        ),
         points=("ddp-42",),
     )
     return gains
@@ -483,7 +510,8 @@ def _withdraw(fight: Fight) -> Doing:
         [row] = yield Ask(READINGS, proves=False)
         from_deck = row.readings["ddp-56"] == "a"
         yield Tell(
-            Step("8.63", fight.at, "from the deck" if from_deck else "no card", "no Japanese card is left"), points=("ddp-56",)
+            Step("8.63", fight.at, "from the deck" if from_deck else "no card", "no Japanese card is left"),
+            points=("ddp-56",),
         )
         if from_deck:
             fight.japan = 1
@@ -563,7 +591,9 @@ def _us_leaves(fight: Fight, origin: str | None, units: list[str] | None = None)
         return
     to = options[0]
     if len(options) > 1:
-        to = yield Choose(fight.name("to"), "us", "the hex to which the US units go", options, default=options[0])
+        to = yield Choose(
+            fight.name("to"), "us", "the hex to which the US units go", options, default=options[0]
+        )
     for code in units or fight.fighters:
         yield Change({"unit": code, "at": to})
 

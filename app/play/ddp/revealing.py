@@ -37,14 +37,18 @@ def reveal_depth(code: str, rule: str = "9.1") -> Doing:
         told = depth
         if depth.get("strength") is None and not depth.get("tactical"):
             drawn = yield Blind("depth", f"the depth marker of {code} turned up")
-            told = {key: drawn[key] for key in ("strength", "requires", "tactical") if drawn.get(key) is not None}
+            told = {
+                key: drawn[key] for key in ("strength", "requires", "tactical") if drawn.get(key) is not None
+            }
         depth = {**told, "revealed": True}
         if not depth.get("tactical"):
             yield Change({"unit": code, "depth": depth})
             yield Tell(Step(rule, unit.label, "revealed", f"the depth marker of {code} is turned up"))
     if depth.get("tactical"):
         yield Change({"unit": code, "depth": None})
-        yield Tell(Step("9.4", unit.label, "tactical", f"the depth marker of {code} is a tactical reinforcement"))
+        yield Tell(
+            Step("9.4", unit.label, "tactical", f"the depth marker of {code} is a tactical reinforcement")
+        )
         return "tactical"
     return "revealed"
 
