@@ -152,7 +152,7 @@ declare
   crowd ccp.crowd;
   covers ccp.cover[];
   downslope boolean := true;
-  inside boolean;
+  within boolean;
   fixed boolean := cover.against in ('flamethrower', 'mines');
   best integer;
 begin
@@ -163,8 +163,8 @@ begin
   select * into state from positions.state(cover.position_id, cover.conditions, cover.policy);
   select found.* into stat from ccp._stats(state) as found where found.id = place.unit;
   crowd := ccp._crowd(state, place.q, place.r);
-  inside := coalesce(ccp._is_inside(stat), false);
-  if cover."from" is not null and inside then
+  within := coalesce(ccp._is_inside(stat), false);
+  if cover."from" is not null and within then
     select * into source from positions.place(cover.position_id, cover."from");
     downslope := ccp._sees(state, source.unit, source.q, source.r, place.unit, place.q, place.r);
     return next row(
@@ -179,9 +179,9 @@ begin
       (
         select max(found.value)
         from unnest(covers) as found
-        where (inside or not found.inside)
+        where (within or not found.inside)
           and (cover.chosen is null or state.readings ->> 'ccp-15' = 'b' or found.source = replace(cover.chosen, '_', ' '))
-      ), ccp._cover(covers, inside)
+      ), ccp._cover(covers, within)
     ) - crowd.excess
   end;
   if fixed then
@@ -210,7 +210,7 @@ begin
         (
           select jsonb_agg(distinct found.value - crowd.excess)
           from unnest(covers) as found
-          where (inside or not found.inside) and not fixed
+          where (within or not found.inside) and not fixed
         ), case when fixed then jsonb_build_array(best) else '[]' end
       )
     )

@@ -210,6 +210,8 @@ class CssConditions(Form):
     rallied: tuple[Label, ...] = ()
     engineered: tuple[Label, ...] = ()
     ambush_tried: tuple[Label, ...] = ()
+    changed: tuple[Name, ...] = ()
+    """Units that have changed their posture in this Activation (6.0)."""
     acted: dict[Name, Whole] = {}  # noqa: RUF012
     """How many Actions each unit has done in this Activation."""
 
@@ -269,6 +271,8 @@ class CssTracks(Form):
     pools: Pools | None = None
     air_box: Annotated[int, Field(ge=0, le=3, strict=True)] | None = None
     task_forces: Whole | None = None
+    air_strikes: Whole | None = None
+    """Air Support markers of this draw that are not used yet (16.0)."""
     once: tuple[Name, ...] | None = None
     """What may happen once and has: massed_banzai, mason … ."""
     hexes: dict[Label, dict[str, Any]] | None = None

@@ -1,0 +1,444 @@
+"""Moves (5.0, 20.3): asked as a whole; in a game hex by hex, and after each hex the other side may interrupt."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from app.play.bob.asking import Asking, checked, counter, game, piece, pieces
+from app.play.bob.checks import spend
+from app.play.bob.entering import entered
+from app.play.bob.operations import activated
+from app.play.procedures import (
+    Action,
+    Ask,
+    Call,
+    Change,
+    Choose,
+    Procedure,
+    ProcedureKind,
+    Refused,
+    Tell,
+    Undecided,
+    procedure_kind,
+)
+from app.referee.questions import kinds_of
+from app.referee.questions.bob.movement import Manner, needs_of
+from app.referee.questions.movement import VERDICTS, points
+from app.referee.rulings import Ruling, Step
+from app.referee.words import clauses, in_points, not_known
+from importers.questions import Names
+
+MOST_HEXES = 60
+NONE = "none"
+PURPOSES = {"withdraw": "withdraw", "retreat": "retreat"}
+"""Manners of moving whose first Morale Check has modifiers of its own (5.1, 5.3)."""
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Move(Action):
+    """Who moves, along which way, and how."""
+
+    unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
+    path: Annotated[
+        list[str], Names(("hex",)), BeforeValidator(_listed), Field(min_length=1, max_length=MOST_HEXES)
+    ] = Field(description="Labels of the hexes entered, in order; the one it stands in may come first")
+    manner: Manner | None = Field(
+        None,
+        alias="as",
+        description="withdraw, retreat, seishin, banzai, reverse or trail; else a plain move",
+    )
+    cp: bool = Field(False, description="Whether a Command Point is spent on it: +1 MP (5.4)")
+    facing: Annotated[int | None, Field(ge=1, le=6)] = Field(
+        None, description="The corner that it faces when its move ends, 1 to 6"
+    )
+    off_path: bool = Field(False, description="Whether it keeps off Paths and pays for the terrain (53.0)")
+    exit: bool = Field(False, description="Whether it leaves the map from the last hex (18.0)")
+    op_fire: bool = Field(
+        False,
+        description="Of a Vehicle that uses a third of its points or less: it ends marked Op Fire (20.3)",
+    )
+
+
+def judged(of: Move) -> Asking:
+    """The whole way: what it costs, where it ends, who may fire at it and what is checked first."""
+    said = {"as": of.manner, "cp": of.cp, "off_path": of.off_path, "exit": of.exit}
+    rows = yield Ask(
+        "select * from bob.move(:position, :unit, :path, :options, :conditions, :policy)",
+        unit=of.unit,
+        path=of.path,
+        options={key: value for key, value in said.items() if value},
+    )
+    verdict = rows[-1]
+    legal = VERDICTS[verdict.effect]
+    told = {
+        "legal": legal,
+        "cost": points(verdict.halves),
+        "left": points(verdict.remaining),
+        "ends_at": verdict.at,
+        "why": verdict.note,
+        "opportunity_fire": [],
+        "checks": [],
+    }
+    if legal is False:
+        bar = next(row for row in rows if row.effect == "forbids")
+        raise Refused(bar.rule, verdict.note, verdict.at, **{key: told[key] for key in told if key != "why"})
+    needs = needs_of("bob", rows[:-1])
+    if legal is None:
+        raise Undecided(*needs, **told)
+    fire = yield Ask(
+        "select * from bob.opportunities(:position, :unit, :path, :conditions, :policy)",
+        unit=of.unit,
+        path=of.path,
+    )
+    told["opportunity_fire"] = [{"by": row.by, "at": row.at} for row in fire]
+    yield Tell(needs=needs, **told)
+    return told
+
+
+def _manner(of: Move, here: Any) -> Asking:
+    """How it moves: out of an enemy's hex infantry withdraws (5.1)."""
+    if of.manner is not None:
+        return of.manner
+    foes = yield from pieces()
+    engaged = any(
+        foe.side != here.side
+        and (foe.q, foe.r, foe.location) == (here.q, here.r, here.location)
+        and not foe.mounted
+        for foe in foes
+    )
+    return "withdraw" if engaged and not here.vehicle else "move"
+
+
+def started(of: Move, here: Any, manner: str, *, played: bool) -> Asking:
+    """5.0: the Morale Check before a move; whoever fails is Used where it stands."""
+    purpose = PURPOSES.get(manner, "move")
+    rows = yield Ask(
+        "select * from bob.morale(:position, :unit, :purpose, :conditions, :policy)",
+        proves=False,
+        unit=of.unit,
+        purpose=purpose,
+    )
+    if not rows[-1].facts["automatic"] and not _presumed(here, rows[-1].facts, purpose):
+        yield Tell(checks=[{"at": here.label, "for": purpose}])
+    found = yield from checked(of.unit, purpose, of, played=played)
+    yield Tell(morale=found["morale"], mc=found["mc"])
+    if found["mc"] != "failed":
+        return True
+    yield Change({"unit": of.unit, "used": True})
+    yield Tell(ends_at=here.label, result="failed")
+    return False
+
+
+def _presumed(here: Any, facts: dict[str, Any], purpose: str) -> bool:
+    return facts["automatic"] is None and purpose != "withdraw" and "suppression" not in here.attributes
+
+
+def move(of: Move) -> Procedure:
+    """A move as it goes where nobody interrupts it."""
+    here = yield from piece(of.unit)
+    if here is None:
+        raise Refused("5.0", f"{of.unit} is not on the map")
+    told = yield from judged(of)
+    manner = yield from _manner(of, here)
+    yield from _declared(of, here, manner)
+    if not (yield from started(of, here, manner, played=False)):
+        return
+    yield Tell(result="moved")
+    way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    yield from _gone(of, here, way, told)
+
+
+def _declared(of: Move, here: Any, manner: str) -> Procedure:
+    """What is paid and said before the first step."""
+    if of.cp:
+        yield from spend(of.unit, "mp")
+    if manner == "banzai":
+        # 15.0: whoever charges is seen
+        shown = {"concealed": 0} if here.concealed else {}
+        yield Change({"unit": of.unit, "declared": "banzai", **shown})
+    elif manner == "retreat":
+        yield Change({"unit": of.unit, "declared": "retreat"}, kept=True)
+    elif manner == "seishin":
+        yield Change({"unit": of.unit, "declared": "seishin"})
+
+
+def _gone(of: Move, here: Any, way: list[str], told: dict[str, Any]) -> Procedure:
+    """The unit goes along its way and is Used at its end (5.0, 20.3)."""
+    if of.exit:
+        yield Change({"unit": of.unit, "at": None, "used": True, "status": "removed"})
+        return
+    last = here.label
+    for label in way:
+        yield from _stepped(of, here, last, label)
+        last = label
+    ends = told["ends_at"]
+    if ends != last:
+        # 20.9: after a Close Assault it is back whence it came
+        yield Change({"unit": of.unit, "at": ends})
+    yield from _over(of, here, told)
+
+
+def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
+    """One hex is entered: passengers go along, -2 Concealment becomes -1 (59.2), Wire goes down before a Vehicle (43.6)."""
+    said: dict[str, Any] = {"unit": of.unit, "at": label}
+    now = yield from counter(of.unit)
+    if now.attributes.get("concealed") == 2:
+        said["concealed"] = 1
+    if here.vehicle and now.attributes.get("concealed"):
+        # 20.1: a Vehicle that moves is seen
+        said["concealed"] = 0
+    yield Change(said)
+    if here.vehicle:
+        riders = yield Ask(
+            "select code from unit where position_id = :position and attributes ->> 'in' = :unit order by id",
+            proves=False,
+            unit=of.unit,
+        )
+        for rider in riders:
+            yield Change({"unit": rider.code, "at": label})
+        yield from _wire_down(label)
+    yield from entered(of.unit, left, label)
+
+
+def _wire_down(label: str) -> Procedure:
+    rows = yield Ask(
+        "select marker.attributes from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q"
+        " and hex.r = marker.r where marker.position_id = :position and marker.kind = 'wire' and hex.label = :at",
+        proves=False,
+        at=label,
+    )
+    for row in rows:
+        yield Tell(Step("43.6", label, "removed", "a Vehicle goes over the Wire"))
+        yield Change({"marker": "wire", "at": label, **row.attributes, "removed": True})
+
+
+def _over(of: Move, here: Any, told: dict[str, Any]) -> Procedure:
+    """The end of a move: Used, or a Vehicle marked Op Fire; a Vehicle in a new hex has a Move counter (20.3)."""
+    now = yield from piece(of.unit)
+    if now is None:
+        return
+    said: dict[str, Any] = {"unit": of.unit, "used": True}
+    if of.op_fire:
+        yield from _may_stand_ready(of, here, told)
+        said = {"unit": of.unit, "op_fire": True}
+    if of.facing is not None:
+        said["facing"] = of.facing
+    if here.vehicle and now.label != here.label and not of.op_fire:
+        said["move_counter"] = True
+    yield Change(said)
+    if "moving" in now.attributes:
+        yield Change({"unit": of.unit, "moving": None}, kept=True)
+
+
+def _may_stand_ready(of: Move, here: Any, told: dict[str, Any]) -> Procedure:
+    """20.3: a third of its points or less, rounded down, and no Carrier."""
+    yield Tell(Step("20.3", None, "marked", "it may end marked Op Fire"))
+    if here.kind != "vehicle":
+        raise Refused(
+            "20.3" if not here.vehicle else "21.1", "only a Vehicle that is no Carrier may end marked Op Fire"
+        )
+    allowance = int(here.attributes.get("movement", 0))
+    if told["cost"] is None or told["cost"] > allowance // 3:
+        raise Refused("20.3", f"it used more than a third of {allowance} points")
+
+
+# In a game.
+
+
+def play_move(of: Move) -> Procedure:
+    """5.0, 9.0: selected, checked, then hex by hex; each hex is the other side's chance to interrupt."""
+    here = yield from piece(of.unit)
+    if here is None:
+        raise Refused("5.0", f"{of.unit} is not on the map")
+    told = yield from judged(of)
+    if (yield from activated(of.unit, "move")) is None:
+        return
+    manner = yield from _manner(of, here)
+    yield from _declared(of, here, manner)
+    if not (yield from started(of, here, manner, played=True)):
+        return
+    yield Tell(result="moved")
+    way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    last = here.label
+    for n, label in enumerate(way, 1):
+        state = {"from": last, "hexes": n, "start": here.label} | (
+            {manner: True} if manner in ("retreat", "banzai", "seishin") else {}
+        )
+        melee = yield from _is_held(here.side, label)
+        if melee and n == 1:
+            # 9.0: the fire at who goes into Melee at once falls where it stands
+            yield Change({"unit": of.unit, "moving": state | {"hexes": 0}}, kept=True)
+            if not (yield from _interrupted(of, here, last)):
+                return
+            if (yield from _stays(of, here, manner)):
+                break
+        yield from _stepped(of, here, last, label)
+        yield Change({"unit": of.unit, "moving": state}, kept=True)
+        if not melee and not (yield from _interrupted(of, here, label)):
+            yield from _backed_up(of, here, last)
+            return
+        last = label
+        if (yield from piece(of.unit)) is None:
+            return
+    if told["ends_at"] not in (None, last) and last == way[-1]:
+        yield Change({"unit": of.unit, "at": told["ends_at"]})
+    yield from _over(of, here, told)
+
+
+def _is_held(side: str, label: str) -> Asking:
+    """Whether an enemy Squad, WT or Gun is there."""
+    found = yield from pieces()
+    return any(one.side != side and one.label == label and (one.infantry or one.gun) for one in found)
+
+
+def _stays(of: Move, here: Any, manner: str) -> Asking:
+    """5.0, bob-18: Suppressed before it entered, it may stay where it is."""
+    now = yield from counter(of.unit)
+    grew = now.attributes.get("suppression", "none") != here.attributes.get("suppression", "none")
+    if not grew or manner in ("banzai", "seishin"):
+        return False
+    readings = (yield from game()).readings
+    yield Tell(points=("bob-18",))
+    if readings["bob-18"] != "a":
+        return False
+    chosen = yield Choose(
+        "enter",
+        here.side,
+        f"whether {of.unit} goes on into Melee",
+        options=["enters", "stays"],
+        default="stays",
+    )
+    return chosen == "stays"
+
+
+def _interrupted(of: Move, here: Any, label: str) -> Asking:
+    """9.0, 10.0: the other side fires as often as it can and will; whether the mover may go on."""
+    done: list[str] = []
+    while True:
+        now = yield from piece(of.unit)
+        if now is None:
+            return False
+        rows = yield Ask(
+            "select * from bob.opportunities(:position, :unit, :path, :conditions, :policy)",
+            proves=False,
+            unit=of.unit,
+            path=[now.label, label] if now.label != label else [label, label],
+        )
+        rows = [row for row in rows if row.by not in done]
+        found = yield from _shooters(of.unit, label)
+        options = [option for option in found if option["by"] not in done]
+        if not options:
+            break
+        rival = options[0].pop("side")
+        for option in options[1:]:
+            option.pop("side", None)
+        chosen = yield Choose(
+            f"interrupt:{label}:{len(done) + 1}",
+            rival,
+            f"fire at {of.unit} in {label}",
+            options=[NONE, *options],
+            default=NONE,
+            also=(f"interrupt:{label}", "interrupt"),
+        )
+        if chosen == NONE:
+            break
+        done.append(chosen["by"])
+        kind = kinds_of("bob")[chosen["fire"]]
+        assert isinstance(kind, ProcedureKind)
+        arguments = kind.arguments.model_validate({"by": [chosen["by"]], "target": of.unit})
+        yield Call(kind.begin(arguments))  # type: ignore[arg-type]
+        after = yield from piece(of.unit)
+        if after is None:
+            return False
+    now = yield from counter(of.unit)
+    return not now.attributes.get("used")
+
+
+def _shooters(unit: str, label: str) -> Asking:
+    rows = yield Ask(
+        "select shooter.*, enemy.side from positions.state(:position, :conditions, :policy) as state"
+        " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as all_of_them) as told"
+        " cross join lateral unnest(told.all_of_them) as mover"
+        " join hex on hex.map_id = state.map_id and hex.label = :at"
+        " cross join lateral bob._shooters(state, told.all_of_them, mover, hex.q, hex.r, hex.label) as shooter"
+        " join unit as enemy on enemy.position_id = :position and enemy.code = shooter.who"
+        " where mover.code = :unit order by enemy.id",
+        proves=False,
+        unit=unit,
+        at=label,
+    )
+    return [{"fire": row.kind, "by": row.who, "side": row.side} for row in rows]
+
+
+def _backed_up(of: Move, here: Any, last: str) -> Procedure:
+    """5.0, 20.9: who fails in a hex that is full, or with a Vehicle, goes back a hex."""
+    now = yield from piece(of.unit)
+    if now is None:
+        return
+    bars = yield Ask(
+        "select bar.* from positions.state(:position, :conditions, :policy) as state"
+        " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as told) as board"
+        " cross join lateral unnest(board.told) as own"
+        " cross join lateral bob._stack_bars(bob._standing(board.told, own.side, own.q, own.r, own.location, null),"
+        " own.location, false, state.readings) as bar where own.code = :unit and bar.over > 0",
+        proves=False,
+        unit=of.unit,
+    )
+    if bars:
+        yield Tell(Step("5.0", now.label, "back", "the hex is full: it goes back a hex"), ends_at=last)
+        yield Change({"unit": of.unit, "at": last})
+    else:
+        yield Tell(ends_at=now.label)
+    said = {"facing": of.facing} if of.facing is not None else {}
+    yield Change({"unit": of.unit, "used": True, **said})
+    yield Change({"unit": of.unit, "moving": None}, kept=True)
+    yield Tell(result="failed")
+
+
+def _verdict(ruling: Ruling) -> str:
+    of, answer = ruling.question["move"], ruling.answer
+    goal = of["path"][-1] if isinstance(of["path"], list) else of["path"]
+    if answer["allowed"] is False:
+        return f"{of['unit']} may not move to {goal}: {answer['why']}"
+    if answer["allowed"] is None:
+        return not_known(f"{of['unit']} may move to {goal}", ruling)
+    if answer.get("result") == "failed":
+        return f"{of['unit']} fails its Morale Check and is Used in {answer['ends_at']}"
+    paid = "" if answer.get("cost") is None else f" for {in_points(answer['cost'])}"
+    return clauses(
+        f"{of['unit']} may move to {goal}{paid}",
+        None if answer.get("left") is None else f"{answer['left']} left",
+        "it must pass a Morale Check first" if answer.get("checks") and "mc" not in answer else None,
+    )
+
+
+FACTS: dict[str, Any] = {
+    "kinds": functools.partial(kinds_of, "bob"),
+    "name": "move",
+    "title": "A move",
+    "arguments": Move,
+    "rulesets": ("bob",),
+    "answers": {
+        "legal": "true, false, or null where the Player Aid Card alone tells",
+        "cost": "points that it spends",
+        "left": "points that it has left",
+        "ends_at": "the hex in which it ends; of a way that cannot be gone, the first that it cannot enter",
+        "opportunity_fire": "who may fire at it, and in which hex",
+        "checks": "Morale Checks that are rolled for, in order: where and for what",
+        "morale": "the Morale that it rolls against",
+        "mc": "passed, failed or automatic",
+        "result": "moved or failed",
+    },
+    "verdict": _verdict,
+    "points": ("bob-1", "bob-18", "bob-44", "bob-45"),
+    "example": 'move: {unit: "1/A", path: ["D5", "E5"]}',
+}
+KINDS = [procedure_kind(move, **FACTS)]
+ACTIONS = [procedure_kind(play_move, **FACTS)]
+"""Asked, a move is not interrupted; in a game it is."""
