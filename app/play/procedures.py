@@ -423,7 +423,9 @@ class Runner:
         try:
             self._drive(procedure, outcome.answer)
         except Refused as refused:
-            outcome.steps.append(refused.step)
+            if not outcome.steps or _speaks(outcome.steps[-1]) != _speaks(refused.step):
+                # a ledger that ends in the refusal has told it already
+                outcome.steps.append(refused.step)
             outcome.points += refused.points
             outcome.answer |= refused.answer | {"allowed": False, "why": refused.why}
             outcome.effects, outcome.changes, self._unwritten = [], [], []
@@ -551,6 +553,10 @@ class Runner:
         if self._unwritten:
             self.outcome.changes += apply(self._asked, self._unwritten)
             self._unwritten = []
+
+
+def _speaks(step: Step) -> tuple[Any, ...]:
+    return step.rule, step.clause, step.at, step.effect, step.note
 
 
 class _Unanswered(Exception):  # noqa: N818 - how a run stops
