@@ -125,7 +125,7 @@ begin
     jsonb_build_object(
       'fp', fp,
       -- a Decoy with a Panzerfaust has no Morale of its own told (57.5)
-      'check', coalesce((check_on.facts ->> 'morale')::integer, case when (shot.firer).kind = 'decoy' then 10 end) + (select sum(one.value) from unnest(rows) as one),
+      'check', coalesce((check_on.facts ->> 'morale')::integer, case when (shot.firer).kind = 'decoy' then 10 end) + (select case when bool_and(one.value is not null) then sum(one.value) end from unnest(rows) as one),
       'targets', jsonb_build_array(jsonb_build_object(
         'unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', 'satw', 'value', number,
         'moving', (shot.vehicle).code = any(shot.movers)

@@ -98,7 +98,7 @@ as $$
 #variable_conflict use_variable
 declare
   item bob.cover_row[] := array(select one from bob._prof_rows(state, shot) as one order by one.n);
-  rating integer := ((shot.firer).attributes -> 'prof')::integer;
+  rating integer := ((shot.firer).attributes ->> 'prof')::integer;
 begin
   if cardinality(item) = 0 then
     return next row('20.4', null, (shot.firer).label, 'none', 'nothing makes the shot difficult: no Prof Check', null, (shot.firer).code, null, '{"prof": null, "checks": false}')::rulings.ledger_step;
@@ -193,7 +193,7 @@ declare
 begin
   if small then
     item := array(select one from bob._small_arms_rows(state, shot) as one where shot.arm in ('infantry', 'mortar'));
-    number := coalesce((shot.vehicle).attributes -> 'unarmored', (shot.vehicle).attributes -> 'rear_casualty')::integer;
+    number := coalesce((shot.vehicle).attributes ->> 'unarmored', (shot.vehicle).attributes ->> 'rear_casualty')::integer;
   elsif shot.arm = 'flame' then
     item := array(
       select row(1, '34.0', 2, 'the Vehicle is open-topped', null, 'armor', null)::bob.cover_row where bob._flag(shot.vehicle, 'open_topped')

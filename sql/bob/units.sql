@@ -81,10 +81,13 @@ returns positions.counter
 language plpgsql stable parallel safe
 as $$
 declare
-  found positions.counter;
+  standing positions.counter;
 begin
-  select counter.* into found from bob._counters(state) as counter where counter.code = _counter.code;
-  return coalesce(found, positions._asked_counter(state.position_id, _counter.code));
+  select counter.* into standing from bob._counters(state) as counter where counter.code = _counter.code;
+  if standing.code is null then
+    return positions._asked_counter(state.position_id, _counter.code);
+  end if;
+  return standing;
 end
 $$;
 
