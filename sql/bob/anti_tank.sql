@@ -54,8 +54,8 @@ as $$
   from bob._cell_row(2, 'pac_satw', 'range/' || (shot.aim).away, 'value', 'check', format('%s hexes away', (shot.aim).away), null, shot.read) as item
   where (shot.aim).away <= 3
   union all
-  select 2, '33.0', case jsonb_typeof(shot.read -> 'pac_satw') when 'number' then (shot.read ->> 'pac_satw')::integer end, format('%s hexes away', (shot.aim).away), null, 'check',
-    case when jsonb_typeof(shot.read -> 'pac_satw') is distinct from 'number' then 'pac_satw' end
+  select 2, '33.0', bob._told(shot.read, 'pac_satw', 'range'), format('%s hexes away', (shot.aim).away), null, 'check',
+    case when bob._told(shot.read, 'pac_satw', 'range') is null then 'pac_satw' end
   where (shot.aim).away > 3
   union all
   select 3, item.rule, item.value * (shot.aim).hindrance, item.note, null, 'check', item.chart

@@ -255,3 +255,20 @@ $$;
 
 comment on function bob._pac(text, text, text, jsonb) is
 'A cell of the Player Aid Card: as printed or filled in, else as it was read for this ruling; a value of null is not told.';
+
+create or replace function bob._told(read jsonb, chart text, key text)
+returns integer
+language plpgsql immutable parallel safe
+as $$
+declare
+  said jsonb := read -> chart;
+begin
+  if jsonb_typeof(said) = 'object' then
+    said := said -> key;
+  end if;
+  return case when jsonb_typeof(said) = 'number' then said::integer end;
+end
+$$;
+
+comment on function bob._told(jsonb, text, text) is
+'A number that was read off a chart for this ruling: told plainly, or by its row; null where it was not.';
