@@ -235,7 +235,7 @@ def _sustain(of: Fire, unit: Any, facts: dict[str, Any], beside: Any) -> Doing:
     hexes = [facts["hex"], *(label for label in hexes if label != facts["hex"])]
     yield Change({"unit": of.firer, "sustained": hexes})
     marker = {"marker": "sustained_fire", "at": facts["hex"], "by": of.firer}
-    yield Change({**marker, "to": hexes[1]} if len(hexes) > 1 else marker)
+    yield Change({**marker, "toward": hexes[1]} if len(hexes) > 1 else marker)
 
 
 def _rolled(
