@@ -157,7 +157,7 @@ create type bob.ground as (
   r integer,
   label text,
   terrain text,
-  features text[],
+  features text array,
   level integer,
   enemy boolean,
   enemy_gun boolean,

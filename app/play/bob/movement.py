@@ -154,6 +154,15 @@ def move(of: Move) -> Procedure:
     yield from _gone(of, here, way, told)
 
 
+class Retreat(Move):
+    """Who retreats, and along which way: a move `as: retreat` (5.3)."""
+
+
+def retreat(of: Retreat) -> Procedure:
+    """5.3: +4 to its Morale, the restrictions of a Rout, no Assault Fire."""
+    yield from move(of.model_copy(update={"manner": "retreat"}))
+
+
 def _declared(of: Move, here: Any, manner: str) -> Procedure:
     """What is paid and said before the first step."""
     if of.cp:
@@ -402,7 +411,7 @@ def _backed_up(of: Move, here: Any, last: str) -> Procedure:
 
 
 def _verdict(ruling: Ruling) -> str:
-    of, answer = ruling.question["move"], ruling.answer
+    of, answer = next(iter(ruling.question.values())), ruling.answer
     goal = of["path"][-1] if isinstance(of["path"], list) else of["path"]
     if answer["allowed"] is False:
         return f"{of['unit']} may not move to {goal}: {answer['why']}"
@@ -439,6 +448,13 @@ FACTS: dict[str, Any] = {
     "points": ("bob-1", "bob-18", "bob-44", "bob-45"),
     "example": 'move: {unit: "1/A", path: ["D5", "E5"]}',
 }
-KINDS = [procedure_kind(move, **FACTS)]
+RETREAT: dict[str, Any] = FACTS | {
+    "name": "retreat",
+    "title": "A Declared Retreat",
+    "arguments": Retreat,
+    "points": (*FACTS["points"], "bob-23", "bob-50"),
+    "example": 'retreat: {unit: "1/A", path: ["D5"]}',
+}
+KINDS = [procedure_kind(move, **FACTS), procedure_kind(retreat, **RETREAT, acts=False)]
 ACTIONS = [procedure_kind(play_move, **FACTS)]
 """Asked, a move is not interrupted; in a game it is."""
