@@ -33,7 +33,8 @@ from db.rulesets import Phase, read_ruleset
 SET_UP = "set_up"
 """The phase before the first."""
 EVERYBODY = "both"
-STATE = "select tracks from position where id = :position"
+LYING = "array(select distinct kind from marker where position_id = position.id) as markers"
+STATE = f"select tracks, {LYING} from position where id = :position"
 MOST_PASSED = 100
 """Phases that end by themselves one after the other; more is a sequence that never stops."""
 
@@ -44,6 +45,8 @@ class State:
 
     conditions: dict[str, Any]
     tracks: dict[str, Any] = dataclasses.field(default_factory=dict)
+    markers: frozenset[str] = frozenset()
+    """Kinds of marker that lie on the map."""
 
     def at(self, turn: Any) -> State:
         """The same in another turn."""
@@ -236,7 +239,7 @@ def walk_of(ruleset: str) -> Walk:
 def state_of(asked: Asked) -> State:
     """What the sequence of play depends on, of a position that is asked."""
     [row] = asked.rows(STATE)
-    return State(asked.conditions, row.tracks or {})
+    return State(asked.conditions, row.tracks or {}, frozenset(row.markers))
 
 
 # Asked and done.
@@ -324,7 +327,7 @@ def begin_phase(walk: Walk, later: Moment) -> Any:
     """
     _, state = yield from _where()
     conditions = walk.conditions(later)
-    entered = walk.leaf(State(state.conditions | conditions, state.tracks))
+    entered = walk.leaf(dataclasses.replace(state, conditions=state.conditions | conditions))
     assert entered is not None, later
     yield Tell(Step(entered.phase.rule, None, "begins", entered.phase.title), next=later.as_dict())
     yield Change({"conditions": conditions})
@@ -338,11 +341,11 @@ def begin_phase(walk: Walk, later: Moment) -> Any:
 
 def _where() -> Any:
     [row] = yield Ask(
-        "select position.ruleset, cast(:conditions as jsonb) as conditions, position.tracks"
+        f"select position.ruleset, cast(:conditions as jsonb) as conditions, position.tracks, {LYING}"
         " from position where id = :position",
         proves=False,
     )
-    return row.ruleset, State(row.conditions, row.tracks or {})
+    return row.ruleset, State(row.conditions, row.tracks or {}, frozenset(row.markers))
 
 
 def _procedure(ruleset: str, name: str) -> Procedure:

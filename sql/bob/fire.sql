@@ -348,10 +348,10 @@ returns integer
 language sql stable
 as $$
   select case
-    when bool_or(one.value is null) then null
+    when bool_or(one.n is not null and one.value is null) then null
     -- 43.4: a cave lowers FP to no less than 1 (bob-51)
     when cave.kind = 'small_cave' or (cave.kind = 'cave' and state.readings ->> 'bob-51' = 'a')
-      then greatest(least(1, fp + sum(one.value) filter (where one.kind <> 'fortification')), fp + sum(one.value))
+      then greatest(least(1, fp + coalesce(sum(one.value) filter (where one.kind <> 'fortification'), 0)), fp + coalesce(sum(one.value), 0))
     else fp + coalesce(sum(one.value), 0)
   end::integer
   from (select bob._works(state, shot.aim, target, target.code = any(shot.movers)) as kind) as cave

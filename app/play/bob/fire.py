@@ -374,7 +374,9 @@ def fire_verdict(ruling: Ruling) -> str:
     said = f"{what} has {sums}" if sums else what
     if "results" in answer:
         results = series(f"{code} {word.replace('_', ' ')}" for code, word in answer["results"].items())
-        failed = answer.get("mc") == "failed" or answer.get("prof_passed") is False
+        failed = answer.get("mc") == "failed" or (
+            answer.get("prof_passed") is False and "decision" not in answer
+        )
         return f"{what} fails its check" if failed else f"{said}: {results}"
     chances = series(
         f"{word.replace('_', ' ')} {chance}" for word, chance in (answer.get("odds") or {}).items()

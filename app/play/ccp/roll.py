@@ -28,14 +28,14 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Draw, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Call, Choose, Given, Procedure, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
 from db.values import canonical
 
 TRIGGERS = ("event", "sniper", "disperse", "time")
-MORE = ("dice", "trigger", "cards", "rolls", "choices", "reroll")
+MORE = ("dice", "trigger", "cards", "rolls", "draws", "choices", "reroll")
 """What a roll may say that is more than its dice."""
 TWO_DICE = "two_dice"
 PAIRS = tuple(itertools.product(range(1, 7), repeat=2))
@@ -136,14 +136,29 @@ def _read(value: Any) -> dict[str, Any]:
 
 
 def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] | None) -> Doing:
-    """The card that comes up: dice, trigger, and what was told with them."""
-    return _read((yield FateRoll(purpose=purpose, chances=chances)))
+    """The card that comes up: dice, trigger, and what was told with them; off a pile that is kept, where one is."""
+    from app.play.ccp.cards import fallen_card
+
+    card = yield from fallen_card(side, purpose)
+    return card if card is not None else _read((yield FateRoll(purpose=purpose, chances=chances)))
 
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
-    """10.1: where dice are typed, a re-roll is typed with them."""
-    return False
-    yield
+    """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
+    holder = (yield from conditions()).get("initiative")
+    if "card" not in item or holder is None:
+        return False
+    asked = yield Call(_asked_again(holder, side, item), Given())
+    return asked["again"]
+
+
+def _asked_again(holder: str, side: str, item: dict[str, Any]) -> Procedure:
+    trigger = f", {item['trigger']}" if "trigger" in item else ""
+    shown = f"{item['dice'][0]} and {item['dice'][1]}{trigger}"
+    again = yield Choose(
+        "reroll", holder, f"whether {SIDES[side]} roll again: {shown}", options=[False, True], default=False
+    )
+    yield Tell(again=again)
 
 
 def _cancel(side: str, triggers: bool) -> Doing:
@@ -166,6 +181,9 @@ def _cancel(side: str, triggers: bool) -> Doing:
 
 def reveals(side: str) -> Doing:
     """A card leaves the pile of a side: whether it was the last. Piles are counted where they are told (1.3)."""
+    kept = ((yield from now()).tracks.get("pile") or {}).get(side)
+    if kept is not None:
+        return not kept
     left = ((yield from conditions()).get("deck") or {}).get(side)
     if left is None:
         return False
@@ -187,6 +205,10 @@ def empties(side: str, triggers: bool = True) -> Doing:
 
 def shuffles(side: str) -> Doing:
     """1.4: all cards that the side does not hold are its draw pile again; their number is known with its hand."""
+    from app.play.ccp.cards import shuffled
+
+    if (yield from shuffled(side)):
+        return
     told = yield from conditions()
     if (told.get("deck") or {}).get(side) is None:
         return
@@ -196,11 +218,10 @@ def shuffles(side: str) -> Doing:
 
 
 def revealed(side: str, purpose: str) -> Doing:
-    """A card turned up that is no roll: what it shows (1.3, O24.3.2)."""
-    shown = yield Draw(f"the Fate deck of {SIDES[side]}", purpose, None, kind="card")
-    if (yield from reveals(side)):
-        yield from empties(side)
-    return {"dice": shown} if isinstance(shown, list) else dict(shown)
+    """A card turned up that is no roll, outside a trigger: what it shows (1.3, O24.3.2)."""
+    from app.play.ccp.cards import revealed as shown
+
+    return (yield from shown(side, purpose, within=False))
 
 
 DECK = 72
@@ -212,7 +233,7 @@ def _triggered(trigger: str, side: str, item: dict[str, Any]) -> Doing:
     from app.play.ccp.triggers import triggered
 
     yield Tell(Step("1.9.1", None, trigger, f"a trigger of {SIDES[side]}, before the roll counts"))
-    brought = Given(item.get("rolls", ()), (), item.get("cards", ()), item.get("choices"))
+    brought = Given(item.get("rolls", ()), item.get("draws", ()), item.get("cards", ()), item.get("choices"))
     inner = yield Call(_guarded(triggered(trigger, side)), brought)
     if "ended" in inner:
         raise GameOver(*inner["ended"])

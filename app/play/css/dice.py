@@ -116,3 +116,29 @@ def _offer(means: str, side: str, die: int, purpose: str) -> Choose:
         f"{means}: {purpose}", side, f"whether the {die} for {purpose} is thrown again", options,
         default="keep", unsaid="keep",
     )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair(Roll):
+    """Two dice thrown together, `[attacker, defender]`; each may tell what was thrown again."""
+
+    dice: str = "2d10"
+    purpose: str = ""
+    lowest: int = 0
+
+    def mistake(self, value: Any) -> str | None:
+        if not isinstance(value, list) or len(value) != 2:
+            return super().mistake(value)
+        return next(filter(None, (D10(purpose=self.purpose).mistake(die) for die in value)), None)
+
+
+def pair(purpose: str, whose: Sequence[str]) -> Doing:
+    """Two dice that count in the end, each with what may be thrown again (31.0)."""
+    shown = yield Pair(purpose=purpose)
+    counted = []
+    for die, side in zip(shown, whose, strict=True):
+        of = f"{purpose} of {side}"
+        counted.append(
+            (yield from (_told(die, of, None) if isinstance(die, Mapping) else _offered(die, of, None)))
+        )
+    return counted

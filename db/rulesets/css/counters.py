@@ -269,6 +269,8 @@ class CssTracks(Form):
     pools: Pools | None = None
     air_box: Annotated[int, Field(ge=0, le=3, strict=True)] | None = None
     task_forces: Whole | None = None
+    air_strikes: Whole | None = None
+    """Air Support markers of this draw that are not used yet (16.0)."""
     once: tuple[Name, ...] | None = None
     """What may happen once and has: massed_banzai, mason … ."""
     hexes: dict[Label, dict[str, Any]] | None = None

@@ -1,4 +1,4 @@
-"""`morale` in bob: the number that a unit rolls against, with every modifier (7.0, 7.1)."""
+"""`morale` and `spotters` in bob: the number that a unit rolls against (7.0, 7.1), and who may spot for Artillery (32.0)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from app.referee.questions.bob.ground import Unit, ledger, modifiers
+from app.referee.questions.geometry import Place
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling
-from app.referee.words import not_known
+from app.referee.words import not_known, series
 
 Purpose = Literal["move", "fire", "op_fire", "withdraw", "retreat", "mid_move", "rout", "satw"]
 QUERY = "select * from bob.morale(:position, :unit, :purpose, :conditions, :policy)"
@@ -40,7 +41,34 @@ def _verdict(ruling: Ruling) -> str:
     return f"{of['unit']} has a Morale of {answer['morale']} for this"
 
 
-KIND = QuestionKind(
+class Spotters(Arguments):
+    """Whose battery, and where it would fire."""
+
+    asset: Unit = Field(description="The Artillery asset")
+    at: Place = Field(description="The hex")
+
+
+def _spotters(asked: Asked, of: Spotters) -> Finding:
+    query = "select * from bob.spotters(:position, :asset, :at, :conditions, :policy)"
+    return ledger(asked, query, asset=of.asset, at=of.at)
+
+
+def _spotters_verdict(ruling: Ruling) -> str:
+    of, by = ruling.question["spotters"], ruling.answer["by"]
+    return (
+        f"{of['at']} is spotted for {of['asset']} by {series(by)}"
+        if by
+        else f"Nobody spots {of['at']} for {of['asset']}"
+    )
+
+
+KIND_OF_SPOTTERS = QuestionKind(
+    name="spotters", title="Spotters", arguments=Spotters, rulesets=("bob",), rule=_spotters,
+    answers={"by": "ids of the units that may spot it"},
+    verdict=_spotters_verdict, points=("bob-3", "bob-5", "bob-33"), example="spotters: {asset: battery, at: E4}", names_units=("by",),
+)  # fmt: skip
+
+KIND_OF_MORALE = QuestionKind(
     name="morale", title="Morale", arguments=MoraleOf, rulesets=("bob",), rule=_morale,
     answers={
         "morale": "what is rolled against; null where a counter does not tell, or none is taken",
@@ -50,3 +78,5 @@ KIND = QuestionKind(
     },
     verdict=_verdict, points=POINTS, example="morale: {unit: A, for: move}",
 )  # fmt: skip
+
+KINDS = [KIND_OF_MORALE, KIND_OF_SPOTTERS]

@@ -1,0 +1,347 @@
+"""What combat does to hexes and counters in css: DG, Pinned and Suppressed, losses, weapons that break, prices paid.
+
+How much of each is SQL (`css.disorganize`, `css.vacated`, `css.left_over`); here is the order in which it happens.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any
+
+from app.play.procedures import Ask, Change, Choose, Tell, Want
+from app.referee.rulings import Step
+from db.values import canonical
+
+Doing = Generator[Want, Any, Any]
+OTHER = {"us": "japan", "japan": "us"}
+STATE = (
+    "select cast(:conditions as jsonb) as conditions, positions.readings(:position, :policy) as readings, tracks"
+    " from position where id = :position"
+)
+UNIT = (
+    "select unit.code, unit.side, unit.kind, unit.attributes, hex.label from unit"
+    " left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where unit.position_id = :position and unit.code = :code"
+)
+MARKS = (
+    "select marker.kind, marker.value, marker.attributes from marker"
+    " join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+    " where marker.position_id = :position and hex.label = :hex"
+    " and coalesce((marker.attributes ->> 'in_cave')::boolean, false) = :inside order by marker.kind"
+)
+LEFT_OVER = "select * from css.left_over(:position, :hex, :inside)"
+VACATED = "select * from css.vacated(:position, :hex, :conditions, :policy)"
+DISORGANIZE = "select * from css.disorganize(:position, cast(:hit as jsonb), :conditions, :policy)"
+BARRAGES = ("smoke_barrage", "light_barrage", "medium_barrage", "heavy_barrage")
+
+
+def state() -> Doing:
+    """Conditions, readings and tracks as they are now."""
+    [row] = yield Ask(STATE, proves=False)
+    return row
+
+
+def reading(point: str) -> Doing:
+    """The letter by which a contested point is read; the ruling touches it."""
+    row = yield from state()
+    yield Tell(points=[point])
+    return row.readings[point]
+
+
+def counter(code: str) -> Doing:
+    """A counter with its hex."""
+    [row] = yield Ask(UNIT, proves=False, code=code)
+    return row
+
+
+@dataclasses.dataclass(frozen=True)
+class Struck:
+    """What the results of a fire fall on: a hex or the cave in it, or units that carry markers of their own."""
+
+    side: str
+    hex: str
+    units: tuple[str, ...]
+    inside: bool = False
+    carriers: tuple[str, ...] = ()
+    """css-78, 22.3.1: a named Hard Target, units at sea or on their way ashore."""
+    at_sea: bool = False
+    indirect: bool = False
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Its hex, as an effect tells it."""
+        return {"hex": self.hex, "in_cave": True} if self.inside else {"hex": self.hex}
+
+
+class Orders:
+    """What players decide in one action: which was told beforehand, and what is asked."""
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self._given = dict(given or {})
+        self._asked: dict[str, int] = {}
+        self._rest: dict[str, list[Any]] = {}
+
+    def said(self, name: str) -> bool:
+        """Whether it was told beforehand, and not yet used."""
+        return name in self._given and name not in self._asked
+
+    def _name(self, name: str) -> str:
+        """The same decision asked again has another name."""
+        self._asked[name] = self._asked.get(name, 0) + 1
+        return name if self._asked[name] == 1 else f"{name}_{self._asked[name]}"
+
+    def one(
+        self,
+        name: str,
+        side: str,
+        purpose: str,
+        options: Sequence[Any],
+        unsaid: Any = None,
+        alike: bool = False,
+    ) -> Doing:
+        """One of some; one alone, or options of which none matters more, are not asked for."""
+        if (len(options) == 1 or alike) and not self.said(name):
+            return options[0]
+        return (yield Choose(self._name(name), side, purpose, options, default=options[0], unsaid=unsaid))
+
+    def flag(self, name: str, side: str, purpose: str) -> Doing:
+        """An offer that may be taken up."""
+        return (yield Choose(self._name(name), side, purpose, (False, True), default=False, unsaid=False))
+
+    def free(
+        self,
+        name: str,
+        side: str,
+        purpose: str,
+        form: str,
+        unsaid: Any = None,
+        default: Any = None,
+        options: Any = None,
+    ) -> Doing:
+        """Something that the procedure judges itself."""
+        return (
+            yield Choose(self._name(name), side, purpose, options, form=form, default=default, unsaid=unsaid)
+        )
+
+    def some(self, name: str, side: str, purpose: str, options: Sequence[str], number: int) -> Doing:
+        """So many of some; all of them, or one of one, are not asked for. What was told for more is kept for later."""
+        if number <= 0:
+            return []
+        rest = [one for one in self._rest.get(name, []) if one in options]
+        if len(rest) < number and (self.said(name) or number < len(options)):
+
+            def wrong(value: Any) -> str | None:
+                told = value if isinstance(value, list) else [value]
+                if others := [one for one in told if one not in options and name not in self._given]:
+                    return f"{canonical(others[0])} is not offered for {name}; there is {', '.join(options)}"
+                return None if len(told) >= number else f"{name}: {number} are to be named"
+
+            told = yield Choose(
+                self._name(name), side, purpose, None, check=wrong, form=f"a list of {number} of {', '.join(options)}",
+                default=list(options[:number]),
+            )  # fmt: skip
+            rest = [*rest, *([told] if isinstance(told, str) else told)]
+        chosen = [one for one in rest if one in options][:number] or list(options[:number])
+        chosen += [one for one in options if one not in chosen][: number - len(chosen)]
+        self._rest[name] = [one for one in rest if one not in chosen]
+        return chosen
+
+    def finish(self, *names: str) -> Doing:
+        """Take note of what was told and nothing asked for, as far as it is one of these."""
+        for name in names:
+            if self.said(name):
+                yield Choose(self._name(name), "referee", "nothing", None)
+
+
+def struck_by(facts: Mapping[str, Any]) -> Struck:
+    """Whom the facts of a ledger say a shot falls on."""
+    return Struck(
+        facts["enemy"], facts["hex"], tuple(facts["units"]), facts["inside"], tuple(facts.get("carriers", ())),
+        bool(facts.get("at_sea")),
+    )  # fmt: skip
+
+
+def disorganize(struck: Struck, dg: int, orders: Orders) -> Doing:
+    """DGs are added; each over 4 eliminates a unit of the owner's choice (8.5)."""
+    if dg <= 0:
+        return
+    hit = {
+        "hex": struck.hex, "inside": struck.inside, "side": struck.side, "dg": dg,
+        "carriers": list(struck.carriers), "indirect": struck.indirect,
+    }  # fmt: skip
+    [*_, verdict] = yield Ask(DISORGANIZE, hit=canonical(hit))
+    facts = verdict.facts
+    if struck.carriers:
+        yield Change(*({"unit": code, "dg": facts["dg"]} for code in struck.carriers))
+    else:
+        yield Change({**struck.place, "dg": facts["dg"]})
+    if facts["leader"]:
+        yield from lose_leader(facts["leader"], "9.6.3")
+    lost = yield from orders.some(
+        "eliminated", struck.side, "which units are eliminated", facts["units"], facts["lost"]
+    )
+    for code in lost:
+        yield from eliminate(code, "8.5")
+    if lost:
+        yield from settle(struck.hex, struck.inside, orders)
+
+
+def suppress(struck: Struck, rule: str = "8.5") -> Doing:
+    """All in the hex are Suppressed; a Pinned marker gives way (8.5, 8.5.3)."""
+    yield Tell(Step(rule, struck.hex, "suppressed", "a Suppressed marker"))
+    for place in _places(struck):
+        yield Change({**place, "pinned": False, "suppressed": True})
+
+
+def pin(struck: Struck, rule: str = "8.5.1") -> Doing:
+    """The hex is Pinned, unless it is Suppressed; Pinned a second time it is Suppressed (8.5.3, css-35)."""
+    for place in _places(Struck(struck.side, struck.hex, struck.units, struck.inside)):
+        marks = yield Ask(MARKS, proves=False, hex=struck.hex, inside=struck.inside)
+        kinds = {mark.kind for mark in marks}
+        if "suppressed" in kinds:
+            yield Tell(Step("10.1", struck.hex, "stays", "a Suppressed hex is not Pinned"))
+        elif "pinned" in kinds and (yield from reading("css-35")) == "a":
+            yield Tell(Step("8.5.3", struck.hex, "suppressed", "Pinned again is Suppressed"))
+            yield Change({**place, "pinned": False, "suppressed": True})
+        else:
+            yield Tell(Step(rule, struck.hex, "pinned", "the hex is Pinned"))
+            yield Change({**place, "pinned": True})
+
+
+def _places(struck: Struck) -> Iterable[dict[str, Any]]:
+    return ({"unit": code} for code in struck.carriers) if struck.carriers else (struck.place,)
+
+
+def eliminate(code: str, rule: str, note: str | None = None) -> Doing:
+    """A counter leaves the game; an HQ goes to the Routed Units box, but for Gyokusai (8.5, 9.6.3)."""
+    row = yield from counter(code)
+    marks = (yield Ask(MARKS, proves=False, hex=row.label, inside=False)) if row.label else []
+    if row.kind == "hq" and not any(mark.kind == "gyokusai" for mark in marks):
+        yield Tell(Step("8.5", row.label, "routed", f"{code} goes to the Routed Units box"))
+        yield Change({"unit": code, "at": None, "box": "routed"})
+        return
+    yield Tell(Step(rule, row.label, "eliminated", note or f"{code} is eliminated"))
+    yield Change({"unit": code, "eliminated": True})
+
+
+def lose_leader(code: str, rule: str = "13.3") -> Doing:
+    """A leader flips to his replacement, or leaves the game (13.3)."""
+    row = yield from counter(code)
+    if row.kind == "leader" and not row.attributes.get("replacement"):
+        yield Tell(Step(rule, row.label, "replaced", f"{code} is replaced"))
+        yield Change({"unit": code, "replacement": True})
+        return
+    yield Tell(Step(rule, row.label, "eliminated", f"{code} is lost"))
+    yield Change({"unit": code, "eliminated": True})
+
+
+def settle(hex: str, inside: bool, orders: Orders) -> Doing:
+    """After losses: weapons that are too many, leaders left alone, markers of a hex that is vacant (8.5.1, 12.1, 13.1)."""
+    rows = yield Ask(LEFT_OVER, proves=False, hex=hex, inside=inside)
+    for row in rows:
+        weapons = yield from orders.some(
+            "weapons_lost", row.side, "which weapons are too many", row.weapons or [], row.spare
+        )
+        for code in weapons:
+            yield from shelve(code, "8.5.1", f"more weapons than units: {code} is put aside")
+        if row.units == 0:
+            for code in row.heads or []:
+                yield from _alone(code, row.side)
+    if not any(row.units for row in rows):
+        yield from vacate(hex)
+
+
+def vacate(hex: str) -> Doing:
+    """Markers that go with the last unit (css-70)."""
+    for row in (yield Ask(VACATED, hex=hex)):
+        if row.facts["point"]:
+            yield Tell(points=[row.facts["point"]])
+        yield from lift(row.facts["kind"], hex, row.facts["inside"])
+
+
+def lift(kind: str, hex: str, inside: bool = False) -> Doing:
+    """A marker is taken off."""
+    place = {"hex": hex, "in_cave": True} if inside else {"hex": hex}
+    if kind in ("dg", "pinned", "suppressed"):
+        yield Change({**place, kind: 0 if kind == "dg" else False})
+    else:
+        yield Change({"marker": kind, "at": hex, "removed": True})
+
+
+def _alone(code: str, side: str) -> Doing:
+    """13.1: a Japanese leader alone is lost; an American one goes to other units, off the map until one takes him."""
+    row = yield from counter(code)
+    if side == "japan" and (row.kind == "hero" or row.attributes.get("replacement")):
+        yield from eliminate(code, "13.1", f"{code} is alone")
+        return
+    yield Tell(Step("13.1", row.label, "leaves", f"{code} is alone"))
+    flipped = {"replacement": True} if side == "japan" else {}
+    yield Change({"unit": code, "at": None, "box": "off_board", **flipped})
+
+
+WAY = (
+    "select way.effect from unit as weapon"
+    " join unit as head on head.position_id = weapon.position_id and head.kind = 'hq' and head.side = weapon.side"
+    " and head.q is not null and coalesce(head.attributes ->> 'division' = weapon.attributes ->> 'division', true)"
+    " and (head.attributes ->> 'formation' is null or weapon.attributes ->> 'formation' is null"
+    " or head.attributes ->> 'formation' = weapon.attributes ->> 'formation')"
+    " cross join lateral css.trace_path(:position, weapon.code, head.code, :kind, null, :conditions, :policy) as way"
+    " where weapon.position_id = :position and weapon.code = :code and way.effect = 'open'"
+    " and way.path is not null limit 1"
+)
+
+
+def shelve(code: str, rule: str, note: str) -> Doing:
+    """A weapon goes to the Reallocating box; an American one without a way to its HQ leaves the game (12.2)."""
+    row = yield from counter(code)
+    if row.side == "us":
+        kind = "tank_support_weapon" if row.attributes.get("target") == "tank" else "support_weapon"
+        if not (yield Ask(WAY, proves=False, code=code, kind=kind)):
+            yield Tell(Step("12.2", row.label, "eliminated", f"no way to an HQ: {code} leaves the game"))
+            yield Change({"unit": code, "eliminated": True})
+            return
+    yield Tell(Step(rule, row.label, "reallocating", note))
+    yield Change({"unit": code, "at": None, "box": "reallocating"})
+
+
+def breaks(code: str, rule: str) -> Doing:
+    """A weapon breaks: an American one is reallocated, a Japanese one leaves the game (8.4, 8.6.1, 12.2)."""
+    row = yield from counter(code)
+    if row.side == "us":
+        yield from shelve(code, rule, f"{code} breaks")
+        return
+    yield Tell(Step(rule, row.label, "eliminated", f"{code} breaks and leaves the game"))
+    yield Change({"unit": code, "eliminated": True})
+
+
+def pay(cost: Mapping[str, int]) -> Doing:
+    """Direct Commands leave the tracks of the Divisions that pay (5.2)."""
+    if not cost:
+        return
+    row = yield from state()
+    for division, commands in cost.items():
+        known = (row.tracks or {}).get("divisions", {}).get(division, {}).get("direct_commands")
+        yield Tell(Step("5.2", None, "pays", f"{division or 'the Division'} pays {commands}"))
+        if known is not None:
+            yield Change({"division": division, "direct_commands": known - commands})
+
+
+def note_action(hexes: Mapping[str, str], units: Iterable[str]) -> Doing:
+    """Bookkeeping of the Activation: which hex did what (fired, rallied …), and who has acted."""
+    row = yield from state()
+    conditions = row.conditions
+    told: dict[str, Any] = {key: [*conditions.get(key, []), hex] for key, hex in hexes.items()}
+    acted = dict(conditions.get("acted", {}))
+    for code in units:
+        acted[code] = acted.get(code, 0) + 1
+    if acted:
+        told["acted"] = acted
+    yield Change({"conditions": told}, kept=True)
+
+
+def place_marker(kind: str, hex: str, **more: Any) -> Doing:
+    """A marker is put down, unless one of its kind is there."""
+    marks = yield Ask(MARKS, proves=False, hex=hex, inside=False)
+    if not any(mark.kind == kind for mark in marks):
+        yield Change({"marker": kind, "at": hex, **more})

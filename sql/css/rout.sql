@@ -1,0 +1,450 @@
+-- needs: css/status.sql, css/fire.sql, css/trace_path.sql
+-- Results of fire in css (Guam): DG, losses, rout checks, hexes left vacant, weapons left over: 8.5, 9.6.3, 10.2, 12.2, 13.2, 19.2.
+
+create or replace function css._with_head(position_id bigint, unit css.piece, kind text)
+returns css.piece
+language sql stable
+as $$
+  -- 13.2: of several leaders or heroes the one who helps most
+  select head
+  from css._pieces(_with_head.position_id, unit.q, unit.r, unit.inside) as head
+  where head.kind = _with_head.kind
+    and head.side = unit.side
+    and css._belongs(unit, head)
+  order by head.bonus_tq desc, head.code
+  limit 1
+$$;
+
+comment on function css._with_head(bigint, css.piece, text) is
+'The leader, or the hero, with a unit who adds most to its Troop Quality.';
+
+create or replace function css._zone_value(state positions.state, unit css.piece, read jsonb)
+returns integer
+language sql stable
+return (
+  select
+    coalesce(
+      max((feature.attributes ->> (unit.attributes #>> '{zone,run}'))::integer),
+      css._number(css._cell(read, 'naval_zone_values', max(feature.code), unit.attributes #>> '{zone,run}'))
+    )
+  from public.hex as beach
+  left join public.map_feature_hex as place on place.map_id = beach.map_id and place.q = beach.q and place.r = beach.r
+  left join public.map_feature as feature on feature.id = place.feature and feature.kind = 'beach'
+  where beach.map_id = state.map_id
+    and beach.label = unit.attributes #>> '{zone,beach}'
+);
+
+comment on function css._zone_value(positions.state, css.piece, jsonb) is
+'The Hard Target value of the naval zone in which a unit is; null is not told (22.3.1).';
+
+create or replace function css._rout_entries(
+  state positions.state, unit css.piece, footing css.footing, said jsonb
+)
+returns setof rulings.ledger_step
+language sql stable rows 6
+as $$
+  -- 8.5.1 a to d; what is good for the defender is taken off the die
+  select (css._entry('8.5.1', part.clause, part.effect, part.note, part.by, 2 * part.value, part.point, footing.label)).*
+  from (
+    select
+      css._piece_of(state.position_id, coalesce(said ->> 'defense_of', unit.code)) as lender,
+      css._with_head(state.position_id, unit, 'leader') as leader,
+      css._with_head(state.position_id, unit, 'hero') as hero,
+      css._zone_value(state, unit, said -> 'read') as zone,
+      unit.q is null and not coalesce((said ->> 'landing')::boolean, false) as at_sea
+  ) as who
+  cross join lateral (
+    values
+    ('a', 'adds', 'stars of the result', null, - (said ->> 'stars')::integer, null, (said ->> 'stars')::integer > 0),
+    ('b', 'adds', format('terrain: %s', replace(footing.terrain, '_', ' ')), null, footing.defense, null,
+      not who.at_sea and not footing.inside and coalesce(footing.defense, 0) <> 0),
+    ('b', 'unknown', 'terrain_effects_chart', null, null, null,
+      not who.at_sea and not footing.inside and footing.defense is null),
+    ('b', 'adds', 'inside a cave', null, css._number(css._cell(null, 'fortification_values', 'cave', 'defense')), null,
+      footing.inside and not coalesce((said ->> 'flame')::boolean, false)),
+    ('c', 'adds', format('%s is there', (who.leader).code), (who.leader).code, - (who.leader).bonus_tq, null,
+      coalesce((who.leader).bonus_tq, 0) <> 0),
+    ('c', 'adds', format('%s is there', (who.hero).code), (who.hero).code, - (who.hero).bonus_tq, null,
+      coalesce((who.hero).bonus_tq, 0) <> 0),
+    ('d', 'adds', format('Defense of %s', (who.lender).code), (who.lender).code, (who.lender).defense,
+      case when said ? 'defense_of' then 'css-85' end, not who.at_sea and coalesce((who.lender).defense, 0) <> 0),
+    ('d', 'adds', 'Hard Target value of the naval zone', null, who.zone, null, who.at_sea and who.zone <> 0),
+    ('d', 'unknown', 'naval_zone_values', null, null, null, who.at_sea and who.zone is null)
+  ) as part (clause, effect, note, by, value, point, holds)
+  where part.holds
+  union all
+  select work.rule, 'd', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts
+  from css._work_entries(footing, '8.5.1', said -> 'read') as work
+  where unit.q is not null
+  union all
+  -- with the opposite sign: less Troop Quality is more on the die
+  select '8.5.1', 'd', mark.at, mark.effect, mark.note, mark.point, mark.by, - mark.halves, mark.facts
+  from css._status_quality_steps(footing, unit, said -> 'read', true) as mark
+$$;
+
+comment on function css._rout_entries(positions.state, css.piece, css.footing, jsonb) is
+'What a rout check adds to its die (8.5.1 a to d).';
+
+create or replace function css._rout_footing(state positions.state, unit css.piece)
+returns css.footing
+language plpgsql stable
+as $$
+declare
+  footing css.footing;
+  beach public.hex;
+begin
+  if unit.q is not null then
+    return css._footing(state.position_id, state.map_id, unit.q, unit.r, unit.inside);
+  end if;
+  -- at sea, or on the way ashore: beach terrain, and no marker of the beach (22.1)
+  select hex.* into beach
+  from public.hex
+  where hex.map_id = state.map_id and hex.label = unit.attributes #>> '{zone,beach}';
+  footing := css._footing(state.position_id, state.map_id, beach.q, beach.r, false);
+  footing.dg := 0;
+  footing.pinned := false;
+  footing.suppressed := false;
+  footing.works := '{}';
+  footing.barrage := null;
+  return footing;
+end
+$$;
+
+comment on function css._rout_footing(positions.state, css.piece) is
+'Where a unit checks: its place on the map, or the beach before which it is.';
+
+create or replace function css.rout(
+  position_id bigint, check_of jsonb, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 8
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  unit css.piece;
+  footing css.footing;
+  entries rulings.ledger_step[];
+  modifier integer;
+  quality integer;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  unit := css._piece_of(position_id, check_of ->> 'unit');
+  unit.posture := coalesce(check_of ->> 'posture', unit.posture);
+  footing := css._rout_footing(state, unit);
+  entries := array(select step from css._rout_entries(state, unit, footing, check_of) as step)
+  || array(
+    select step from css._quality(state, unit, case when unit.q is not null then footing.terrain end, check_of -> 'read') as step
+  );
+  return query select * from unnest(entries);
+  if not exists (select from unnest(entries) as step where step.effect = 'unknown') then
+    modifier := coalesce((select sum(step.halves) / 2 from unnest(entries) as step where step.effect = 'adds'), 0);
+  end if;
+  quality := (
+    select sum(step.halves) / 2 from unnest(entries) as step where step.effect = 'quality'
+    having not bool_or(step.halves is null)
+  );
+  return next css._sum(
+    '8.5.1', 'checks', format('%s checks', unit.code),
+    jsonb_build_object(
+      'modifier', modifier,
+      'tq', quality,
+      'side', unit.side,
+      'hex', footing.label,
+      'inside', footing.inside,
+      'column', unit.posture = 'column',
+      'at_sea', unit.q is null and not coalesce((check_of ->> 'landing')::boolean, false),
+      'desperate', footing.desperate,
+      'modifiers', css._modifiers(entries),
+      -- 8.5.3: Army Units alone
+      'tenacious', unit.side = 'japan' and unit.is_unit and not css._is_navy(state, unit) and unit.service is distinct from 'marine'
+    ),
+    footing.label
+  );
+end
+$$;
+
+comment on function css.rout(bigint, jsonb, jsonb, jsonb) is
+'What a rout check comes to: an entry for all that is added to the die, the Troop Quality against which it is made, the verdict last (8.5.1).';
+
+create or replace function css._modifiers(entries rulings.ledger_step[])
+returns jsonb
+language sql immutable parallel safe
+return (
+  select coalesce(jsonb_agg(jsonb_build_object('rule', entry.rule, 'value', entry.halves / 2, 'note', entry.note)), '[]')
+  from unnest(entries) as entry
+  where entry.effect = 'adds'
+);
+
+comment on function css._modifiers(rulings.ledger_step[]) is
+'The entries of a ledger that count, as an answer tells them.';
+
+create or replace function css.quality_check(
+  position_id bigint, die integer, modifier integer, quality integer, extremes boolean, rule text
+)
+returns setof rulings.ledger_step
+language sql immutable parallel safe rows 1
+as $$
+  select (css._sum(
+    rule,
+    case when verdict.passes then 'passes' when not verdict.passes then 'fails' else 'open' end,
+    format('%s against %s', coalesce((die + modifier)::text, 'not told'), coalesce(quality::text, 'not told')),
+    jsonb_build_object('total', die + modifier, 'passes', verdict.passes)
+  )).*
+  from (
+    select
+      case
+        -- 8.5.1: a 0 always passes and a 9 always fails
+        when extremes and die = 0 then true
+        when extremes and die = 9 then false
+        else die + modifier <= quality
+      end as passes
+  ) as verdict
+$$;
+
+comment on function css.quality_check(bigint, integer, integer, integer, boolean, text) is
+'A die against a Troop Quality; with `extremes` a 0 always passes and a 9 always fails (2.0, 8.5.1).';
+
+create or replace function css.rout_way(position_id bigint, unit text, conditions jsonb default null, policy jsonb default null)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  routed css.piece := css._piece_of(position_id, unit);
+  head record;
+  verdict text := 'closed';
+  found_one rulings.path_step;
+begin
+  for head in
+    select hq.code
+    from public.unit as hq
+    where hq.position_id = position_id
+      and hq.kind = 'hq'
+      and hq.side = routed.side
+      and hq.q is not null
+      and hq.code <> routed.code
+      and coalesce(hq.attributes ->> 'division' = (routed.allegiance).division, true)
+    order by hq.code
+  loop
+    select way.* into found_one
+    from css.trace_path(position_id, unit, head.code, 'routed', null, conditions, policy) as way
+    where way.effect in ('open', 'closed', 'unknown') and way.path is not null
+    order by way.effect = 'open' desc
+    limit 1;
+    verdict := case when found_one.effect = 'open' then 'open' when found_one.effect = 'unknown' and verdict <> 'open' then 'unknown' else verdict end;
+    exit when verdict = 'open';
+  end loop;
+  return next css._sum(
+    '8.5.1', verdict,
+    case verdict
+      when 'open' then format('a way to %s is open', head.code)
+      when 'unknown' then 'a way to an HQ'
+      else 'no way to an HQ of its Division'
+    end,
+    jsonb_build_object('open', case verdict when 'open' then true when 'closed' then false end),
+    routed.label
+  );
+end
+$$;
+
+comment on function css.rout_way(bigint, text, jsonb, jsonb) is
+'Whether a routed unit has a way to some HQ of its Division (8.5.1).';
+
+create or replace function css.disorganize(
+  position_id bigint, hit jsonb, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  footing css.footing;
+  units css.piece[];
+  carriers constant text[] := css._texts(hit -> 'carriers');
+  added constant integer := (hit ->> 'dg')::integer;
+  was integer;
+  leader text;
+  over integer;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  if cardinality(carriers) > 0 then
+    units := css._pieces_of(position_id, carriers);
+    was := (select max(unit.dg) from unnest(units) as unit);
+  else
+    select (css._footing(position_id, state.map_id, hex.q, hex.r, coalesce((hit ->> 'inside')::boolean, false))).*
+    into footing
+    from public.hex
+    where hex.map_id = state.map_id and hex.label = hit ->> 'hex';
+    units := array(
+      select unit
+      from css._pieces(position_id, footing.q, footing.r, footing.inside) as unit
+      where unit.is_unit and unit.side = hit ->> 'side'
+    );
+    was := footing.dg;
+  end if;
+  if footing.desperate and hit ->> 'side' = 'japan' then
+    -- 9.6.3: DGs are losses, half of them, rounded up; a leader is lost first and rounds down, but not to indirect fire
+    if not coalesce((hit ->> 'indirect')::boolean, false) then
+      leader := (css._with_head(position_id, units[1], 'leader')).code;
+    end if;
+    over := case when leader is null then (added + 1) / 2 else added / 2 end;
+    return next css._entry('9.6.3', null, 'losses', format('%s DG are turned into losses', added), null, null, null, footing.label);
+  else
+    -- 8.5: each over 4 eliminates a Unit
+    over := greatest(was + added - 4, 0);
+    if over > 0 then
+      return next css._entry('8.5', null, 'eliminates', format('%s over DG4', over), null, null, null, hit ->> 'hex');
+    end if;
+  end if;
+  return next css._sum(
+    '8.5', 'disorganizes', format('DG%s', least(was + added, 4)),
+    jsonb_build_object(
+      'dg', case when footing.desperate then was else least(was + added, 4) end,
+      'lost', least(over, cardinality(units)),
+      'leader', leader,
+      'units', to_jsonb(array(select unit.code from unnest(units) as unit))
+    ),
+    hit ->> 'hex'
+  );
+end
+$$;
+
+comment on function css.disorganize(bigint, jsonb, jsonb, jsonb) is
+'What DGs do to a hex, to its cave or to units that carry their own: the new level, and how many units are lost (8.5, 9.6.3, 10.2.3).';
+
+create or replace function css.vacated(position_id bigint, hex text, conditions jsonb default null, policy jsonb default null)
+returns setof rulings.ledger_step
+language sql stable rows 4
+as $$
+  -- 8.5.1, 8.6, 10.0, css-70: markers that go with the last unit; one row each, with the marker in its facts
+  select (css._sum(
+    lying.rule, 'removed', format('a %s marker', replace(lying.kind, '_', ' ')),
+    jsonb_build_object('kind', lying.kind, 'inside', lying.inside, 'point', lying.point), vacated.hex
+  )).*
+  from (
+    select
+      marker.kind,
+      coalesce((marker.attributes ->> 'in_cave')::boolean, false) as inside,
+      case
+        when marker.kind in ('concentrated_fire', 'no_opportunity_fire', 'sustained_fire') then '8.6'
+        when marker.kind in ('foxhole', 'trench') then '11.1'
+        else '8.5.1'
+      end as rule,
+      case when marker.kind not in ('dg', 'pinned', 'suppressed', 'foxhole', 'trench') then 'css-70' end as point,
+      state.readings
+    from positions.state(vacated.position_id, vacated.conditions, vacated.policy) as state
+    inner join public.hex on hex.map_id = state.map_id and hex.label = vacated.hex
+    inner join public.marker on marker.position_id = state.position_id and marker.q = hex.q and marker.r = hex.r
+    where not exists (
+      select
+      from css._pieces(state.position_id, hex.q, hex.r, coalesce((marker.attributes ->> 'in_cave')::boolean, false)) as unit
+      where unit.is_unit
+    )
+  ) as lying
+  where lying.kind in (
+    'dg', 'pinned', 'suppressed', 'foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge'
+  )
+  or (
+    lying.readings ->> 'css-70' = 'b'
+    and lying.kind in (
+      'pillbox', 'bunker', 'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'prepared_assault',
+      'banzai_charge', 'drunk_banzai_charge'
+    )
+  )
+$$;
+
+comment on function css.vacated(bigint, text, jsonb, jsonb) is
+'Markers that leave a hex with its last unit, one row each (8.5.1, 8.6, 10.0, css-70).';
+
+create or replace function css.left_over(position_id bigint, hex text, inside boolean default false)
+returns table (side text, spare integer, weapons text[], heads text[], units integer)
+language sql stable rows 1
+as $$
+  -- 12.1: never more weapons than Units; 13.1, 14.0: nobody stays alone
+  select
+    piece.side,
+    greatest(count(*) filter (where piece.kind = 'support_weapon') - count(*) filter (where piece.is_unit), 0)::integer,
+    array_agg(piece.code order by piece.code) filter (where piece.kind = 'support_weapon'),
+    array_agg(piece.code order by piece.code) filter (where piece.kind in ('leader', 'hero')),
+    count(*) filter (where piece.is_unit)::integer
+  from public.position
+  inner join public.hex on hex.map_id = position.map_id and hex.label = left_over.hex
+  cross join lateral css._pieces(position.id, hex.q, hex.r, left_over.inside) as piece
+  where position.id = left_over.position_id
+  group by piece.side
+  order by piece.side
+$$;
+
+comment on function css.left_over(bigint, text, boolean) is
+'Of each side in a hex: how many Support Weapons are more than its Units, which there are, and its leaders and heroes (12.1, 13.1).';
+
+create or replace function css.return(
+  position_id bigint, unit text, "to" text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  routed css.piece := css._piece_of(position_id, unit);
+  place record;
+  bars rulings.ledger_step[];
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select found_one.q, found_one.r, hex.label into place
+  from positions.place(position_id, "to") as found_one
+  inner join public.hex on hex.map_id = state.map_id and hex.q = found_one.q and hex.r = found_one.r;
+  bars := array(select bar from css._actor_bars(state, array[routed]) as bar)
+  || array(
+    select css._entry(bar.rule, null, 'forbids', bar.note, routed.code, null, null, place.label)
+    from (
+      values
+      ('8.5.2', routed.attributes ->> 'box' is distinct from 'routed', 'it is not in the Routed Units box'),
+      (
+        '8.5.2',
+        not exists (
+          select
+          from public.unit as head
+          where head.position_id = position_id
+            and head.side = routed.side
+            and head.q is not null
+            and head.attributes ->> 'division' = (routed.allegiance).division
+            -- the Division HQ has no Formation; HQs come back to the Division Leader
+            and head.kind = case routed.kind when 'hq' then 'leader' else 'hq' end
+            and head.attributes ->> 'formation' is null
+            and lattice.distance(head.q, head.r, place.q, place.r) <= 1
+        ),
+        case routed.kind
+          when 'hq' then 'the Division Leader is neither there nor beside it'
+          else 'the Division HQ is neither there nor beside it'
+        end
+      ),
+      (
+        '8.5.2',
+        exists (
+          select
+          from css.side_zone(position_id, case routed.side when 'us' then 'japan' else 'us' end, conditions, policy) as zone
+          where zone.label = place.label
+        ),
+        'the hex is in an enemy Fire Zone'
+      )
+    ) as bar (rule, holds, note)
+    where bar.holds
+  );
+  return query select * from unnest(bars);
+  return next css._sum(
+    coalesce(bars[1].rule, '8.5.2'), case when cardinality(bars) > 0 then 'refused' else 'returns' end,
+    coalesce(bars[1].note, format('%s comes back', routed.code)),
+    jsonb_build_object(
+      'allowed', cardinality(bars) = 0, 'hex', place.label, 'cost', css._cost(state.conditions, array[routed])
+    ),
+    place.label
+  );
+end
+$$;
+
+comment on function css.return(bigint, text, text, jsonb, jsonb) is
+'Whether a routed unit may come back to a hex (8.5.2).';

@@ -1,0 +1,511 @@
+-- needs: css/fire_zone.sql, css/command.sql, css/points.sql, charts/cells.sql
+-- Counters and hexes as combat sees them in css (Guam): 2.0, 3.2, 5.2, 8.5.4, 10.0, 11.1, 13.2, 24.2.
+--
+-- A piece is a counter with the numbers of the side on which it lies; a footing is a hex, or the cave in it, with all
+-- markers that combat asks for. Numbers that stand in charts are read there, and where the book does not print them
+-- in what the players read off their aid (`read`).
+
+create or replace function css._shown(attributes jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case
+  when attributes ->> 'posture' = 'column' and jsonb_typeof(attributes -> 'column') = 'object'
+    then attributes || jsonb_strip_nulls(attributes -> 'column')
+  else attributes
+end;
+
+comment on function css._shown(jsonb) is
+'What a counter says on the side on which it lies: in Column the numbers of its Column side, where they differ.';
+
+drop type if exists css.piece cascade;
+create type css.piece as (
+  code text,
+  side text,
+  kind text,
+  is_unit boolean,
+  map_id bigint,
+  q integer,
+  r integer,
+  label text,
+  inside boolean,
+  posture text,
+  allegiance css.allegiance,
+  service text,
+  fire integer,
+  fire_type text,
+  range integer,
+  defense integer,
+  hard boolean,
+  tank boolean,
+  bonus_fire integer,
+  bonus_tq integer,
+  flame boolean,
+  own_quality integer,
+  dg integer,
+  pinned boolean,
+  suppressed boolean,
+  attributes jsonb
+);
+
+comment on type css.piece is
+'A counter as combat sees it, on the side on which it lies.';
+comment on column css.piece.inside is 'Whether it is inside a cave, a place of its own (6.3)';
+comment on column css.piece.range is 'A counter without a range has one of 1 (8.1)';
+comment on column css.piece.own_quality is 'The constant Troop Quality of an HQ or Ambush Unit (3.2, 24.0)';
+comment on column css.piece.dg is 'Disorganization of its own, beside that of its hex (css-78, 22.3.1)';
+
+create or replace function css._piece(unit public.unit, label text)
+returns css.piece
+language sql immutable parallel safe
+return (
+  select
+    row(
+      unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
+      coalesce((unit.attributes ->> 'in_cave')::boolean, false),
+      -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
+      case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
+      (
+        select
+          row(
+            facts.division,
+            facts.formation,
+            -- 12.4.1: a tank Support Weapon is a No-Stripe one
+            case
+              when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
+            end
+          )::css.allegiance
+        from css._command_facts(unit.attributes, unit.kind) as facts
+      ),
+      unit.attributes ->> 'service',
+      (shown.attributes #>> '{fire,value}')::integer,
+      shown.attributes #>> '{fire,type}',
+      coalesce((shown.attributes #>> '{fire,range}')::integer, 1),
+      (shown.attributes ->> 'defense')::integer,
+      coalesce(shown.attributes ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
+      coalesce(shown.attributes ->> 'target' = 'tank', unit.kind = 'tank'),
+      coalesce((shown.attributes #>> '{bonus,fire}')::integer, 0),
+      coalesce((shown.attributes #>> '{bonus,tq}')::integer, 0),
+      coalesce((shown.attributes ->> 'flamethrower')::boolean, false),
+      coalesce(
+        (shown.attributes ->> 'troop_quality')::integer,
+        -- 24.0
+        case when unit.kind = 'ambush' then 4 end
+      ),
+      coalesce((unit.attributes ->> 'dg')::integer, 0),
+      coalesce((unit.attributes ->> 'pinned')::boolean, false),
+      coalesce((unit.attributes ->> 'suppressed')::boolean, false),
+      shown.attributes
+    )::css.piece
+  from (select css._shown(unit.attributes) as attributes) as shown
+);
+
+comment on function css._piece(public.unit, text) is
+'A counter as combat sees it.';
+
+create or replace function css._piece_of(position_id bigint, code text)
+returns css.piece
+language plpgsql stable
+as $$
+declare
+  found_one css.piece;
+begin
+  select (css._piece(unit, hex.label)).* into found_one
+  from public.unit
+  left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  where unit.position_id = _piece_of.position_id
+    and unit.code = _piece_of.code;
+  if not found then
+    raise exception 'there is no unit % in this position', _piece_of.code using errcode = 'no_data_found';
+  end if;
+  return found_one;
+end
+$$;
+
+comment on function css._piece_of(bigint, text) is
+'The counter of that id, or an error that says that there is none.';
+
+create or replace function css._pieces(position_id bigint, q integer, r integer, inside boolean)
+returns setof css.piece
+language sql stable rows 5
+as $$
+  select (css._piece(unit, hex.label)).*
+  from public.unit
+  inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  where unit.position_id = _pieces.position_id
+    and unit.q = _pieces.q
+    and unit.r = _pieces.r
+    and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = _pieces.inside
+  order by unit.code
+$$;
+
+comment on function css._pieces(bigint, integer, integer, boolean) is
+'All counters of a place, by id.';
+
+create or replace function css._pieces_of(position_id bigint, codes text[])
+returns css.piece[]
+language sql stable
+as $$
+  select coalesce(array_agg(css._piece_of(_pieces_of.position_id, named.code) order by named.n), '{}')
+  from unnest(codes) with ordinality as named (code, n)
+$$;
+
+comment on function css._pieces_of(bigint, text[]) is
+'Counters by their ids, in that order.';
+
+create or replace function css._belongs(one css.piece, other css.piece)
+returns boolean
+language sql immutable parallel safe
+return coalesce(css._akin(one.allegiance, other.allegiance), true);
+
+comment on function css._belongs(css.piece, css.piece) is
+'Whether a weapon, leader or hero is of the Formation of a unit, or of all Formations of its Division (8.3.2); what is not told is not held against it.';
+
+drop type if exists css.footing cascade;
+create type css.footing as (
+  q integer,
+  r integer,
+  label text,
+  inside boolean,
+  terrain text,
+  defense integer,
+  level integer,
+  cave boolean,
+  dg integer,
+  pinned boolean,
+  suppressed boolean,
+  barrage text,
+  bombarded boolean,
+  works text[],
+  ridge boolean,
+  lit boolean,
+  concentrated boolean,
+  spent boolean,
+  sustaining boolean,
+  desperate boolean,
+  burning boolean,
+  charge text
+);
+
+comment on type css.footing is
+'A hex, or the cave in it, as combat sees it: its ground and its markers.';
+comment on column css.footing.terrain is 'What its ground counts as: Rocky outside a cave (6.3), Clear where it burnt (8.8.1)';
+comment on column css.footing.works is 'Fortification markers, which are outside of a cave (6.3)';
+comment on column css.footing.charge is 'The assault or charge marker that lies here';
+
+create or replace function css._footing(position_id bigint, map_id bigint, q integer, r integer, inside boolean)
+returns css.footing
+language plpgsql stable
+as $$
+declare
+  found_one css.footing;
+begin
+  select
+    hex.q,
+    hex.r,
+    hex.label,
+    _footing.inside,
+    ground.terrain,
+    printed.defense,
+    hex.level,
+    'cave' = any(hex.features),
+    coalesce(marks.dg, 0),
+    coalesce(marks.pinned, false),
+    coalesce(marks.suppressed, false),
+    marks.barrage,
+    coalesce(marks.bombarded, false),
+    coalesce(marks.works, '{}'),
+    coalesce(marks.ridge, false),
+    coalesce(marks.lit, false),
+    coalesce(marks.concentrated, false),
+    coalesce(marks.spent, false),
+    coalesce(marks.sustaining, false),
+    coalesce(marks.desperate, false),
+    coalesce(marks.burning, false),
+    marks.charge
+  into found_one
+  from public.hex
+  cross join lateral (
+    select
+      max(marker.value) filter (where marker.kind = 'dg' and here.same) as dg,
+      bool_or(marker.kind = 'pinned' and here.same) as pinned,
+      bool_or(marker.kind = 'suppressed' and here.same) as suppressed,
+      max(marker.kind) filter (where marker.kind like '%\_barrage') as barrage,
+      bool_or(marker.kind = 'bombardment') as bombarded,
+      array_agg(marker.kind order by marker.kind) filter (
+        where marker.kind in ('foxhole', 'trench', 'pillbox', 'bunker') and not _footing.inside
+      ) as works,
+      bool_or(marker.kind = 'ridge' and not _footing.inside) as ridge,
+      bool_or(marker.kind = 'illumination') as lit,
+      bool_or(marker.kind = 'concentrated_fire') as concentrated,
+      bool_or(marker.kind = 'no_opportunity_fire') as spent,
+      bool_or(marker.kind = 'sustained_fire') as sustaining,
+      bool_or(marker.kind = 'gyokusai') as desperate,
+      bool_or(marker.kind = 'on_fire') as burning,
+      bool_or(marker.kind = 'fire_cleared') as burnt,
+      max(marker.kind) filter (
+        where marker.kind in ('prepared_assault', 'banzai_charge', 'drunk_banzai_charge')
+      ) as charge
+    from public.marker
+    cross join lateral (
+      select coalesce((marker.attributes ->> 'in_cave')::boolean, false) = _footing.inside as same
+    ) as here
+    where marker.position_id = _footing.position_id
+      and marker.q = _footing.q
+      and marker.r = _footing.r
+  ) as marks
+  cross join lateral (
+    select
+      case
+        when 'cave' = any(hex.features) then 'rocky'
+        when marks.burnt then 'clear'
+        else hex.terrain
+      end as terrain
+  ) as ground
+  left join lateral (
+    select effect.halves / 2 as defense
+    from public.terrain_effect as effect
+    where effect.ruleset = 'css'
+      and effect.feature = 'terrain'
+      and effect.code = ground.terrain
+      and effect.aspect = 'defense'
+    limit 1
+  ) as printed on true
+  where hex.map_id = _footing.map_id
+    and hex.q = _footing.q
+    and hex.r = _footing.r;
+  return found_one;
+end
+$$;
+
+comment on function css._footing(bigint, bigint, integer, integer, boolean) is
+'A hex, or the cave in it, with all that combat asks of it.';
+
+create or replace function css._cell(read jsonb, chart text, "row" text, "column" text)
+returns text
+language plpgsql stable
+as $$
+declare
+  found_one text;
+  told jsonb := read -> chart;
+begin
+  select cell.value into found_one from charts.cell('css', _cell.chart, _cell."row", _cell."column") as cell;
+  if found_one is not null or told is null then
+    return found_one;
+  end if;
+  if jsonb_typeof(told) = 'object' then
+    told := told -> "row";
+  end if;
+  if jsonb_typeof(told) = 'object' then
+    told := coalesce(told -> "column", case when "column" = 'troop_quality' then told -> 'tq' end);
+  end if;
+  return told #>> '{}';
+end
+$$;
+
+comment on function css._cell(jsonb, text, text, text) is
+'A cell of a chart, or what was read in its place: the value alone, by row, or by row and column; null is not told.';
+
+create or replace function css._number(cell text)
+returns integer
+language sql immutable parallel safe
+return case when cell ~ '^[-+]?\d+$' then cell::integer when cell is not null then 0 end;
+
+comment on function css._number(text) is
+'The number in a cell; a word or a dash there adds nothing.';
+
+create or replace function css._dg_row(dg integer)
+returns text
+language sql immutable parallel safe
+return case when dg > 0 then 'dg' || least(dg, 4) end;
+
+comment on function css._dg_row(integer) is
+'The row of the status summary (8.5.4) for a level of Disorganization; null without any.';
+
+create or replace function css._quality_of(read jsonb, work text)
+returns text
+language sql stable
+-- css-4: the example of 9.6 counts +1 for a Trench with the Troop Quality of markers
+return coalesce(css._cell(read, 'fortification_values', work, 'troop_quality'), case when work = 'trench' then '1' end);
+
+comment on function css._quality_of(jsonb, text) is
+'The Troop Quality of a Fortification; null is not printed.';
+
+create or replace function css._status_quality_steps(footing css.footing, piece css.piece, read jsonb, barraged boolean)
+returns setof rulings.ledger_step
+language sql stable rows 2
+as $$
+  -- 8.5.4, 10.2: what the markers of a place do to Troop Quality, with their sign
+  select (css._entry(
+    '8.5.4', null, 'adds', said.note, said.marker, 2 * css._number(said.value), null, footing.label
+  )).*
+  from (
+    select
+      status.marker,
+      css._cell(null, 'status_marker_summary', status.marker, 'troop_quality') as value,
+      format('Troop Quality under %s', status.words) as note
+    from (
+      values
+      (
+        css._dg_row(greatest(footing.dg, piece.dg)),
+        'DG' || least(greatest(footing.dg, piece.dg), 4)
+      ),
+      (case when footing.suppressed or piece.suppressed then 'suppressed' end, 'Suppressed'),
+      (case when footing.pinned or piece.pinned then 'pinned' end, 'Pinned')
+    ) as status (marker, words)
+    where status.marker is not null
+  ) as said
+  where css._number(said.value) <> 0
+  union all
+  select (css._entry(
+    '11.1', null,
+    case when work.value is null then 'unknown' else 'adds' end,
+    case when work.value is null then 'fortification_values' else format('Troop Quality in a %s', work.kind) end,
+    work.kind, 2 * css._number(work.value), null, footing.label
+  )).*
+  from (
+    select fort.kind, css._quality_of(read, fort.kind) as value
+    from unnest(footing.works) as fort (kind)
+    -- 11.1: Trenches, Pillboxes and Bunkers have one
+    where fort.kind <> 'foxhole'
+  ) as work
+  union all
+  select (css._entry(
+    '8.7.2', null,
+    case when mark.value is null then 'unknown' else 'adds' end,
+    case
+      when mark.value is null then 'barrage_marker_effects'
+      else format('Troop Quality under a %s', replace(footing.barrage, '_', ' '))
+    end,
+    footing.barrage, 2 * css._number(mark.value), null, footing.label
+  )).*
+  from (select css._cell(read, 'barrage_marker_effects', footing.barrage, 'troop_quality') as value) as mark
+  where footing.barrage is not null
+    and barraged
+    and css._number(mark.value) is distinct from 0
+$$;
+
+comment on function css._status_quality_steps(css.footing, css.piece, jsonb, boolean) is
+'What Status Markers, Fortifications and a Barrage do to the Troop Quality of who stands there, each with its sign.';
+
+create or replace function css._is_active(conditions jsonb, piece css.piece)
+returns boolean
+language sql immutable parallel safe
+return case
+  when conditions -> 'active' is null then null
+  when jsonb_typeof(conditions -> 'active') = 'string' then conditions ->> 'active' = piece.side
+  when conditions #> '{active,units}' is not null then conditions #> '{active,units}' ? piece.code
+  when conditions #>> '{active,side}' is not null then conditions #>> '{active,side}' = piece.side
+  when conditions #>> '{active,division}' is distinct from (piece.allegiance).division then false
+  when conditions #>> '{active,formation}' is null then true
+  -- 5.1: White-Stripe Units wait for the Division; a No-Stripe one is of every Formation
+  when (piece.allegiance).stripe = 'white' then false
+  when (piece.allegiance).stripe = 'none' then true
+  else conditions #>> '{active,formation}' = (piece.allegiance).formation
+end;
+
+comment on function css._is_active(jsonb, css.piece) is
+'Whether a counter is Active (5.1); null where nothing is said of who is.';
+
+create or replace function css._by_command(conditions jsonb)
+returns boolean
+language sql immutable parallel safe
+return coalesce(conditions ->> 'action' = 'second', false)
+or coalesce(conditions ->> 'activation' = 'direct_command', false)
+or coalesce(conditions -> 'active' ? 'side', false);
+
+comment on function css._by_command(jsonb) is
+'Whether an Action is paid for with a Direct Command: a Second Action, or one on the Direct Command chit (5.2).';
+
+create or replace function css._cost(conditions jsonb, actors css.piece[])
+returns jsonb
+language sql stable
+as $$
+  select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
+  from (
+    select
+      coalesce((actor.allegiance).division, '') as division,
+      -- 4.0: a hot day doubles every Direct Command
+      count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
+    from unnest(actors) as actor
+    -- who has been paid for already is Active by name
+    where not coalesce(conditions #> '{active,units}' ? actor.code, false) or conditions ->> 'action' = 'second'
+    group by 1
+  ) as paid
+  where css._by_command(conditions)
+$$;
+
+comment on function css._cost(jsonb, css.piece[]) is
+'Direct Commands that an Action of these units costs, by Division (5.2, 8.2).';
+
+create or replace function css._actor_bars(state positions.state, actors css.piece[])
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  -- 5.1, 5.2: who acts is Active, has an Action left, and for a Second one is In-Command
+  select (css._entry('5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label)).*
+  from unnest(actors) as actor
+  where not css._is_active(state.conditions, actor)
+  union all
+  select (css._entry('5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label)).*
+  from unnest(actors) as actor
+  where coalesce((state.conditions #>> array['acted', actor.code])::integer, 0)
+    >= case when state.conditions ->> 'action' = 'second' then 2 else 1 end
+  union all
+  select (css._entry('5.2', null, 'forbids', format('%s is not In-Command', actor.code), actor.code, null, null, actor.label)).*
+  from unnest(actors) as actor
+  where state.conditions ->> 'action' = 'second'
+    and exists (
+      select
+      from css.command(state.position_id, actor.code, state.conditions, state.readings) as told
+      where told.effect = 'out of command'
+    )
+  union all
+  select (css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division)).*
+  from jsonb_each_text(css._cost(state.conditions, actors)) as bill (division, commands)
+  inner join css._displays(state) as display on display.name = bill.division
+  cross join lateral (
+    select case when bill.commands::integer = 1 then 'Direct Command' else bill.commands || ' Direct Commands' end as what
+  ) as words
+  where display.direct_commands < bill.commands::integer
+$$;
+
+comment on function css._actor_bars(positions.state, css.piece[]) is
+'What keeps units from an Action: not Active, nothing left to do, out of command, or no Direct Command to pay (5.1, 5.2).';
+
+create or replace function css._quality(state positions.state, piece css.piece, into_terrain text, read jsonb)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+begin
+  return query
+  -- 3.2, 24.0: constant; else the current value of the Division (19.2)
+  select (css._entry(
+    case when piece.own_quality is not null then '3.2' else '19.2' end, null,
+    case when told.quality is null then 'unknown' else 'quality' end,
+    case
+      when told.quality is null then 'division_displays'
+      when piece.own_quality is not null then format('%s has a Troop Quality of its own', piece.code)
+      else format('the current Troop Quality of %s', (piece.allegiance).division)
+    end,
+    piece.code, 2 * told.quality, null, piece.label
+  )).*
+  from (
+    select
+      coalesce(
+        piece.own_quality,
+        (select display.troop_quality from css._displays(state) as display where display.name = (piece.allegiance).division),
+        css._number(css._cell(read, 'division_displays', (piece.allegiance).division, 'troop_quality'))
+      ) as quality
+  ) as told
+  union all
+  select (css._entry(
+    '6.2.1', null, 'quality', 'Americans in Tropical Forest', piece.code, -4, null, piece.label
+  )).*
+  where piece.side = 'us'
+    and piece.own_quality is null
+    and into_terrain = 'tropical_forest';
+end
+$$;
+
+comment on function css._quality(positions.state, css.piece, text, jsonb) is
+'The Troop Quality of a unit as entries that add up to it: its own or its Division''s, and Tropical Forest (6.2.1).';
