@@ -21,8 +21,6 @@ from app.referee.words import counted, series
 from importers.questions import Names
 
 Offer = dict[str, Any]
-MOST_WAYS = 12
-"""Ways that a unit is offered to a random player."""
 
 
 class Legal(Arguments):
@@ -64,6 +62,7 @@ class _Table:
         self.phase = asked.conditions.get("phase")
         self.active = self.walk.side(leaf.phase, self.state) if leaf is not None else None
         self.units = asked.rows("select * from bob._pieces(:position)")
+        self.ways: dict[str, dict[str, list[str]]] = {}
 
     def _range(self, side: str) -> Any:
         [row] = self.asked.rows(
@@ -99,9 +98,9 @@ class _Table:
                 {},
                 [Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked")],
             )
-        if ways := self._reach(unit):
+        if ways := self._ways(unit):
             names.append("move")
-            targets["move"] = ways
+            targets["move"] = list(ways)
         if not unit.decoy and not self._held(unit) and (seen := self._targets(unit)):
             names.append("fire")
             targets["fire"] = seen
@@ -133,18 +132,35 @@ class _Table:
             for one in self.units
         )
 
-    def _reach(self, unit: Any) -> list[str]:
+    def _ways(self, unit: Any) -> dict[str, list[str]]:
+        """The hexes in which it can end a move, each with a cheapest way."""
         if unit.gun or unit.mounted:
-            return []
+            return {}
+        if unit.code not in self.ways:
+            rows = self.asked.rows(
+                "select * from bob.reach_paths(:position, :unit, '{}', :conditions, :policy)", unit=unit.code
+            )
+            self.ways[unit.code] = {row.label: list(row.path) for row in rows}
+        return self.ways[unit.code]
+
+    def _near(self, unit: Any) -> list[str]:
+        """Hexes of enemies that are near enough to be fired at, and seen."""
         rows = self.asked.rows(
-            "select * from bob.reach(:position, :unit, '{}', :conditions, :policy)", unit=unit.code
+            "select distinct enemy.label from positions.state(:position, :conditions, :policy) as state"
+            " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as told) as board"
+            " cross join lateral unnest(board.told) as own"
+            " cross join lateral unnest(board.told) as enemy"
+            " where own.code = :unit and enemy.side <> own.side and not enemy.mounted"
+            " and lattice.distance(own.q, own.r, enemy.q, enemy.r)"
+            " <= bob._longest(own, jsonb_typeof(state.conditions -> 'night') = 'object')"
+            " and bob._seen(state, 'unit:' || own.code, 'unit:' || enemy.code) order by enemy.label",
+            unit=unit.code,
         )
-        return [row.label for row in rows if row.label != unit.label]
+        return [row.label for row in rows]
 
     def _targets(self, unit: Any) -> list[str]:
         """Hexes of enemies at which the procedure itself lets it fire."""
-        hexes = sorted({one.label for one in self.units if one.side != unit.side and not one.mounted})
-        return [label for label in hexes if self._stands("fire", {"by": [unit.code], "at": label})]
+        return [label for label in self._near(unit) if self._stands("fire", {"by": [unit.code], "at": label})]
 
     def _stands(self, name: str, arguments: dict[str, Any]) -> bool:
         """Whether the procedure itself allows it."""
@@ -194,15 +210,7 @@ class _Table:
                 yield {"action": "fire", "arguments": {"by": [unit.code], "at": label}}
         elif name == "move":
             for label in targets:
-                yield {"action": "move", "arguments": {"unit": unit.code, "path": self._way(unit, label)}}
-
-    def _way(self, unit: Any, label: str) -> list[str]:
-        rows = self.asked.rows(
-            "select * from bob.reach_path(:position, :unit, :to, '{}', :conditions, :policy)",
-            unit=unit.code,
-            to=label,
-        )
-        return [row.label for row in rows if row.label != unit.label]
+                yield {"action": "move", "arguments": {"unit": unit.code, "path": self._ways(unit)[label]}}
 
     def _of_phase(self, side: str | None) -> Iterator[Offer]:
         if self.phase == "rout" and side not in (self.state.tracks.get("routed") or ()):
@@ -241,11 +249,13 @@ class _Table:
             if not self._may_use(unit, _manner(name)):
                 continue
             if name == "move" and not (held and unit.nation == "japan"):
-                targets = self._reach(unit)[:]
+                targets = list(self._ways(unit))
                 dice.shuffle(targets)
             elif name == "fire" and not unit.decoy and not held:
-                targets = self._targets(unit)
-                dice.shuffle(targets)
+                near = self._near(unit)
+                dice.shuffle(near)
+                fits = (label for label in near if self._stands("fire", {"by": [unit.code], "at": label}))
+                targets = [label for label in (next(fits, None),) if label is not None]
             elif name.startswith("mark_"):
                 targets = []
             else:
