@@ -324,6 +324,10 @@ class Given:
                 return NOTHING if value is None and NOTHING in (want.options or ()) else value
         return None
 
+    def with_choices(self, choices: dict[str, Any]) -> Given:
+        """The same dice and draws with these choices."""
+        return Given(self._rolls, self._draws, self._cards, choices)
+
     def left(self) -> str | None:
         """What was given and never called for."""
         for many, what in ((self._rolls, "roll"), (self._draws, "draw"), (self._cards, "card")):

@@ -318,9 +318,10 @@ def end_phase(_: EndPhase) -> Procedure:
             yield Tell(**{key: value for key, value in answer.items() if key in ("over", "winner")})
             if answer.get("over"):
                 return
-        # what a phase does as it ends may decide what comes next
+        # what a phase does as it ends may decide what comes next, or have gone on there by itself
         ruleset, state = yield from _where()
-        if not (yield from begin_phase(walk, walk.following(state))):
+        later = walk.following(state) if walk.leaf(state) is now else walk.moment(state)
+        if not (yield from begin_phase(walk, later)):
             return
     raise AssertionError(f"the phases of {ruleset} pass without end")
 

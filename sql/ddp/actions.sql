@@ -392,7 +392,6 @@ as $$
 #variable_conflict use_variable
 declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  plight ddp.plight;
 begin
   if letter <> all(ddp._letters((scene.state).conditions)) or ddp._ridge((scene.state).conditions) then
     return;
@@ -401,11 +400,11 @@ begin
   select
     site.label,
     site.near
-  from (select distinct one.place from unnest(scene.sites) as one where one.color = color and not one.provisional) as place
-  cross join lateral ddp._plight(scene, place.place, linked) as plight
-  cross join lateral unnest(case when letter = 'I' then plight.cut_off else plight.free[1:1] end) as wanted (label)
+  from (select distinct site.place from unnest(scene.sites) as site where site.color = color and not site.provisional) as place
+  cross join lateral ddp._plight(scene, place.place, linked) as one
+  cross join lateral unnest(case when letter = 'I' then one.cut_off else one.free[1:1] end) as wanted (label)
   inner join unnest(scene.sites) as site on site.label = wanted.label
-  where not plight.held
+  where not one.held
   order by site.near, site.label;
 end
 $$;

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates
 from app.play.ccp.roll import Rolled, rolled
-from app.play.ccp.table import Doing, adds_marker, counter, counters, reading, removes_marker
+from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
 from app.play.procedures import Action, Ask, Change, Choose, Refused, Tell, Undecided
 from app.referee.rulings import Step
 from db.values import canonical
@@ -266,6 +266,7 @@ def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Ask
         DEFENSE_ODDS, proves=False, attack=total, value=0, multiplied=False, morale=facts["morale"],
         on_tie=facts["tie"],
     )  # fmt: skip
+    before = yield from teams_of(code)
     fallen: Rolled = yield from rolled(unit.side, f"the Defense of {code}", chances=chances(rows))
     asker.rolled()
     # 1.9.1.3: by the morale of the roll, whatever its trigger has changed since
@@ -282,14 +283,21 @@ def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Ask
     if (yield from counter(code)).label is None:
         return result
     why = f"a Defense Total of {result['total']} against {total}"
-    match result["result"]:
-        case "eliminated":
-            yield from eliminates([code], "O27.3.4", why)
-        case "breaks":
-            yield from breaks(code, "O27.3.4", why, wounds)
-        case "suppressed":
-            yield from suppresses(code, "O27.3.4", why)
+    for one in (yield from teams_of(code)) if len(before) == 1 else [code]:
+        match result["result"]:
+            case "eliminated":
+                yield from eliminates([one], "O27.3.4", why)
+            case "breaks":
+                yield from breaks(one, "O27.3.4", why, wounds)
+            case "suppressed":
+                yield from suppresses(one, "O27.3.4", why)
     return result
+
+
+def teams_of(code: str) -> Doing:
+    """Who suffers what was pending against a unit: itself and, if it deployed meanwhile, its second team (E56)."""
+    twin = ((yield from now()).tracks.get("twins") or {}).get(code)
+    return [code] if twin is None else [code, twin]
 
 
 def suppresses(code: str, rule: str, why: str) -> Doing:

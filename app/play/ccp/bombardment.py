@@ -10,6 +10,7 @@ from pydantic import Field
 
 from app.play.ccp.attack import Asker, Attack, attacked, refuse, targets_hit
 from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, SIGHT_POINTS, outcome_words
+from app.play.ccp.giving import orders_asset
 from app.play.ccp.roll import ENDS, revealed
 from app.play.ccp.table import Doing, adds_marker, conditions, counter, ending
 from app.play.charts import cell
@@ -64,6 +65,7 @@ class StrafingRun(Action):
 def indirect_fire(of: Spotted) -> Procedure:
     """Fire For Effect: spotting, accuracy, impact (O24.3)."""
     asker = Asker(of)
+    yield from orders_asset("asset_request", of.by)
     facts, landed = yield from _round(of, asker, illuminates=False)
     if landed is None:
         return
@@ -83,6 +85,7 @@ def indirect_fire(of: Spotted) -> Procedure:
 def illumination(of: Spotted) -> Procedure:
     """A starshell where the spotting round ends (O24.7)."""
     asker = Asker(of)
+    yield from orders_asset("asset_request", of.by)
     _, landed = yield from _round(of, asker, illuminates=True)
     if landed is None:
         return
@@ -189,6 +192,7 @@ def _flies_off(code: str, label: str) -> Doing:
 def bombing_run(of: BombingRun) -> Procedure:
     """A dive bomber on one hex (O24.4)."""
     asker = Asker(of)
+    yield from orders_asset("asset_request")
     plane = yield from _plane("dive bomber")
     rows = yield Ask(BOMBING, plane=plane.code, at=of.at)
     facts = rows[-1].facts
@@ -216,6 +220,7 @@ def _is_here(plane: Any) -> Doing:
 def strafing_run(of: StrafingRun) -> Procedure:
     """A fighter along a line of hexes (O24.5)."""
     asker = Asker(of)
+    yield from orders_asset("asset_request")
     plane = yield from _plane("fighter")
     [*_, line] = yield Ask(STRAFED, plane=plane.code, direction=of.direction)
     hexes: Sequence[str] = line.facts["hexes"]

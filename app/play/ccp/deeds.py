@@ -12,6 +12,7 @@ from pydantic import Field
 from app.play.ccp.arrivals import comes_in, support_piece
 from app.play.ccp.attack import Asker
 from app.play.ccp.cards import hand_of, named, plays
+from app.play.ccp.fire import DEFENSE_POINTS
 from app.play.ccp.giving import refused_by
 from app.play.ccp.mines import mined
 from app.play.ccp.picks import picked_hex, smoke_drawn, smoke_placed
@@ -292,7 +293,7 @@ KINDS = [
             **ENDS,
         },
         verdict=_verdict,
-        points=("ccp-11", "ccp-48"),
+        points=("ccp-11", "ccp-48", *DEFENSE_POINTS),
         example="action: {name: demolitions, side: allied, at: C3, discarded: 1}",
     ),
 ]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from app.play.ccp.attack import Asker, Attack, attacked, refuse, targets_hit
+from app.play.ccp.giving import obeys
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import Doing, adds_marker, counter, counters, ending, removes_marker
 from app.play.procedures import Action, Ask, Change, Choose, Draw, Procedure, Refused, Tell, procedure_kind
@@ -84,6 +85,7 @@ class OpFire(AnyFire):
 def fire(of: Fire) -> Procedure:
     """A Fire Attack from its declaration to the last Defense roll."""
     said = {"actions": of.actions, "smoke": of.smoke, "spotter": of.spotter, "target": of.target, "x": of.x}
+    yield from obeys("fire", of.by, of.actions)
     yield from fired("fire", of, said)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import plays
-from app.play.ccp.table import Doing, keep, now
-from app.play.procedures import Ask, Change, Refused, Tell, Undecided
+from app.play.ccp.table import Doing, counter, keep, now, other
+from app.play.procedures import Ask, Change, Choose, Refused, Tell, Undecided
 from app.referee.rulings import Step
 
 ACTIVATION = "select * from ccp.activation(:position, :given, :unit, :others, :conditions, :policy)"
+DEFENDERS = ("hidden_cave", "hidden_pillbox", "hidden_trenchline", "light_wounds")
+"""Actions of an attack that whoever is attacked plays."""
 CARRIED_OUT = ("fire", "move", "advance")
 """Orders that are carried out piece by piece after their activation."""
 
@@ -62,6 +65,19 @@ def before_is_done(order: str) -> Doing:
         raise Refused("O20.3", f"somebody must carry out the {word} order first")
 
 
+def numbered(procedure: Doing, suffix: str) -> Doing:
+    """The same, with a word behind the names of its choices: what is asked again has another name."""
+    answer: Any = None
+    while True:
+        try:
+            want = procedure.send(answer)
+        except StopIteration as done:
+            return done.value
+        if isinstance(want, Choose) and suffix:
+            want = dataclasses.replace(want, name=f"{want.name}{suffix}")
+        answer = yield want
+
+
 def carries_out(order: str, units: Sequence[str]) -> Doing:
     """What a unit does belongs to the order for which it is activated (O20.2); in a game that order is under way.
 
@@ -69,7 +85,7 @@ def carries_out(order: str, units: Sequence[str]) -> Doing:
     """
     row = yield from now()
     under_way = row.tracks.get("order")
-    played = row.conditions.get("phase") is not None
+    played = is_played(row)
     if played and (under_way is None or under_way["kind"] != order):
         raise Refused("O20.4", f"no {order} order is under way")
     for code in units:
@@ -85,6 +101,57 @@ def carries_out(order: str, units: Sequence[str]) -> Doing:
     if played:
         yield Change({"track": "order", "value": {"kind": order, "acted": True}}, kept=True)
     yield Tell(Step("O20.4", None, order, "carried out"))
+
+
+def is_played(row: Any) -> bool:
+    """Whether orders are kept track of: a game with decks, or one in which an order is under way."""
+    return "pile" in row.tracks or "order" in row.tracks
+
+
+def obeys(order: str | None, pieces: Sequence[str], actions: Sequence[str] = ()) -> Doing:
+    """In a game: whoever fires is activated for it, and the cards of the actions leave the hands of who plays them.
+
+    Where no decks are kept, cards and activation are the table's affair.
+    """
+    row = yield from now()
+    if not is_played(row) or not pieces:
+        return
+    units = list(dict.fromkeys(piece.removesuffix(":weapon") for piece in pieces))
+    if order is not None:
+        yield from carries_out(order, units)
+    side = (yield from counter(units[0])).side
+    yield from plays_actions(side, actions)
+
+
+def orders_asset(order: str, leader: str | None = None) -> Doing:
+    """In a game: an Asset Request or Asset Denied card is played, and the leader who asks is activated (O23, O24)."""
+    row = yield from now()
+    active = row.conditions.get("active")
+    if not is_played(row) or active is None:
+        return
+    if leader is not None:
+        yield from gives_order(order, leader)
+    else:
+        yield from may_order(active, order)
+        yield from announces(active, order, None)
+
+
+def may_order(side: str, order: str) -> Doing:
+    """12.1, O20.1: whether a side may give an order now, whoever carries it out."""
+    rows = yield Ask(
+        "select step.* from positions.state(:position, :conditions, :policy) as state"
+        " cross join lateral ccp._turn_steps(state, :side, :given) as step",
+        side=side,
+        given=order,
+    )
+    if (bar := refused_by(rows)) is not None:
+        raise bar
+
+
+def plays_actions(side: str, actions: Sequence[str]) -> Doing:
+    """The cards of an attack's actions: those of the defender are the other side's."""
+    for word in actions:
+        yield from plays(other(side) if word in DEFENDERS else side, "action", word, None, "1.6")
 
 
 def refused_by(rows: Sequence[Any]) -> Refused | None:

@@ -15,9 +15,9 @@ from app.play.ccp.cards import (
     pile_of,
     top_card,
 )
-from app.play.ccp.giving import gives_order, refused_by
+from app.play.ccp.giving import gives_order, is_played, refused_by
 from app.play.ccp.roll import ENDS, empties, reveals
-from app.play.ccp.table import SIDES, Doing, conditions, ending, other
+from app.play.ccp.table import SIDES, Doing, conditions, ending, now, other
 from app.play.procedures import (
     Action,
     Ask,
@@ -97,7 +97,7 @@ def discard(of: Discard) -> Procedure:
         hand=hand_size(left),
         opens=list(OPENED) if number else [],
     )
-    if (yield from conditions()).get("phase") is not None:
+    if is_played((yield from now())):
         yield Change({"track": "passed", "value": number}, kept=True)
         if number:
             yield from interrupts(other(of.side), number)
@@ -339,7 +339,6 @@ KINDS = [
         },
         verdict=_draw_verdict,
         points=TIME_POINTS,
-        acts=False,
         example="draw: {side: allied}",
     ),
     procedure_kind(

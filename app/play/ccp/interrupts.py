@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import hand_of, named, plays
-from app.play.ccp.giving import gives_order
+from app.play.ccp.giving import gives_order, is_played, numbered, plays_actions
 from app.play.ccp.picks import picked
-from app.play.ccp.table import Doing, conditions, other
+from app.play.ccp.table import Doing, conditions, counter, now, other
 from app.play.procedures import Ask, Refused, Tell
 from app.referee.rulings import Step
 
@@ -28,11 +28,12 @@ class Interrupts:
         self.fired = False
         self._asked = 0
         self._hidden = 0
+        self._shots = 0
 
     def _cards(self, side: str, use: str) -> Doing:
         """What a side could play, by order or action; None where its hand is not kept."""
         hand = yield from hand_of(side)
-        if not isinstance(hand, list) or (yield from conditions()).get("phase") is None:
+        if not isinstance(hand, list) or not is_played((yield from now())):
             return None
         cards = yield from named(hand)
         return {card.get(use) for card in cards.values()}
@@ -97,7 +98,12 @@ class Interrupts:
         from app.play.ccp.fire import OpFire, op_fired
 
         said = {"by": list(by), "at": label, "movers": list(movers), "from": was, "actions": list(actions)}
-        yield from op_fired(OpFire.model_validate(said))
+        if is_played((yield from now())):
+            side = (yield from counter(by[0].removesuffix(":weapon"))).side
+            yield from plays_actions(side, actions)
+        self._shots += 1
+        suffix = "" if self._shots == 1 else f"_{self._shots}"
+        yield from numbered(op_fired(OpFire.model_validate(said)), suffix)
         self.fired = True
 
 

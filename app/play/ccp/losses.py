@@ -93,10 +93,27 @@ def _replace(squad: Any) -> Doing:
     [price] = yield Ask(PLAYED, proves=False, name=LIGHT_WOUNDS, times=1)
     yield from gains(squad.side, price.facts["value"], "A44", "Light Wounds are paid for")
     yield Change({"unit": squad.code, "replaced_by": ["team"]}, told=True)
-    faces: dict[str, Any] = dict.fromkeys((*FACE, "reverse"))
     yield Change(
-        {"unit": squad.code, "kind": "team", "boxed_fp": False, "quality": of_side, **faces}, kept=True
+        {"unit": squad.code, "kind": "team", "quality": of_side}
+        | (yield from team_faces(squad.side, of_side, bool(squad.attributes.get("broken")))),
+        kept=True,
     )
+
+
+def team_faces(side: str, quality: str | None, broken: bool) -> Doing:
+    """What a team of a side's quality shows, broken or not, where its counter is filled in; null where it is not."""
+    [row] = yield Ask(
+        "select ccp.counter_faces(:position, :side, 'team', :quality, null) as faces",
+        proves=False,
+        side=side,
+        quality=quality,
+    )
+    faces: dict[str, Any] = row.faces or {}
+    front = {key: faces.get(key) for key in FACE}
+    back = {key: (faces.get("reverse") or {}).get(key) for key in FACE}
+    shown, other_face = (back, front) if broken else (front, back)
+    known = {key: value for key, value in other_face.items() if value is not None}
+    return {**shown, "boxed_fp": bool(faces.get("boxed_fp")) and not broken, "reverse": known or None}
 
 
 def eliminates(codes: Sequence[str], rule: str, why: str) -> Doing:

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from app.play.ccp.attack import Asker
 from app.play.ccp.deeds import screened
-from app.play.ccp.giving import carries_out
+from app.play.ccp.fire import DEFENSE_POINTS
+from app.play.ccp.giving import carries_out, numbered
 from app.play.ccp.interrupts import Interrupts
 from app.play.ccp.losses import fixes_weapon, settles, turns
 from app.play.ccp.mines import mined
@@ -167,6 +168,7 @@ class _Way:
         self.mines = set((of.hidden_mines if of else None) or ())
         self.shots = [shot.model_dump() for shot in (of.op_fire if of else None) or ()]
         self.interrupts = Interrupts(order)
+        self.rolls = 0
         self.label: str | None = None
         self.harmed = False
 
@@ -260,7 +262,9 @@ class _Way:
         """F104: mines attack those who leave for `to`, or enter, together."""
         if not self.movers or not (yield from self._has_mines(label)):
             return
-        yield from mined(self.movers, label, self.order, self.asker, (), to, hidden)
+        self.rolls += 1
+        attack = mined(self.movers, label, self.order, self.asker, (), to, hidden)
+        yield from numbered(attack, "" if self.rolls == 1 else f"_mines_{self.rolls}")
         self.harmed = True
         yield from self._count()
 
@@ -550,7 +554,12 @@ def _advance_verdict(ruling: Ruling) -> str:
     )
 
 
-CCP_POINTS = (*(point for point in POINTS if point.startswith("ccp-")), "ccp-22", "ccp-30")
+MINE_POINTS = ("ccp-11", "ccp-37", *DEFENSE_POINTS)
+CCP_POINTS = tuple(
+    dict.fromkeys(
+        (*(point for point in POINTS if point.startswith("ccp-")), *MINE_POINTS, "ccp-22", "ccp-30")
+    )
+)
 MOVE_ANSWERS = {
     "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
     "cost": "movement points spent; of an illegal move, up to where it fails",
@@ -593,7 +602,7 @@ KINDS = [
         rulesets=("ccp",),
         answers={"result": "advanced", "gains": "points for the last unit that left the map", **ENDS},
         verdict=_advance_verdict,
-        points=("ccp-11", "ccp-16", "ccp-22", "ccp-37"),
+        points=MINE_POINTS,
         example="advance: {to: {Squad: C3}}",
     ),
     procedure_kind(
@@ -605,7 +614,7 @@ KINDS = [
         rulesets=("ccp",),
         answers={"gains": "points: those of the Exit Point, and 1 with the chit for exits", **ENDS},
         verdict=_exit_verdict,
-        points=("ccp-19", "ccp-22", "ccp-23"),
+        points=tuple(dict.fromkeys(("ccp-19", "ccp-23", *MINE_POINTS))),
         example="exit: {unit: Squad, space: 3}",
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ccp.arrivals import comes_in, support_piece
-from app.play.ccp.giving import announces, gives_order, may_activate, refused_by
+from app.play.ccp.giving import announces, gives_order, is_played, may_activate, refused_by
 from app.play.ccp.losses import fixes_weapon, rallies
 from app.play.ccp.roll import ENDS, rolled
 from app.play.ccp.table import (
@@ -21,6 +21,7 @@ from app.play.ccp.table import (
     gains,
     keep,
     keep_of,
+    now,
     reading,
     removes_marker,
 )
@@ -190,7 +191,7 @@ def charge(of: Charge) -> Procedure:
     yield Change(*({"unit": code, "activated": "move"} for code in movers))
     yield from _allied_answer(of, facts["allied"])
     yield Tell(activated=movers, result="charge")
-    if (yield from conditions()).get("phase") is not None:
+    if is_played((yield from now())):
         yield Change({"track": "order", "value": {"kind": "move", "acted": True}}, kept=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.play.ccp.arrivals import comes_in, edge_hexes, support_piece
-from app.play.ccp.losses import loses_weapon, rallies, settles, turns
+from app.play.ccp.losses import loses_weapon, rallies, settles, team_faces, turns
 from app.play.ccp.picks import picked, picked_hex
 from app.play.ccp.roll import rolled
 from app.play.ccp.table import SIDES, Doing, adds_marker, conditions, counter, now, other, reading
@@ -135,10 +135,8 @@ def deploy(card: Card) -> Doing:
 def _teams(card: Card, squad: Any) -> Doing:
     said = squad.attributes
     quality = yield from quality_of(squad.side)
-    faces = yield from faces_of(squad.side, "team", quality)
-    shown = _turned(faces) if said.get("broken") else faces
-    bare = {key: shown.get(key) for key in ("fp", "range", "movement", "morale", "boxed_fp", "reverse")}
-    common = {"kind": "team", "quality": quality, **bare}
+    faces = yield from team_faces(squad.side, quality, bool(said.get("broken")))
+    common = {"kind": "team", "quality": quality, **faces}
     second: dict[str, Any] = {
         "unit": f"{squad.code} (2)",
         "side": squad.side,
@@ -155,22 +153,11 @@ def _teams(card: Card, squad: Any) -> Doing:
             if team == 2:
                 second[marker] = said[marker]
                 first[marker] = None if marker == "weapon" else False
-    yield Change(first, {key: value for key, value in second.items() if value is not None}, kept=True)
+    yield Change(
+        first, {key: value for key, value in second.items() if value not in (None, False)}, kept=True
+    )
     twins = (yield from now()).tracks.get("twins") or {}
     yield Change({"track": "twins", "value": {**twins, squad.code: second["unit"]}}, kept=True)
-
-
-def _turned(faces: Mapping[str, Any]) -> dict[str, Any]:
-    """A counter with its broken face up."""
-    back = dict(faces.get("reverse") or {})
-    front = {key: value for key, value in faces.items() if key in ("fp", "range", "movement", "morale")}
-    return {**back, "reverse": front or None}
-
-
-def teams_of(code: str) -> Doing:
-    """Who suffers what was pending against a unit: itself and, if it deployed meanwhile, the second team (E56)."""
-    twin = ((yield from now()).tracks.get("twins") or {}).get(code)
-    return [code] if twin is None else [code, twin]
 
 
 def field_promotion(card: Card) -> Doing:

@@ -269,7 +269,11 @@ def roll(of: OneRoll) -> Procedure:
     shown = _shown(of)
     order = _order(shown.get("trigger"), left == 1 + _rerolls(of))
     yield Tell(**order)
-    fallen = yield from rolled(of.side, "the roll")
+    try:
+        fallen = yield from rolled(of.side, "the roll")
+    except GameOver:
+        yield from _tell_tracks()
+        raise
     yield Tell(
         dice=fallen.dice,
         sum=fallen.sum,
@@ -277,6 +281,11 @@ def roll(of: OneRoll) -> Procedure:
         doubles=fallen.doubles,
         result=str(fallen.sum),
     )
+    yield from _tell_tracks()
+
+
+def _tell_tracks() -> Doing:
+    """Initiative and time afterwards, as far as they are told."""
     after = yield from conditions()
     yield Tell(**{key: after[key] for key in ("initiative", "time") if key in after})
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.css.points import DirectCommand, chit_parts, direct_command, paid
+from app.play.css.status import Orders, eliminate, settle
 from app.play.procedures import (
     Action,
     Ask,
@@ -39,7 +40,7 @@ CHITS = {
     "direct_command_japan": "5.3",
 }
 """Chits of every turn, and the rules that say what they do; all others are a Division's or a Formation's (5.1)."""
-USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action")
+USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action", "changed")
 """What an Activation remembers."""
 
 
@@ -218,6 +219,11 @@ def gain_commands(_: NothingMore) -> Procedure:
 # The end of an Activation.
 
 
+HERE = (
+    "select unit.code, unit.side from unit join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where unit.position_id = :position and hex.label = :label and css._is_unit(unit.kind)"
+    " and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = :inside order by unit.code"
+)
 CROWDED = (
     "select place from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral css._crowded(state) as place"
@@ -267,9 +273,14 @@ def _lost(label: str, number: int | None, inside: bool) -> Procedure:
     """10.2.3: as many units as the DG is over four, of their owner's choice."""
     if not number:
         return
-    from app.play.css.losses import eliminated_in
-
-    yield from eliminated_in(label, number, inside)
+    rows = yield Ask(HERE, proves=False, label=label, inside=inside)
+    orders = Orders()
+    lost = yield from orders.some(
+        "eliminated", rows[0].side, "which units are eliminated", [row.code for row in rows], number
+    )
+    for code in lost:
+        yield from eliminate(code, "10.2.3")
+    yield from settle(label, inside, orders)
 
 
 # Reinforcements.

@@ -39,7 +39,7 @@ class Walk(sequence.Walk):
         if code in DAY_STEPS:
             return turn == MORNING
         if code in NIGHT_STEPS:
-            return turn == NIGHT_2 and not (code == "disband_ambush" and not _disbands_at_night(state))
+            return turn == NIGHT_2
         return True
 
     def side(self, phase: Phase, state: State) -> str | None:
@@ -124,11 +124,6 @@ class Walk(sequence.Walk):
         if moment.phase != "action" or moment.step in ("purchase", "draw", "fill_cup"):
             told |= {"active": None, "activation": None}
         return told
-
-
-def _disbands_at_night(state: State) -> bool:
-    """css-27: only under two of its readings are Ambush Units disbanded in the Preparation Phase."""
-    return state.conditions.get("disbands_at_night", True) is not False
 
 
 def moment_at(walk: sequence.Walk, phase: str, step: str, state: State | None = None) -> Moment:

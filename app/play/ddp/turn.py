@@ -247,6 +247,8 @@ def end_turn(_: NothingMore) -> Procedure:
 
 def _reckoned(game: Any) -> Deciding:
     """Whether the game is over (15.0, 17.0, 18.4)."""
+    if "victory" not in kinds_of("ddp"):
+        return {"ended": False}
     found = yield Put("victory", proves=False)
     return found.answer
 
@@ -389,6 +391,7 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
     others = [unit.code for unit in counters if not unit.attributes.get("tank")]
     armor = "armor_alternate" if of.alternate else "armor"
     placed: dict[str, str] = {}
+    deep: dict[str, str] = {}
     for site in sites:
         if site.held is not None:
             continue
@@ -402,11 +405,12 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
             code = yield from _drawn(others, f"the unit in {site.id}", hand)
             yield Change({"unit": code, "at": site.label})
             placed[site.label] = code
-            if (
-                site.id in DEPTH_AT
-                and (depth := (yield from draw_depth(hand, f"depth in {site.id}"))) is not None
-            ):
-                yield Change({"unit": code, "depth": depth})
+            if site.id in DEPTH_AT:
+                deep[site.id] = code
+    for id, code in deep.items():
+        depth = yield from draw_depth(hand, f"depth in {id}")
+        if depth is not None:
+            yield Change({"unit": code, "depth": depth})
     if counters:
         for code in others:
             yield Change({"unit": code, "status": "reserve"})

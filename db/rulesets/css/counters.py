@@ -210,6 +210,8 @@ class CssConditions(Form):
     rallied: tuple[Label, ...] = ()
     engineered: tuple[Label, ...] = ()
     ambush_tried: tuple[Label, ...] = ()
+    changed: tuple[Name, ...] = ()
+    """Units that have changed their posture in this Activation (6.0)."""
     acted: dict[Name, Whole] = {}  # noqa: RUF012
     """How many Actions each unit has done in this Activation."""
 

@@ -186,7 +186,10 @@ class DdpConditions(Form):
     """The turn, which decides what is in force, the phase, and the scenario."""
 
     turn: Whole | None = None
-    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] = "invasion"
+    scenario: Literal[
+        "invasion", "15_september", "peleliu_assault", "bloody_nose_ridge", "house_white_beach",
+    ] = "invasion"  # fmt: skip
+    """`house_white_beach`: a scenario of the house, played by the rules of the first day."""
     phase: (
         Literal[
             "amphibious_operations", "first_event", "japanese_fire", "second_event", "hq", "us_action",
