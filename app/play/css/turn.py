@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Any
 
 from app.play import sequence
@@ -59,6 +60,7 @@ class Walk(sequence.Walk):
             return self._start(state.conditions["phase"])
         return super().leaf(state)
 
+    @functools.cache  # noqa: B019 - there is one walk of a game
     def _start(self, phase: str) -> Leaf:
         """Before the first step of a phase nothing is done yet."""
         first = next(leaf for leaf in self.leaves if leaf.within == phase)
@@ -160,6 +162,11 @@ PRINTED = {
 """The Divisions of the game, of which a position may leave out the sides (19.0)."""
 
 
+def first_step(turn: str) -> str:
+    """The step with which a turn begins."""
+    return {MORNING: "weather", NIGHT_2: "disband_ambush"}.get(turn, "spend_dispatch")
+
+
 def turn_after(turn: Any, tracks: dict[str, Any]) -> Any:
     """The turn after one: two nights, then the morning; by day as the turn track has it, which is not printed."""
     track = (tracks.get("schedule") or {}).get("turns")
@@ -212,6 +219,7 @@ def end_turn(_: NothingMore) -> Procedure:
     if later == MORNING:
         changed["day"] = day_after(told.get("day"))
     changed |= {"active": None, "activation": None}
+    changed |= {"phase": "preparation", "step": first_step(later)}
     yield Change({"conditions": changed})
     if later == NIGHT_1:
         yield from to_transport("17.0")
