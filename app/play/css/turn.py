@@ -224,7 +224,26 @@ def end_turn(_: NothingMore) -> Procedure:
     if later == NIGHT_1:
         yield from to_transport("17.0")
         yield from _skaggs_leaves()
+    yield from _repaired(tracks, changed, told)
     yield from _counted_down(tracks)
+
+
+def _repaired(tracks: dict[str, Any], now: dict[str, Any], before: dict[str, Any]) -> Procedure:
+    """11.3.2: an airfield that was repaired is in use from the same turn of the day that was rolled for."""
+    due = (tracks.get("schedule") or {}).get("orote_operational")
+    if not isinstance(due, dict):
+        return
+    day = now.get("day", before.get("day"))
+    if (day, now["turn"]) != (due.get("day"), due.get("turn")):
+        return
+    yield Tell(Step("11.3.2", "23.79", "operational", "Orote Airfield is in use"))
+    rows = yield Ask(
+        "select 1 from marker where position_id = :position and kind = 'orote_cleared'", proves=False
+    )
+    if rows:
+        yield Change({"marker": "orote_cleared", "at": "23.79", "removed": True})
+    yield Change({"marker": "orote_operational", "at": "23.79"})
+    yield Change({"track": "schedule.orote_operational", "value": None}, kept=True)
 
 
 def _bombardments_end() -> Procedure:
