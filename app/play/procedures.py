@@ -644,7 +644,9 @@ def asked_of(
     """What would happen: the position is as before afterwards."""
     supply = given(of)
     outcome = tried(asked, procedure, supply, kinds)
-    if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed:
+    # a game that ends in the midst of it wants no more dice
+    over = outcome.answer.get("over", False)
+    if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed and not over:
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself

@@ -321,7 +321,7 @@ def _roll_verdict(ruling: Ruling) -> str:
         return "The roll is still to be made"
     return clauses(
         f"The roll is {answer['sum']} ({answer['dice'][0]} and {answer['dice'][1]}, multiplied {answer['product']})",
-        f"first comes {answer['first']}" if answer["first"] else None,
+        f"first comes {answer['first'].replace('_', ' ')}" if answer["first"] else None,
         "the game is over" if answer["over"] else None,
     )
 
