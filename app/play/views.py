@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import importlib
 import importlib.util
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
@@ -146,11 +147,12 @@ class View:
         return tree | {"units": seen, "tracks": self.tracks(tree.get("tracks", {}))}
 
     def words(self, tree: Tree) -> set[str]:
-        """Words of a position that only hidden places hold: cards of a hand, counters in a cup."""
+        """Names that only hidden places hold: cards of a hand, counters in a cup, units that are not seen."""
         if self.whole:
             return set()
-        seen = set(_words(self.position(tree)))
-        return {word for word in _words(tree) if word not in seen and len(word) > 1}
+        seen = self.position(tree)
+        known = {*_names(seen["tracks"]), *_units(seen)}
+        return {name for name in (*_names(tree.get("tracks", {})), *_units(tree)) if name not in known}
 
     def event(self, connection: Connection, table: Table, event: Tree) -> Tree:
         """An event as the seat sees it."""
@@ -207,30 +209,36 @@ class View:
         return effect
 
 
-def _words(tree: Any) -> Iterator[str]:
-    """Every text among the values of a tree."""
+def _names(tree: Any) -> Iterator[str]:
+    """The names of what lies in lists: texts, and the ids of what has one."""
     if isinstance(tree, Mapping):
         for value in tree.values():
-            yield from _words(value)
-    elif isinstance(tree, list):
+            yield from _names(value)
+    elif isinstance(tree, list | tuple):
         for one in tree:
-            yield from _words(one)
-    elif isinstance(tree, str):
-        yield tree
+            if isinstance(one, str):
+                yield one
+            elif isinstance(one, Mapping):
+                yield from (str(one[key]) for key in ("id", "card", "unit") if key in one)
+                yield from _names(one)
+
+
+def _units(tree: Tree) -> set[str]:
+    units = tree["units"]
+    return set(units) if isinstance(units, Mapping) else {unit["id"] for unit in units}
 
 
 def without(tree: Any, words: set[str]) -> Any:
-    """A tree in which those words are not told."""
+    """A tree in which those names are not told."""
+    if not words:
+        return tree
     if isinstance(tree, Mapping):
         return {key: without(value, words) for key, value in tree.items() if key not in words}
     if isinstance(tree, list):
         return [without(one, words) for one in tree]
     if isinstance(tree, str):
-        if tree in words:
-            return UNSEEN
-        for word in sorted(words, key=len, reverse=True):
-            if len(word) > 2 and word in tree:
-                tree = tree.replace(word, UNSEEN)
+        named = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+        return re.sub(rf"(?<![\w-])(?:{named})(?![\w-])", UNSEEN, tree)
     return tree
 
 

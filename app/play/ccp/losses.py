@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.ccp.cards import asked_to_play
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import (
     Doing,
@@ -55,7 +56,10 @@ class Wounds:
 def breaks(code: str, rule: str, why: str, wounds: Wounds | None = None) -> Doing:
     """A unit breaks; a broken one is eliminated; a squad may be saved by Light Wounds: `broken`, `eliminated`, `replaced`."""
     unit = yield from counter(code)
-    if wounds is not None and wounds.take(unit):
+    saved = wounds is not None and wounds.take(unit)
+    if not saved and unit.kind == "squad":
+        saved = yield from asked_to_play(unit.side, LIGHT_WOUNDS, f"Light Wounds for {code}", "A44")
+    if saved:
         yield from _replace(unit)
         return "replaced"
     if unit.attributes.get("broken"):
@@ -75,7 +79,7 @@ def rallies(code: str, rule: str, why: str) -> Doing:
 
 
 def turns(unit: Any, broken: bool, told: bool = True) -> Doing:
-    """A counter turned over: what its other face shows, as far as it is told, and this one for the way back."""
+    """A counter turned over with all that lies on it (3.2.2): what its other face shows, as far as it is told, and this one for the way back."""
     shown = {key: unit.attributes[key] for key in FACE if unit.attributes.get(key) is not None}
     back = unit.attributes.get("reverse") or {}
     if "command" in back:

@@ -145,8 +145,9 @@ def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] |
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
     """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
-    holder = (yield from conditions()).get("initiative")
-    if "card" not in item or holder is None:
+    told = yield from conditions()
+    holder = told.get("initiative")
+    if "card" not in item or holder is None or told.get("rerolls") == "unasked":
         return False
     asked = yield Call(_asked_again(holder, side, item), Given())
     return asked["again"]
@@ -269,7 +270,11 @@ def roll(of: OneRoll) -> Procedure:
     shown = _shown(of)
     order = _order(shown.get("trigger"), left == 1 + _rerolls(of))
     yield Tell(**order)
-    fallen = yield from rolled(of.side, "the roll")
+    try:
+        fallen = yield from rolled(of.side, "the roll")
+    except GameOver:
+        yield from _tell_tracks()
+        raise
     yield Tell(
         dice=fallen.dice,
         sum=fallen.sum,
@@ -277,6 +282,11 @@ def roll(of: OneRoll) -> Procedure:
         doubles=fallen.doubles,
         result=str(fallen.sum),
     )
+    yield from _tell_tracks()
+
+
+def _tell_tracks() -> Doing:
+    """Initiative and time afterwards, as far as they are told."""
     after = yield from conditions()
     yield Tell(**{key: after[key] for key in ("initiative", "time") if key in after})
 
@@ -311,7 +321,7 @@ def _roll_verdict(ruling: Ruling) -> str:
         return "The roll is still to be made"
     return clauses(
         f"The roll is {answer['sum']} ({answer['dice'][0]} and {answer['dice'][1]}, multiplied {answer['product']})",
-        f"first comes {answer['first']}" if answer["first"] else None,
+        f"first comes {answer['first'].replace('_', ' ')}" if answer["first"] else None,
         "the game is over" if answer["over"] else None,
     )
 

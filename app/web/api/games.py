@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.play import games, log, tables
+from app.play import games, log, orders, tables
 from app.play import undo as taking_back
 from app.play.branches import board_at, fork
 from app.play.branches import position_at as moment_of
@@ -192,6 +192,18 @@ class ActionBody(DoneBy):
     )
     stands: Literal["illegal_stood", "overruled"] | None = Field(
         None, description="Record what the rules do not allow: it stood, or was overruled"
+    )
+
+
+class OrdersBody(Body):
+    """Orders that somebody means to give."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"orders": "us attack {by: [1/161], at: '1014'}"}}
+    )
+
+    orders: Annotated[str, Field(max_length=100_000, pattern=r"^[^\x00]*$")] = Field(
+        description="One a line: who (if not whoever is on turn), action, arguments as a case file has them"
     )
 
 
@@ -385,6 +397,16 @@ class ReadjudicationAnswer(BaseModel):
     game: str
     events: int
     differences: list[DifferenceAnswer]
+
+
+class ProspectsAnswer(BaseModel):
+    """What would come of orders, one each."""
+
+    game: str
+    prospects: list[dict[str, Any]] = Field(
+        description="`line`, `order`, `standing` (legal, waits, contested, illegal, unknown, unread), `why`, and"
+        " `answer`, `steps`, `contested` as a ruling has them"
+    )
 
 
 class RulingOfMoment(BaseModel):
@@ -623,6 +645,22 @@ def act(path: GameName, header: KeyHeader, body: ActionBody) -> Response:
         entry = games.act(connection, table.name, deed)
         table = open_game(connection, table.name)
     return _done(entry, table)
+
+
+@api.post(
+    "/games/<name>/prospects",
+    tags=[GAMES],
+    responses={"200": ProspectsAnswer, **problems(400, 404, 413, 422)},
+)
+def prospects(path: GameName, body: OrdersBody) -> Response:
+    """What would come of orders, without dice: legal or not and by which rule, cost, who may fire, odds. Nothing is done.
+
+    Each is looked at where the legal ones before it have been done that want no dice.
+    """
+    with engine().connect() as connection:
+        table = open_game(connection, path.name)
+        found = orders.prospects(connection, table.name, orders.read_orders(body.orders, table.ruleset))
+    return flask.jsonify({"game": table.name, "prospects": [one.as_dict() for one in found]})
 
 
 @api.post("/games/<name>/undo", tags=[GAMES], responses=DONE)
