@@ -251,7 +251,6 @@ class _Doing:
 
     def _infiltrate(self) -> Deciding:
         """12.10: without depth, without fire, in both hexes of a group."""
-        yield Tell(points=("ddp-19",))
         return (yield from self._reserves(self.facts["cut_off"], depth=False))
 
     def _reserves(self, labels: Sequence[str], *, depth: bool) -> Deciding:
@@ -691,7 +690,7 @@ KINDS = [
         },
         verdict=_verdict,
         points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47",
+            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47",
             "ddp-53", "ddp-54", "ddp-58",
         ),
         acts=False,

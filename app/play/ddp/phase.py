@@ -394,7 +394,7 @@ KINDS = [
         },
         verdict=_phase_verdict,
         points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-44",
+            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-44",
             "ddp-45", "ddp-46", "ddp-47", "ddp-51", "ddp-53", "ddp-54", "ddp-58",
         ),
         example="fire_phase: {cards: [{colors: [orange R, blue P, brown A], symbol: circle, artillery: 7}]}",
