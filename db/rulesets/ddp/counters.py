@@ -138,6 +138,14 @@ class DdpReserve(Form):
     elite: bool = False
 
 
+class DdpGoals(Form):
+    """How many secured position hexes a house scenario wants for each of the three goals of 15.2."""
+
+    beach: Whole
+    zone_b: Whole
+    coral: Whole
+
+
 class DdpUsTracks(Form):
     """What the US side keeps beside the map."""
 
@@ -150,6 +158,8 @@ class DdpUsTracks(Form):
     """Counters in the Infantry Loss Box (15.1)."""
     loss_level: Whole | None = None
     """The level of catastrophic loss of this turn, from the Turn Track."""
+    goals: DdpGoals | None = None
+    """The goals of a house scenario, instead of those printed (15.2)."""
 
 
 class DdpJapanTracks(Form):
@@ -158,6 +168,8 @@ class DdpJapanTracks(Form):
     reserve: Annotated[Whole | tuple[Name | DdpReserve, ...], Hidden("all")] | None = None
     depth: Annotated[Whole | tuple[DdpDepth, ...], Hidden("all")] | None = None
     eliminated_elite: Whole | tuple[Name | DdpReserve, ...] | None = None
+    eliminated: Whole | None = None
+    """Other units in the eliminated box, where they are put there (ddp-7)."""
     counterattack: bool | None = None
     """Whether the counterattack has happened (13.48)."""
     counterattack_markers: Annotated[Whole | tuple[DdpCounterattack, ...], Hidden("all")] | None = None
