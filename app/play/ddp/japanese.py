@@ -557,7 +557,7 @@ def enters(unit: str, origin: str, at: str, rule: str, phase: Phase, *, fight: b
     from app.play.ddp.close_combat import close_combat_in
 
     suffix = phase.names.name("combat").removeprefix("combat")
-    answer = yield from close_combat_in(at, "japan", origin, suffix=suffix)
+    answer = yield from close_combat_in(at, "japan", origin, suffix=suffix, hand=phase.hand)
     return {"close_combat": answer}
 
 

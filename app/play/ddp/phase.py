@@ -139,6 +139,7 @@ class _Run:
                 code = yield from self.names.one("order", "which unit in stance acts first", tied)
                 tied.remove(code)
                 [unit] = yield Ask(UNIT, proves=False, unit=code)
+                yield from self._begins(code)
                 yield from self._note(code, (yield from counterattacks(unit, self.phase)))
                 self.phase.arrived.add(code)
 
@@ -154,6 +155,7 @@ class _Run:
             for _, group in itertools.groupby(now, key=lambda row: row.west):
                 for place in (yield from self._column(list(group))):
                     self._left = [one for one in self._left if one != place]
+                    yield from self._begins(place)
                     yield from self._note(place, (yield from act(place, color, self.phase)))
             yield from self._strays(color)
 
@@ -189,21 +191,27 @@ class _Run:
         for row in rows:
             if row.code not in self.phase.arrived:
                 [unit] = yield Ask(UNIT, proves=False, unit=row.code)
+                yield from self._begins(row.code)
                 yield from self._note(row.code, (yield from stray_tank(unit, color, self.phase)))
 
     def caves(self) -> Deciding:
         for row in (yield Ask(CAVES, proves=False)):
             told = yield from cave_acts(row.label, self.phase)
             if told["action"] != "none":
+                yield from self._begins(row.code)
                 yield from self._note(row.code, told)
+
+    def _begins(self, who: str) -> Deciding:
+        """Who acts is told before it does."""
+        self.order.append(who)
+        yield Tell(order=list(self.order))
 
     def _note(self, who: str, told: Told) -> Deciding:
         """What was done so far is told even while something is waited for."""
-        self.order.append(who)
         self.checks.append({"position": who, "action": told["action"]})
         if told["action"] != "none" and ("limit" in told or told["hits"]):
             self.hits[who] = [*self.hits.get(who, []), *told["hits"]]
-        yield Tell(order=list(self.order), checks=list(self.checks), hits=dict(self.hits))
+        yield Tell(checks=list(self.checks), hits=dict(self.hits))
 
     def _later(self) -> Deciding:
         """6.34: the positions that have yet to fire by this card, as things stand."""
@@ -340,7 +348,7 @@ def _phase_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     if answer["allowed"] is False:
         return f"There is no Japanese fire: {answer['why']}"
-    if "order" not in answer:
+    if "recovered" not in answer:
         return "The Japanese Fire Phase waits for a card, a draw or a choice"
     hit = [unit for hits in answer["hits"].values() for unit in hits]
     guns = answer["artillery"]["hit"]
