@@ -172,6 +172,10 @@ class Walk:
             "next": {key: value for key, value in following.items() if key != "step" or value is not None}
         }
 
+    def asked(self, asked: Asked, state: State) -> dict[str, Any]:
+        """What that question answers besides and only the position tells, such as whether a side may pass."""
+        return {}
+
     # What is the same for all.
 
     @property
@@ -263,6 +267,7 @@ def _sequence(asked: Asked, _: NothingMore) -> Finding:
         "game_over": over,
         **({"step": moment.step} if moment.step is not None else {}),
         **walk.told(state, None if over else walk.following(state)),
+        **walk.asked(asked, state),
     }
     return Finding(answer, [Step(rule, None, "phase", title)])
 

@@ -216,7 +216,8 @@ class Shown:
                 Order(1, self.order), "unread", "One order at a time; several are entered as a list."
             )
         order = found[0]
-        if order.actor is None and self.view.seat in seats_of(self.table.ruleset)[1:-1]:
+        if not self.view.whole:
+            # nobody looks ahead for another side
             order = dataclasses.replace(order, actor=self.view.seat)
         return prospect(self.connection, self.table, order)
 

@@ -249,7 +249,11 @@ comment on function ccp._is_ordnance(ccp.shot) is
 create or replace function ccp._has_outside(shot ccp.shot)
 returns boolean
 language sql immutable parallel safe
-return exists (select from unnest(shot.enemies) as enemy where not ccp._is_inside(enemy));
+return exists (
+  select
+  from unnest(shot.enemies) as enemy
+  where not ccp._is_inside(enemy)
+);
 
 comment on function ccp._has_outside(ccp.shot) is
 'Whether an enemy in the target hex is outside a cave.';
@@ -784,8 +788,11 @@ language sql stable
 return case
   when (shot.pieces[1].weapon ->> 'mortar')::boolean then 'mortar'
   when shot.pieces[1].weapon is not null and ccp._is_ordnance(shot) then 'ordnance'
-  when exists (select from unnest(shot.pieces) as piece where (piece.weapon ->> 'flamethrower')::boolean)
-    then 'flamethrower'
+  when exists (
+    select
+    from unnest(shot.pieces) as piece
+    where (piece.weapon ->> 'flamethrower')::boolean
+  ) then 'flamethrower'
   else 'fire'
 end;
 

@@ -1,4 +1,4 @@
--- needs: ccp/op_fire.sql, ccp/orders.sql
+-- needs: ccp/fire.sql, ccp/giving.sql, ccp/op_fire.sql, ccp/orders.sql
 -- What a player who is asked in the midst of a Move could do: Op Fire at a hex, by whom (A41.2).
 
 create or replace function ccp._op_firers(state positions.state, at text, side text)
@@ -25,7 +25,7 @@ as $$
   line as materialized (
     select distinct line.by
     from goal
-    cross join (select array_agg(arm::ccp.arm) as arms from arm) as every
+    cross join (select array_agg(one::ccp.arm) as arms from arm as one) as every
     cross join lateral ccp._op_fire_lines(state, every.arms, array[goal.q], array[goal.r]) as line
     where line.visible
       and line.strength > coalesce(line.hindrance, 0)
@@ -110,6 +110,51 @@ comment on function ccp.op_fire_offers(bigint, text, text, boolean, jsonb, jsonb
 'How a side could fire at a hex that was just entered: by who is activated for Op Fire, and with a Fire card by others;
 who is activated first, whom he takes along, and the pieces that fire (A41.2).';
 
+create or replace function ccp.fire_offers(
+  position_id bigint, side text, conditions jsonb default null, policy jsonb default null
+)
+returns table (piece text, label text, target text, ordnance boolean)
+language sql stable rows 10
+as $$
+  select distinct
+    case arm.arm when 'unit' then arm.by else arm.by || ':weapon' end,
+    arm.label,
+    seen.label,
+    arm.ordnance
+  from positions.state(fire_offers.position_id, fire_offers.conditions, fire_offers.policy) as state
+  cross join lateral ccp._stats(state) as stat
+  inner join ccp._arms(state) as arm on arm.unit = stat.id and arm.barred is null
+  cross join lateral ccp._seen_enemies(state, stat) as seen
+  where stat.side = fire_offers.side
+    and stat.attributes ->> 'activated' = 'fire'
+    and not seen.melee
+    and seen.away between arm.nearest and arm.farthest
+    and not coalesce(stat.attributes -> 'fired' ? arm.arm, false)
+  order by 1, 3
+$$;
+
+comment on function ccp.fire_offers(bigint, text, jsonb, jsonb) is
+'Pieces that are activated to fire and have not yet, each with the hexes of enemies in its sight and range (O27).';
+
+create or replace function ccp.led_by(position_id bigint, unit text, conditions jsonb default null, policy jsonb default null)
+returns table (code text)
+language sql stable rows 4
+as $$
+  select one.code
+  from positions.state(led_by.position_id, led_by.conditions, led_by.policy) as state
+  cross join lateral ccp._stats(state) as head
+  cross join lateral ccp._stats(state) as one
+  where head.code = led_by.unit
+    and one.side = head.side
+    and one.follows
+    and not one.attributes ? 'activated'
+    and lattice.distance(one.q, one.r, head.q, head.r) <= head.command
+  order by one.code
+$$;
+
+comment on function ccp.led_by(bigint, text, jsonb, jsonb) is
+'Squads and teams within a leader''s command that were not activated yet this turn (3.3.1.1).';
+
 create or replace function ccp.could_carry_out(
   position_id bigint, kind text, conditions jsonb default null, policy jsonb default null
 )
@@ -130,12 +175,22 @@ as $$
       else exists (
         select
         from (
-          select array_agg(row(stat, true, 0, null, null)::ccp.called) as units
-          from ccp._stats(state) as stat
-          where stat.attributes ->> 'activated' = 'fire'
-        ) as called
-        cross join lateral ccp._suspects(state, called.units, 'fire') as target
-        where called.units is not null
+          select array[offer.piece] as pieces, offer.target
+          from ccp.fire_offers(
+            state.position_id, state.conditions ->> 'active', state.conditions, state.readings
+          ) as offer
+          union all
+          select array_agg(offer.piece), offer.target
+          from ccp.fire_offers(
+            state.position_id, state.conditions ->> 'active', state.conditions, state.readings
+          ) as offer
+          where not offer.ordnance
+          group by offer.label, offer.target
+        ) as shot
+        cross join lateral ccp.fire(
+          state.position_id, 'fire', shot.pieces, shot.target, '{}', state.conditions, state.readings
+        ) as step
+        where (step.facts ->> 'allowed')::boolean
       )
     end
   from positions.state(could_carry_out.position_id, could_carry_out.conditions, could_carry_out.policy) as state

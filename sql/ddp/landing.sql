@@ -19,7 +19,7 @@ comment on function ddp._boxes(bigint) is
 'The beach landing boxes from north to south, with the positions whose fire dots they hold (2.1).';
 
 create or replace function ddp._in_box(position_id bigint, box text)
-returns table (code text, kind text, symbol text, steps integer, drifted boolean)
+returns table (code text, kind text, symbol text, steps integer, drifted boolean, checked boolean, acted boolean)
 language sql stable parallel safe rows 6
 as $$
   select
@@ -27,7 +27,9 @@ as $$
     unit.kind,
     unit.attributes ->> 'symbol',
     (unit.attributes ->> 'steps')::integer,
-    ddp._flag(unit.attributes, 'drifted')
+    ddp._flag(unit.attributes, 'drifted'),
+    ddp._flag(unit.attributes, 'checked'),
+    ddp._flag(unit.attributes, 'acted')
   from public.unit
   where unit.position_id = _in_box.position_id
     and unit.side = 'us'

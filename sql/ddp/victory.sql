@@ -1,4 +1,4 @@
--- needs: ddp/secure.sql, ddp/spots.sql, rulings/step.sql
+-- needs: charts/cells.sql, ddp/secure.sql, ddp/spots.sql, rulings/step.sql
 -- Winning and losing in ddp (D-Day at Peleliu): 15.1, 15.2, 17.0 to 17.2, 18.41, 18.42.
 --
 -- What is secured is counted on the map, or told by whoever asks: {A, B, C, D, beach: numbers (or all),
@@ -30,6 +30,7 @@ as $$
       (select jsonb_object_agg(per.zone, per.n) from (select judged.zone, count(*) filter (where judged.secure) as n from judged group by judged.zone) as per),
       '{}'
     )
+    || coalesce(jsonb_object_agg(judged.id, judged.secure) filter (where judged.coral), '{}')
     || jsonb_build_object(
       'beach', count(*) filter (where judged.secure and judged.beach),
       'coral', case
@@ -38,9 +39,6 @@ as $$
         when bool_or(judged.secure) filter (where judged.coral) then 'some'
         else 'none'
       end,
-      'coral_count', count(*) filter (where judged.secure and judged.coral),
-      'A5', coalesce(bool_or(judged.secure) filter (where judged.id = 'A5'), false),
-      'A6', coalesce(bool_or(judged.secure) filter (where judged.id = 'A6'), false),
       'all', count(*) filter (where judged.secure),
       'beach_all', count(*) filter (where judged.beach) > 0 and bool_and(judged.secure) filter (where judged.beach),
       'b_all', count(*) filter (where judged.zone = 'B') > 0 and bool_and(judged.secure) filter (where judged.zone = 'B'),
@@ -65,7 +63,6 @@ return told || jsonb_build_object(
   -- 17.1: thirteen position hexes project fire onto the landing beaches
   'beach_all', told ->> 'beach' = 'all' or (told ->> 'beach' ~ '^[0-9]+$' and (told ->> 'beach')::integer >= 13),
   'b_all', coalesce(told ->> 'B' = 'all', false),
-  'coral_count', case told ->> 'coral' when 'all' then 99 when 'some' then 1 else 0 end,
   -- 17.2
   'ab_total', 40
 );
@@ -81,27 +78,43 @@ return case when told ->> key = 'all' then 99 when told ->> key ~ '^[0-9]+$' the
 comment on function ddp._number_of(jsonb, text) is
 'A count of secured hexes; all of them is more than any number asked for.';
 
-create or replace function ddp._goals(held jsonb, house jsonb)
+create or replace function ddp._goals(scenario text, held jsonb)
 returns table (goal text, met boolean, note text)
-language sql immutable rows 3
+language sql stable rows 3
 as $$
-  select 'beach', ddp._number_of(held, 'beach') >= coalesce((house ->> 'beach')::integer, 10),
-    format('%s position hexes that cover the landing beaches, of %s', held ->> 'beach', coalesce(house ->> 'beach', '10'))
+  with wanted as (
+    select
+      max(cell.value) filter (where cell.column_key = 'beach')::integer as beach,
+      max(cell.value) filter (where cell.column_key = 'zone_b')::integer as zone_b,
+      max(cell.value) filter (where cell.column_key = 'coral') as coral
+    from charts.cells('ddp', 'victory_goals') as cell
+    where cell.row_key = case when scenario = 'house_white_beach' then scenario else '15_september' end
+  )
+
+  select
+    'beach',
+    ddp._number_of(held, 'beach') >= wanted.beach,
+    format('%s position hexes that cover the landing beaches, of %s', coalesce(held ->> 'beach', '0'), wanted.beach)
+  from wanted
   union all
-  select 'zone_b', ddp._number_of(held, 'B') >= coalesce((house ->> 'zone_b')::integer, 14),
-    format('%s position hexes in zone B, of %s', coalesce(held ->> 'B', '0'), coalesce(house ->> 'zone_b', '14'))
+  select
+    'zone_b',
+    ddp._number_of(held, 'B') >= wanted.zone_b,
+    format('%s position hexes in zone B, of %s', coalesce(held ->> 'B', '0'), wanted.zone_b)
+  from wanted
   union all
   select
     'coral',
-    case
-      when house is not null then (held ->> 'coral_count')::integer >= (house ->> 'coral')::integer
-      else coalesce((held ->> 'A5')::boolean, false) and coalesce((held ->> 'A6')::boolean, false)
-    end,
-    case when house is not null then format('%s coral positions, of %s', held ->> 'coral_count', house ->> 'coral') else 'coral positions A5 and A6' end
+    (
+      select bool_and(coalesce((held ->> coral.id)::boolean, false))
+      from regexp_split_to_table(wanted.coral, ' +') as coral (id)
+    ),
+    format('coral positions %s', replace(wanted.coral, ' ', ' and '))
+  from wanted
 $$;
 
-comment on function ddp._goals(jsonb, jsonb) is
-'The three goals of 15 September, of which two win (15.2); a house scenario may want other numbers.';
+comment on function ddp._goals(text, jsonb) is
+'The three goals of the first day, of which two win, by the chart of goals (15.2); a house scenario has a row of its own.';
 
 create or replace function ddp._verdict_row(
   rule text, note text, ended boolean, winner text, level text, goals jsonb, points integer, held jsonb
@@ -201,7 +214,11 @@ begin
     return;
   end if;
   turn := (state.conditions ->> 'turn')::integer;
-  assault := state.conditions ->> 'scenario' = 'peleliu_assault' or (turn > 12 and state.conditions ->> 'scenario' is distinct from '15_september');
+  assault := case coalesce(state.conditions ->> 'scenario', 'invasion')
+    when 'peleliu_assault' then true
+    when 'invasion' then coalesce(turn > 12, false)
+    else false
+  end;
   over := coalesce(state.conditions ->> 'phase', 'end_of_turn') = 'end_of_turn';
   lost := coalesce((tracks -> 'us' ->> 'infantry_loss')::integer, 0);
   select coalesce((tracks -> 'us' ->> 'loss_level')::integer, max(case when cell.value ~ '^[0-9]+$' then cell.value::integer end))
@@ -225,11 +242,11 @@ begin
   held := case when victory.told is null then ddp._secured(state) else ddp._told_secured(victory.told) end;
   select jsonb_object_agg(goal.goal, goal.met), count(*) filter (where goal.met)
   into met, goals_met
-  from ddp._goals(held, tracks -> 'us' -> 'goals') as goal;
+  from ddp._goals(state.conditions ->> 'scenario', held) as goal;
   if not assault then
     return query
     select '15.2', null::text, null::text, case when goal.met then 'met' else 'not met' end, goal.note, null::text, goal.goal, null::integer, null::jsonb
-    from ddp._goals(held, tracks -> 'us' -> 'goals') as goal;
+    from ddp._goals(state.conditions ->> 'scenario', held) as goal;
     if coalesce(turn < 12, false) or not over then
       return next ddp._verdict_row('15.0', 'the scenario ends with turn 12', false, null, null, met, goals_met, held);
     elsif goals_met >= 2 then

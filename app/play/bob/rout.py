@@ -279,5 +279,18 @@ FACTS: dict[str, Any] = {
     "example": 'rout: {unit: "1/A", rolls: [7]}',
     "names_units": ("results",),
 }
+
+
+def play_rout(of: Rout) -> Procedure:
+    """11.0: in a game a side does its whole part at once, and only once."""
+    now = yield from game()
+    side = of.side or now.conditions.get("active")
+    routed = list(now.tracks.get("routed") or ())
+    if side in routed:
+        raise Refused("11.0", f"the part of {side} is over")
+    yield from rout(of.model_copy(update={"side": side, "unit": None}), played=True)
+    yield Change({"track": "routed", "value": [*routed, side]}, kept=True)
+
+
 KINDS = [procedure_kind(rout, **FACTS)]
-ACTIONS = [procedure_kind(functools.partial(rout, played=True), **FACTS)]
+ACTIONS = [procedure_kind(play_rout, **FACTS)]

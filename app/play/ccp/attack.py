@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from app.play.ccp.cards import asked_to_play
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates
 from app.play.ccp.roll import Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -182,7 +183,7 @@ def _doubles(of: Attack, asker: Asker) -> Doing:
 def _hidden(of: Attack, asker: Asker) -> Doing:
     """A43.1, A43.4, A43.5: a fortification appears before the Defense rolls; units that now are in a cave from upslope."""
     for action, fort in HIDDEN.items():
-        if not of.actions[action]:
+        if not of.actions[action] and not (yield from _hides(of, action)):
             continue
         yield Tell(
             Step(
@@ -193,6 +194,24 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
         if fort == "cave":
             return (yield from _into_cave(of, asker))
     return []
+
+
+def _hides(of: Attack, action: str) -> Doing:
+    """In a game: the Defender may play a Hidden action for a hex of his without a fortification (A43)."""
+    if of.fort is not None or action == "hidden_cave" or not of.targets:
+        return False
+    owner = (yield from counter(of.targets[0])).side
+    if ((yield from now()).conditions.get("posture") or {}).get(owner) != "defender":
+        return False
+    [row] = yield Ask(
+        "select plot.water or plot.blaze or plot.fortification is not null as built"
+        " from ccp.hex_now(:position, :hex, :conditions) as plot",
+        proves=False,
+        hex=of.hex,
+    )
+    if row.built:
+        return False
+    return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
 
 
 def _into_cave(of: Attack, asker: Asker) -> Doing:

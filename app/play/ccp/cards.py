@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from app.play.ccp.roll import empties, reveals
 from app.play.ccp.table import SIDES, Doing, conditions, keep_of, now
-from app.play.procedures import Ask, Change, Draw, Refused, Tell
+from app.play.procedures import Ask, Call, Change, Choose, Draw, Given, Procedure, Refused, Tell
 from app.referee.rulings import Step
 
 # Piles.
@@ -163,6 +163,30 @@ def plays(side: str, use: Literal["order", "action"], word: str, card: str | Non
     yield from discards_if_kept(side, [card])
     yield Tell(Step("1.5" if use == "order" else "1.6", None, "plays", f"{card}, for its {use}"), card=card)
     return cards[card]
+
+
+def could_play(side: str, action: str) -> Doing:
+    """Whether a side holds a card of an action, in a game that keeps hands."""
+    tracks = (yield from now()).tracks
+    hand = (tracks.get("hand") or {}).get(side)
+    if not hand or "pile" not in tracks:
+        return False
+    return any(card.get("action") == action for card in (yield from named(hand)).values())
+
+
+def asked_to_play(side: str, action: str, purpose: str, rule: str) -> Doing:
+    """In a game: whoever holds a card of an action is asked whether to play it now; whether it is played."""
+    if not (yield from could_play(side, action)):
+        return False
+    answer = yield Call(_wants(side, action, purpose), Given())
+    if answer["plays"]:
+        yield from plays(side, "action", action, None, rule)
+    return answer["plays"]
+
+
+def _wants(side: str, action: str, purpose: str) -> Procedure:
+    wanted = yield Choose(f"plays_{action}", side, purpose, options=[False, True], default=False)
+    yield Tell(plays=wanted)
 
 
 def discards_if_kept(side: str, names: Sequence[str]) -> Doing:

@@ -221,7 +221,7 @@ def outcome_words(answer: dict[str, Any]) -> list[str | None]:
     fates = [f"{unit} {FATES[facts['result']]}" for unit, facts in answer.get("defense", {}).items()]
     pending = answer.get("pending")
     return [
-        "it misses" if answer.get("result") == "miss" else None,
+        {"miss": "it misses", "smoke": "it places smoke"}.get(str(answer.get("result"))),
         f"the Attack Total is {answer['total']}" if "total" in answer else None,
         series(fates) if fates else None,
         f"it waits for {pending['for']}" if pending else None,

@@ -99,8 +99,19 @@ def carries_out(order: str, units: Sequence[str]) -> Doing:
             was = f"to {unit.done.replace('_', ' ')}" if unit.done else "for nothing"
             raise Refused("O20.2", f"{code} is activated {was} this turn, not to {order}")
     if played:
-        yield Change({"track": "order", "value": {"kind": order, "acted": True}}, kept=True)
+        yield from _done(order, units, (under_way or {}).get("done") or [])
     yield Tell(Step("O20.4", None, order, "carried out"))
+
+
+def _done(order: str, units: Sequence[str], done: Sequence[str]) -> Doing:
+    """O22.1, O29.2: who has moved or advanced has done so; fire is counted piece by piece."""
+    again = [code for code in units if code in done]
+    if again and order != "fire":
+        raise Refused(
+            "O29.2" if order == "move" else "O22.1", f"{again[0]} has carried out the order already"
+        )
+    value = {"kind": order, "acted": True, "done": list(dict.fromkeys([*done, *units]))}
+    yield Change({"track": "order", "value": value}, kept=True)
 
 
 def is_played(row: Any) -> bool:

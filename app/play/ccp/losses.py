@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.ccp.cards import asked_to_play
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import (
     Doing,
@@ -55,7 +56,10 @@ class Wounds:
 def breaks(code: str, rule: str, why: str, wounds: Wounds | None = None) -> Doing:
     """A unit breaks; a broken one is eliminated; a squad may be saved by Light Wounds: `broken`, `eliminated`, `replaced`."""
     unit = yield from counter(code)
-    if wounds is not None and wounds.take(unit):
+    saved = wounds is not None and wounds.take(unit)
+    if not saved and unit.kind == "squad":
+        saved = yield from asked_to_play(unit.side, LIGHT_WOUNDS, f"Light Wounds for {code}", "A44")
+    if saved:
         yield from _replace(unit)
         return "replaced"
     if unit.attributes.get("broken"):

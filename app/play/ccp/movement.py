@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -150,7 +151,7 @@ def move(of: Move) -> Procedure:
     start = (yield from counter(of.unit)).label
     route = [label for n, label in enumerate(of.path) if n or label != start]
     way = _Way(order, movers, of, of)
-    yield from way.goes(start, route)
+    yield from way.goes(start, route, rows)
     if of.exit and way.movers:
         for code in list(way.movers):
             yield from exits(code, order, of.space)
@@ -172,11 +173,11 @@ class _Way:
         self.label: str | None = None
         self.harmed = False
 
-    def goes(self, start: str, route: Sequence[str]) -> Doing:
+    def goes(self, start: str, route: Sequence[str], rows: Sequence[Any]) -> Doing:
         """From hex to hex, as long as somebody can."""
         self.label = start
         side = (yield from counter(self.movers[0])).side
-        costs = yield from self._costs(start, route)
+        costs = _spent(route, rows)
         for n, label in enumerate(route):
             if n and self.harmed and not (yield from self._can_go_on(route[n:], costs[n - 1])):
                 yield Tell(
@@ -273,17 +274,6 @@ class _Way:
         alive = {row.code for row in rows}
         self.movers = [code for code in self.movers if code in alive]
 
-    def _costs(self, start: str, route: Sequence[str]) -> Doing:
-        """What is spent up to each hex, in points; only where something on the way could change the movers."""
-        if self.order != "move" or len(route) < 2:
-            return [0] * len(route)
-        costs = []
-        unit, together = self.movers[0], self.movers[1:]
-        for n in range(len(route)):
-            rows = yield from judged(unit, route[: n + 1], {"with": together} if together else {})
-            costs.append(rows[-1].halves or 0)
-        return costs
-
     def _can_go_on(self, rest: Sequence[str], spent: int) -> Doing:
         """O29: current movement less what was spent is enough for the next hex."""
         [has] = yield Ask(
@@ -304,6 +294,17 @@ class _Way:
         for code in self.movers:
             yield Change({"unit": code, "at": self.label}, told=True)
         yield Tell(ends_at=self.label)
+
+
+def _spent(route: Sequence[str], rows: Sequence[Any]) -> list[int]:
+    """What is spent up to each hex of a way, in halves, by the ledger of the whole."""
+    costs = [0] * len(route)
+    leg = 0
+    for row in rows:
+        if row.effect == "cost" and row.at in route[leg:]:
+            leg = route.index(row.at, leg)
+            costs[leg] += row.halves
+    return list(itertools.accumulate(costs))
 
 
 # Leaving the map.

@@ -145,8 +145,9 @@ def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] |
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
     """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
-    holder = (yield from conditions()).get("initiative")
-    if "card" not in item or holder is None:
+    told = yield from conditions()
+    holder = told.get("initiative")
+    if "card" not in item or holder is None or told.get("rerolls") == "unasked":
         return False
     asked = yield Call(_asked_again(holder, side, item), Given())
     return asked["again"]
@@ -320,7 +321,7 @@ def _roll_verdict(ruling: Ruling) -> str:
         return "The roll is still to be made"
     return clauses(
         f"The roll is {answer['sum']} ({answer['dice'][0]} and {answer['dice'][1]}, multiplied {answer['product']})",
-        f"first comes {answer['first']}" if answer["first"] else None,
+        f"first comes {answer['first'].replace('_', ' ')}" if answer["first"] else None,
         "the game is over" if answer["over"] else None,
     )
 

@@ -16,7 +16,12 @@ from app.referee.rulings import Ruling, Step
 MELEE, ORDERS, REFILL = "melee", "orders", "refill"
 DEEDS = {"fire": ("fire",), "move": ("move", "exit"), "advance": ("advance", "exit")}
 """What carries out an order that is under way."""
-FLAGS = "select code from unit where position_id = :position and attributes ? 'activated' order by code"
+MELEES = """
+select hex.label from marker
+join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+where marker.position_id = :position and marker.kind = 'melee' order by hex.label
+"""
+FLAGS = "select code from unit where position_id = :position and attributes ?| array['activated', 'fired'] order by code"
 
 
 class Walk(sequence.Walk):
@@ -83,6 +88,13 @@ class NothingMore(Action):
     """What is asked is only the position."""
 
 
+def end_melees(_: NothingMore) -> Procedure:
+    """19.2: a melee ensues in every melee hex before any order."""
+    left = yield Ask(MELEES, proves=False)
+    if left:
+        raise Refused("19.2", f"a melee is to be fought in {left[0].label}", left[0].label)
+
+
 def end_orders(_: NothingMore) -> Procedure:
     """O20.3: the last order is carried out before the turn ends, if anybody can."""
     order = (yield from now()).tracks.get("order")
@@ -103,7 +115,7 @@ def _somebody_could(kind: str) -> Doing:
 def end_turn(_: NothingMore) -> Procedure:
     """12: activations, the order under way and a pass are forgotten; the other side takes its turn."""
     for row in (yield Ask(FLAGS, proves=False)):
-        yield Change({"unit": row.code, "activated": None}, kept=True)
+        yield Change({"unit": row.code, "activated": None, "fired": None}, kept=True)
     for track in ("order", "passed", "twins"):
         if track in (yield from now()).tracks:
             yield Change({"track": track, "value": None}, kept=True)
@@ -116,8 +128,10 @@ def end_turn(_: NothingMore) -> Procedure:
 
 def _verdict(ruling: Ruling) -> str:
     if ruling.answer["allowed"] is False:
-        return f"The orders are not over: {ruling.answer['why']}"
-    return "The orders are over" if ruling.kind == "end_orders" else "The turn is over"
+        return f"Not over yet: {ruling.answer['why']}"
+    return {"end_orders": "The orders are over", "end_melees": "The melees are over"}.get(
+        ruling.kind, "The turn is over"
+    )
 
 
 KINDS = [
@@ -134,6 +148,7 @@ KINDS = [
         example=f"{name}: {{}}",
     )
     for name, title, play in (
+        ("end_melees", "The end of a turn's melees", end_melees),
         ("end_orders", "The end of a turn's orders", end_orders),
         ("end_turn", "The end of a turn", end_turn),
     )

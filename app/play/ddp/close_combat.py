@@ -41,6 +41,10 @@ LINKED = (
     " from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral ddp._japanese_communication(state) as found where found.label = :at"
 )
+IDLE = (
+    "select code from unit where position_id = :position and side = 'us' and q is not null"
+    " and not ddp._flag(attributes, 'acted') order by code"
+)
 READINGS = "select positions.readings(:position, :policy) as readings"
 ASKED = "ask"
 """The word by which the US side is asked after every Japanese card whether it withdraws."""
@@ -111,7 +115,17 @@ def close_combat(of: CloseCombat) -> Procedure:
         fight.withdraw = yield Choose(
             "withdraw", "us", "after how many Japanese cards the US side withdraws", check=_cards_or_ask
         )
+    yield from _actions_done()
     yield from _fought(fight)
+
+
+def _actions_done() -> Doing:
+    """8.6: close combat comes when all US actions of the phase are done."""
+    now = yield from scene()
+    if now.conditions.get("phase") != "us_action":
+        return
+    for row in (yield Ask(IDLE, proves=False)):
+        yield Change({"unit": row.code, "acted": True}, kept=True)
 
 
 def close_combat_in(

@@ -77,11 +77,16 @@ def _landing_turn(rule: str, *, first: bool) -> Doing:
 def landing(of: Box) -> Procedure:
     """5.1: one card for a box: who has its symbol loses a step under fire, and one of them drifts."""
     yield from _landing_turn("5.1", first=False)
-    if not (yield Ask(WAITING, proves=False, box=of.box)):
+    waiting = yield Ask(WAITING, proves=False, box=of.box)
+    if not waiting:
         raise Refused("5.1", f"nobody waits in {of.box}")
+    if all(unit.acted or unit.checked or unit.drifted for unit in waiting):
+        raise Refused("5.1", f"{of.box} has been checked")
     card = yield from cards.landing(f"the landing check of {of.box}")
     rows = yield Ask(CHECK, box=of.box, color=card.landing_color, symbol=card.symbol, drift=card.drift)
     facts = rows[-1].facts
+    for unit in waiting:
+        yield Change({"unit": unit.code, "checked": True}, kept=True)
     yield Tell(fire=facts["fire"], hit=facts["hit"], drift=None)
     lost: list[str] = []
     for n, code in enumerate(facts["hit"], start=1):
@@ -105,8 +110,9 @@ def land(of: Box) -> Procedure:
     """5.2: units of a box into its beach hexes, two to a hex; who finds no room waits."""
     yield from _landing_turn("5.2", first=False)
     waiting = yield Ask(WAITING, proves=False, box=of.box)
+    waiting = [unit for unit in waiting if not unit.acted]
     if not waiting:
-        raise Refused("5.2", f"nobody waits in {of.box}")
+        raise Refused("5.2", f"nobody in {of.box} lands this turn")
     room = {row.facts["label"]: row.facts["room"] for row in (yield Ask(ROOM, box=of.box))}
     landed: dict[str, str] = {}
     left: list[str] = []
@@ -131,8 +137,15 @@ def land(of: Box) -> Procedure:
         landed[unit.code] = to
     for code, to in landed.items():
         yield Change({"unit": code, "at": to, "box": None})
-        yield Change({"unit": code, "drifted": False}, kept=True)
+        yield Change({"unit": code, "drifted": False, "checked": False}, kept=True)
+    for code in left:
+        yield from _waits(code)
     yield Tell(landed=landed, left=left)
+
+
+def _waits(code: str) -> Doing:
+    """Who is in a box till the next turn is neither checked nor landed any more in this one."""
+    yield Change({"unit": code, "acted": True, "drifted": False, "checked": False}, kept=True)
 
 
 def _where(code: str, options: Sequence[str], more: Sequence[str]) -> Doing:
@@ -157,6 +170,7 @@ def arrivals(of: Anything) -> Procedure:
         placed[unit.code] = to
     for code, to in placed.items():
         yield Change({"unit": code, "box": to, "arrives": None})
+        yield from _waits(code)
     yield Tell(Step("5.3", None, "placed", series(placed) or "nobody is due"), placed=placed)
 
 

@@ -84,6 +84,7 @@ def reorganize(of: Reorganize) -> Procedure:
             )
     yield from _back("reserve", removed)
     yield from _back("depth", [{}] * depth)
+    yield Change({"conditions": {"drawn": (now.conditions.get("drawn") or 0) + 1}}, kept=True)
     yield Tell(removed=removed, depth=depth)
 
 

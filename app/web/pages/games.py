@@ -214,10 +214,10 @@ def _deed(connection: Connection, table: Table, seat: str) -> Deed:
             problem or "One order is done at a time here.", "Several are entered as a list of orders."
         )
     order = orders[0]
-    actor = order.actor or (seat if seat != REFEREE else None)
     stands = said.get("stands") or None
     deed = order.deed(table, expected=expected, key=key, note=said.get("note") or None, stands=stands)
-    return deed if actor is None else dataclasses.replace(deed, actor=actor)
+    # a side acts for itself alone
+    return deed if seat == REFEREE else dataclasses.replace(deed, actor=seat)
 
 
 def _carried(seat: str) -> dict[str, Any]:

@@ -152,6 +152,8 @@ class CcpConditions(Form):
     sudden_death: Whole | None = None
     surrender: Whole | None = None
     initiative: Side | None = None
+    rerolls: Literal["asked", "unasked"] | None = None
+    """In a game with decks: whether the holder of the Initiative is asked after every roll (10.1)."""
     deck: OfSides[Whole] | None = None
     """Cards in each draw pile."""
     hand: OfSides[Whole | tuple[Name, ...]] | None = None
@@ -170,6 +172,8 @@ class UnderWay(Form):
     kind: Name
     acted: bool = False
     """Whether somebody has carried it out (O20.3)."""
+    done: tuple[Name, ...] = ()
+    """Who has (O22.1, O29.2)."""
 
 
 class CcpTracks(Form):

@@ -20,7 +20,7 @@ FOREIGN: dict[str, frozenset[str]] = {
         "action_under_fire",
     }),
     "us": frozenset({
-        "requires", "elite", "tank", "color", "revealed", "depth", "counterattack", "cave", "checked",
+        "requires", "elite", "tank", "color", "revealed", "depth", "counterattack", "cave",
     }),
 }  # fmt: skip
 """What no counter of a side says."""
@@ -95,7 +95,7 @@ class DdpUnit(Unit):
     counterattack: DdpCounterattack | None = None
     cave: bool = False
     checked: bool = False
-    """It was checked for an action in this Japanese Fire Phase (12.0)."""
+    """It was checked in this phase: a Japanese unit for an action (12.0), a US unit in its box for landing (5.1)."""
     status: Literal["eliminated", "reserve", "removed"] | None = None
     # `from` is a word of Python: the hex from which a unit came into a close combat (8.62)
     __annotations__["from"] = "Label | None"
@@ -138,14 +138,6 @@ class DdpReserve(Form):
     elite: bool = False
 
 
-class DdpGoals(Form):
-    """How many secured position hexes a house scenario wants for each of the three goals of 15.2."""
-
-    beach: Whole
-    zone_b: Whole
-    coral: Whole
-
-
 class DdpUsTracks(Form):
     """What the US side keeps beside the map."""
 
@@ -158,8 +150,6 @@ class DdpUsTracks(Form):
     """Counters in the Infantry Loss Box (15.1)."""
     loss_level: Whole | None = None
     """The level of catastrophic loss of this turn, from the Turn Track."""
-    goals: DdpGoals | None = None
-    """The goals of a house scenario, instead of those printed (15.2)."""
 
 
 class DdpJapanTracks(Form):
