@@ -283,7 +283,11 @@ def _filled(deck: dict[str, list[int]] | None) -> Generator[Want, Any, dict[str,
     if not left:
         yield Tell(Step("4.0", None, "reshuffles", "the deck has run out: the discards are the deck again"))
         left, gone = gone, []
-    return {"draw": left, "discard": gone, "shown": list(deck.get("shown", ()))}
+    shown = list(deck.get("shown", ()))
+    if not left:
+        # every card is on the Card Track
+        left, shown = shown, []
+    return {"draw": left, "discard": gone, "shown": shown}
 
 
 def _taken(deck: Mapping[str, Sequence[int]], number: int, *, shown: bool) -> Generator[Want, Any, None]:

@@ -617,6 +617,8 @@ def counterattacks(unit: Any, phase: Phase) -> Deciding:
     if not goals:
         return told | {"action": "none"}
     goal = yield from first_of(goals, phase.names, "to", f"where {unit.code} goes")
+    if phase.alone:
+        yield Tell(**told)
     combat = yield from enters(unit.code, unit.label, goal["label"], "13.42", phase, fight=goal["taken"])
     left = yield from leaves_stance(unit.code, phase.hand)
     return told | {"to": goal["label"], **combat, **({"left_stance": True} if left else {})}

@@ -392,6 +392,9 @@ class Setup(Action):
 def setup(of: Setup) -> Procedure:
     """3.0, 18.1: units drawn blind into the marked hexes, tanks, depth, and the bombardment before the invasion."""
     [game] = yield Ask(GAME, proves=False)
+    if game.conditions.get("phase") is None and game.conditions.get("drawn"):
+        raise Refused("3.0", "the scenario has been set up")
+    yield Change({"conditions": {"drawn": 1}}, kept=True)
     scenario = of.scenario or game.conditions.get("scenario", "invasion")
     counts = yield Ask(COUNTS, proves=False, scenario="15_september" if scenario == "invasion" else scenario)
     yield Tell(
