@@ -118,7 +118,7 @@ begin
   heavy := (shot.firer).kind in ('gun', 'vehicle', 'carrier');
   steps := array(select step from bob._forbids(state, shot) as step)
     || array(select step from bob._fp_steps(state, shot, coalesce((options ->> 'fireteam')::boolean, false)) as step);
-  fp := coalesce(fp, (steps[cardinality(steps)].facts -> 'fp')::integer);
+  fp := coalesce(fp, (steps[cardinality(steps)].facts ->> 'fp')::integer);
   if shot.at_vehicle then
     steps := steps || array(select step from bob._vehicle_steps(state, shot, fp, against) as step);
     last_step := steps[cardinality(steps)];

@@ -31,7 +31,7 @@ as $$
   ) as threshold (n)
   where threshold.n::integer <= coalesce(
     (
-      select (position.tracks -> 'companies' -> (unit.attributes ->> 'company') -> 'fatigue')::integer
+      select (position.tracks -> 'companies' -> (unit.attributes ->> 'company') ->> 'fatigue')::integer
       from public.position where position.id = state.position_id
     ),
     (state.conditions -> 'fatigue' -> (unit.attributes ->> 'company'))::integer,
@@ -56,9 +56,9 @@ create or replace function bob._charge_ago(state positions.state)
 returns integer
 language sql immutable parallel safe
 as $$
-  select min((state.conditions -> 'turn')::integer - turn.n::integer)
+  select min((state.conditions ->> 'turn')::integer - turn.n::integer)
   from jsonb_array_elements(state.conditions -> 'banzai' -> 'called') as turn (n)
-  where turn.n::integer <= (state.conditions -> 'turn')::integer
+  where turn.n::integer <= (state.conditions ->> 'turn')::integer
 $$;
 
 comment on function bob._charge_ago(positions.state) is
@@ -75,7 +75,7 @@ as $$
       where enemy.side <> unit.side
         and enemy.kind in ('vehicle', 'carrier')
         and enemy.attributes ? 'fp'
-        and coalesce((enemy.attributes -> 'uk')::integer, 0) = 0
+        and coalesce((enemy.attributes ->> 'uk')::integer, 0) = 0
     )
     and not exists (
       select
@@ -170,7 +170,7 @@ as $$
       (checked.unit).attributes as says,
       coalesce((checked.unit).attributes ->> 'suppression', 'none') as suppression,
       coalesce((checked.unit).attributes ->> 'nation', (checked.unit).side) as nation,
-      (state.conditions -> 'year')::integer as year
+      (state.conditions ->> 'year')::integer as year
   ) as fact
   cross join lateral (
     values

@@ -23,7 +23,7 @@ as $$
     from (
       values
       (
-        1, unit.kind in ('vehicle', 'carrier') and (state.readings ->> 'bob-5' = 'a' or coalesce((unit.attributes -> 'uk')::integer, 0) > 0),
+        1, unit.kind in ('vehicle', 'carrier') and (state.readings ->> 'bob-5' = 'a' or coalesce((unit.attributes ->> 'uk')::integer, 0) > 0),
         '32.0', format('%s is a Vehicle', unit.code)
       ),
       (2, unit.attributes ->> 'suppression' = 'full', '32.0', format('%s is Fully Suppressed', unit.code)),

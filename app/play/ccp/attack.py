@@ -155,7 +155,7 @@ def _prospect(of: Attack, code: str, proves: bool = False, **said: Any) -> Doing
 
 
 def _destroyed(of: Attack, roll: int) -> Doing:
-    """O24.3.4: exactly the Vulnerability number takes the fortification, before anybody defends."""
+    """O24.3.4, F100.2: exactly the Vulnerability number takes the fortification, before anybody defends."""
     if of.fort is None or roll != of.destroyed_by:
         return False
     yield Tell(Step("O24.3.4", of.hex, "destroyed", f"the roll is the Vulnerability number {roll}"))

@@ -83,7 +83,7 @@ def indirect_fire(of: Spotted) -> Procedure:
 
 @ending
 def illumination(of: Spotted) -> Procedure:
-    """A starshell where the spotting round ends (O24.7)."""
+    """A starshell where the spotting round ends (O24.7, 7.1)."""
     asker = Asker(of)
     yield from orders_asset("asset_request", of.by)
     _, landed = yield from _round(of, asker, illuminates=True)

@@ -199,7 +199,7 @@ class SustainedMarker(Form):
     """The MG that fires there, and the hex beside it (61.1)."""
 
     by: Name | None = None
-    to: Label | None = None
+    toward: Label | None = None
 
 
 MARKERS = {
