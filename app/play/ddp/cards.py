@@ -46,13 +46,15 @@ KNOWN = (
 )
 PRINTED = (
     "select coalesce(jsonb_object_agg(cell.column_key, cell.value), '{}') as faces"
-    " from charts.cells('ddp', 'cards') as cell where cell.row_key = :card and cell.value is not null"
+    " from chart_cell as cell where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.row_key = :card"
+    " and cell.value is not null"
 )
 EVENTS_OF = (
     "select cell.row_key, jsonb_object_agg(cell.column_key, cell.value) as facts"
-    " from charts.cells('ddp', 'card_events') as cell where cell.value is not null"
-    " group by cell.row_key having jsonb_object_agg(cell.column_key, cell.value) ->> 'card' = :card"
-    " order by cell.row_key"
+    " from chart_cell as cell where cell.ruleset = 'ddp' and cell.chart = 'card_events' and cell.value is not null"
+    " and cell.row_key in (select one.row_key from chart_cell as one where one.ruleset = 'ddp'"
+    " and one.chart = 'card_events' and one.column_key = 'card' and one.value = :card)"
+    " group by cell.row_key order by cell.row_key"
 )
 
 

@@ -48,6 +48,15 @@ FIRES = ("fire", "machine_guns", "resupply", "multiple_fire", "overrun", "fire_o
 """Actions of the chart by which a position with targets fires at once."""
 
 
+POINTS = (
+    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
+    "ddp-58",
+    # of the close combat that may follow
+    "ddp-2", "ddp-13", "ddp-16", "ddp-25", "ddp-41", "ddp-42", "ddp-43", "ddp-55", "ddp-56",
+)  # fmt: skip
+"""Contested points that an action may touch."""
+
+
 class JapaneseAction(Action):
     """Which position, or which unit, acts by which card."""
 
@@ -691,10 +700,7 @@ KINDS = [
             "result": "the action and the units hit, for the odds",
         },
         verdict=_verdict,
-        points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47",
-            "ddp-53", "ddp-54", "ddp-58",
-        ),
+        points=POINTS,
         acts=False,
         example="japanese_action: {position: C9, cards: [{colors: [orange R, blue P, brown A], symbol: circle}]}",
     )

@@ -13,6 +13,7 @@ from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.firing import Volley
 from app.play.ddp.japanese import (
+    POINTS,
     UNIT,
     Phase,
     Told,
@@ -401,10 +402,7 @@ KINDS = [
             "result": "who was hit by whom, for the odds",
         },
         verdict=_phase_verdict,
-        points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-44",
-            "ddp-45", "ddp-46", "ddp-47", "ddp-51", "ddp-53", "ddp-54", "ddp-58",
-        ),
+        points=(*POINTS, "ddp-44", "ddp-45", "ddp-46", "ddp-51"),
         example="fire_phase: {cards: [{colors: [orange R, blue P, brown A], symbol: circle, artillery: 7}]}",
     ),
     procedure_kind(
