@@ -20,7 +20,7 @@ from app.play.procedures import (
     Refused,
     Tell,
 )
-from app.play.sequence import begin_phase, walk_of
+from app.play.sequence import State, begin_phase, walk_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
 from importers.questions import Names
@@ -93,7 +93,8 @@ def played(chit: str) -> Procedure:
     walk = walk_of("css")
     from app.play.css.turn import moment_at
 
-    moment = moment_at(walk, "action", steps_of(chit)[0])
+    state, tracks = yield from game()
+    moment = moment_at(walk, "action", steps_of(chit)[0], State(state.conditions, tracks))
     if (yield from begin_phase(walk, moment)):
         from app.play.sequence import END_PHASE, EndPhase
 
