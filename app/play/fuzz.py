@@ -32,6 +32,8 @@ from db.rulesets import read_ruleset
 MOST_ACTIONS = 3_000
 """Of one game: beyond it the game does not end by itself."""
 LEGAL = "legal"
+WEIGHED = 0.1
+"""How often an action is also ruled on under every other reading that it touches."""
 ASKED_FOR_ALL = 0.05
 """How often all legal actions are asked for."""
 
@@ -120,12 +122,13 @@ def _words(error: Exception) -> str:
 def turn(connection: Connection, table: Table, dice: random.Random) -> str:
     """One action, or one answer; afterwards it must be possible to take it back."""
     before = _digest(connection, table)
+    weighed = dice.random() < WEIGHED
     if table.pending is not None:
-        deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE)
+        deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE, weighed=weighed)
         action = str(table.pending["action"])
     else:
         action, arguments = _drawn(connection, table, dice)
-        deed = Deed(action, arguments, _actor(table))
+        deed = Deed(action, arguments, _actor(table), weighed=weighed)
     with psycopg_connection(connection).transaction():
         entry = act(connection, table.name, deed)
     _taken_back(connection, table, entry, before)
