@@ -66,6 +66,29 @@ def test_random_games_of_ccp_with_hidden_hands_keep_every_promise_and_end(connec
     assert all(game.actions["end_phase"] >= 2 for game in games)
 
 
+DDP_ACTIONS = 30
+"""Of the one ddp game that every run of the tests begins."""
+
+
+def test_random_games_of_white_beach_keep_every_promise_and_end(connection: Connection) -> None:
+    """A game takes a minute; whole ones with `SIGHTLINE_FUZZ`."""
+
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, "scenario:house-white-beach", name=name, seed=dice.hex())
+
+    whole = "SIGHTLINE_FUZZ" in os.environ
+    most = 3_000 if whole else DDP_ACTIONS
+    games = list(fuzz(connection, start, GAMES if whole else 1, "tests", most=most))
+    broken = [(game.n, game.problem) for game in games if game.problem]
+    if whole:
+        assert broken == []
+        assert all(game.actions["fire_phase"] >= 5 for game in games), "no game ends before turn 5"
+    else:
+        [game] = games
+        assert game.problem is None or f"has not ended after {most} actions" in game.problem
+        assert game.actions["fire_phase"] >= 2
+
+
 def test_the_same_seed_plays_the_same_games(connection: Connection) -> None:
     one, two = (played(connection, "engebi", "solitaire", 1, "same") for _ in range(2))
     assert one == two
