@@ -1,4 +1,4 @@
-"""Random play in small: games of fpb to their end, with every promise of the log checked; more with `SIGHTLINE_FUZZ=500`."""
+"""Random play in small: games of fpb and bob to their end, with every promise of the log checked; more with `SIGHTLINE_FUZZ=500`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ def test_random_games_keep_every_promise_and_end(connection: Connection, scenari
     assert [(game.n, game.problem) for game in games if game.problem] == []
     assert all(game.actions["end_phase"] >= 12 for game in games), "a game turn has twelve phases"
     assert connection.scalar(sa.text("select count(*) from game")) == 0, "nothing is kept"
+
+
+def test_random_nights_on_the_jungle_trail_keep_every_promise_and_end(connection: Connection) -> None:
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, "scenario:jungle_trail", name=name, seed=dice.hex())
+
+    games = list(fuzz(connection, start, max(1, GAMES // 2), "tests"))
+    assert [(game.n, game.problem) for game in games if game.problem] == []
+    assert all(game.actions["pass"] >= 6 and game.actions["rout"] == 12 for game in games), "six turns"
 
 
 @pytest.mark.parametrize("scenario", ["eniwetok", "parry", "guam", "tinian"])

@@ -88,7 +88,7 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
         while not (table := open_game(connection, name)).over:
             if sum(actions.values()) >= most:
                 raise BrokenPromiseError(f"the game has not ended after {most} actions")
-            actions[_turn(connection, table, dice)] += 1
+            actions[one_turn(connection, table, dice)] += 1
         found = verify(connection, table)
         if not found.ok:
             raise BrokenPromiseError("; ".join(found.problems))
@@ -117,7 +117,7 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 
 
-def _turn(connection: Connection, table: Table, dice: random.Random) -> str:
+def one_turn(connection: Connection, table: Table, dice: random.Random) -> str:
     """One action, or one answer; afterwards it must be possible to take it back."""
     before = _digest(connection, table)
     if table.pending is not None:
