@@ -16,6 +16,7 @@ from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
     Ask,
+    Call,
     Change,
     Choose,
     Procedure,
@@ -151,6 +152,9 @@ def move(of: Move) -> Procedure:
         return
     yield Tell(result="moved")
     way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    if any(name.startswith("interrupt") for name in of.choices):
+        yield from _hex_by_hex(of, here, way, told, manner, played=False)
+        return
     yield from _gone(of, here, way, told)
 
 
@@ -274,6 +278,13 @@ def play_move(of: Move) -> Procedure:
         return
     yield Tell(result="moved")
     way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    yield from _hex_by_hex(of, here, way, told, manner, played=True)
+
+
+def _hex_by_hex(
+    of: Move, here: Any, way: list[str], told: dict[str, Any], manner: str, *, played: bool
+) -> Procedure:
+    """5.0, 9.0: one hex after the other, each with the fire that it draws."""
     last = here.label
     for n, label in enumerate(way, 1):
         state = _moving(here, last, n, manner)
@@ -281,13 +292,15 @@ def play_move(of: Move) -> Procedure:
         if melee and n == 1:
             # 9.0: the fire at who goes into Melee at once falls where it stands
             yield Change({"unit": of.unit, "moving": state | {"hexes": 0}}, kept=True)
-            if not (yield from _interrupted(of, here, last)):
+            if not (yield from _interrupted(of, here, last, played=played)):
+                yield Tell(ends_at=last, result="failed")
                 return
             if (yield from _stays(of, here, manner)):
+                yield Tell(ends_at=last, result="stays")
                 break
         yield from _stepped(of, here, last, label)
         yield Change({"unit": of.unit, "moving": state}, kept=True)
-        if not melee and not (yield from _interrupted(of, here, label)):
+        if not melee and not (yield from _interrupted(of, here, label, played=played)):
             yield from _backed_up(of, here, last)
             return
         yield from _seen_now(of.unit)
@@ -335,18 +348,23 @@ def _stays(of: Move, here: Any, manner: str) -> Asking:
     return chosen == "stays"
 
 
-def _interrupted(of: Move, here: Any, label: str) -> Asking:
+def _interrupted(of: Move, here: Any, label: str, *, played: bool) -> Asking:
     """9.0, 10.0: the other side fires as often as it can and will; whether the mover may go on."""
     done: list[str] = []
+    asked: list[str] = []
     while (yield from piece(of.unit)) is not None:
         options = []
         for one in (yield from _shooters(of.unit, label)):
             if one["by"] not in done and (yield from _stands(of.unit, one)):
                 options.append(one)
-        if not options:
+        name = f"interrupt:{label}:{len(done) + 1}"
+        if not options or not (
+            played or {name, f"interrupt:{label}", "interrupt"} & {*of.choices} - {*asked}
+        ):
             break
+        asked += [name, f"interrupt:{label}", "interrupt"]
         chosen = yield Choose(
-            f"interrupt:{label}:{len(done) + 1}",
+            name,
             options[0]["side"],
             f"fire at {of.unit} in {label}",
             options=[NONE, *({"fire": one["fire"], "by": one["by"]} for one in options)],
@@ -356,7 +374,7 @@ def _interrupted(of: Move, here: Any, label: str) -> Asking:
         if chosen == NONE:
             break
         done.append(chosen["by"])
-        yield from shoot(Fire(by=[chosen["by"]], target=of.unit), chosen["fire"], {}, asks=True)
+        yield Call(shoot(Fire(by=[chosen["by"]], target=of.unit), chosen["fire"], {}, asks=played))
     now = yield from piece(of.unit)
     return now is not None and not now.attributes.get("used")
 

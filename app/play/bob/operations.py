@@ -261,7 +261,7 @@ KINDS = [
             "left": "what was left of it",
             "may_pass": "whether the side may pass",
             "next_active": "whose Range comes next",
-            "next": "rout, where nothing is left to be Used on both sides",
+            "next": "the phase that begins, where nothing is left to be Used on both sides",
         },
         verdict=_pass_verdict,
         example="pass: {side: us}",

@@ -117,7 +117,7 @@ def handed_over(side: str) -> Asking:
             yield Tell(next_active=one)
             yield Change({"conditions": {"active": one}})
             return
-    yield Tell(next_active=now.conditions.get("first"), next="rout")
+    yield Tell(next_active=now.conditions.get("first"))
     yield from _missions_off()
     if now.conditions.get("first") is not None and now.conditions.get("turn") is not None:
         yield from begin_phase(

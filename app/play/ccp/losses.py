@@ -79,7 +79,7 @@ def rallies(code: str, rule: str, why: str) -> Doing:
 
 
 def turns(unit: Any, broken: bool, told: bool = True) -> Doing:
-    """A counter turned over: what its other face shows, as far as it is told, and this one for the way back."""
+    """A counter turned over with all that lies on it (3.2.2): what its other face shows, as far as it is told, and this one for the way back."""
     shown = {key: unit.attributes[key] for key in FACE if unit.attributes.get(key) is not None}
     back = unit.attributes.get("reverse") or {}
     if "command" in back:
