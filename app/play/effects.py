@@ -151,7 +151,7 @@ def after(effects: Iterable[Effect]) -> Tree:
         subject = _subject(effect)
         if subject == "unit" or subject in HOLDERS:
             said = {key: value for key, value in effect.items() if key != subject}
-            told.setdefault(effect[subject], {}).update(said)
+            told.setdefault(str(effect[subject]), {}).update(said)
     return told
 
 

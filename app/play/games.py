@@ -155,7 +155,7 @@ def _act(connection: Connection, name: str, deed: Deed) -> Entry:
     outcome, supply = _tried(connection, table, deed, kind, of, waiting)
     if outcome.pending is not None:
         return _wait(connection, table, deed, outcome, supply, waiting, of)
-    points = contested(connection, table, kind, of, outcome)
+    points = contested(connection, table, kind, of, outcome) if deed.weighed else []
     said = _event(outcome, supply, deed, of) | {"contested": points}
     if deed.stands is None and any(point["decides"] for point in points):
         said["legality"] = "contested"

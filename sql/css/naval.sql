@@ -115,6 +115,11 @@ begin
     where sailor.errand = 'shift'
       and (there.label is null or there.label = shore or there.beachhead is distinct from here.beachhead)
     union all
+    select '22.0', 'no Support Weapon is in a naval zone', unit.code, null
+    from unnest(sailors) as sailor
+    inner join public.unit
+      on unit.position_id = state.position_id and unit.code = sailor.code and unit.kind = 'support_weapon'
+    union all
     select '17.0', 'nobody moves by sea at night', null, 'css-28'
     where css._is_night(state.conditions) and state.readings ->> 'css-28' = 'b'
     union all

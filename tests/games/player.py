@@ -16,7 +16,7 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from app.play.fuzz import one_turn
+from app.play.fuzz import turn
 from app.play.openings import begin
 from app.play.records import write_record
 from app.play.tables import open_game
@@ -121,7 +121,7 @@ def at_random(scenario: str, name: str) -> str:
         begin(connection, f"scenario:{scenario}", name=name, seed=f"{scenario} {name}")
         dice = random.Random(name)
         while not (table := open_game(connection, name)).over:
-            one_turn(connection, table, dice)
+            turn(connection, table, dice)
         record = write_record(connection, name)
         connection.rollback()
         return record

@@ -220,7 +220,7 @@ def reconnoiter(of: Reconnoiter) -> Procedure:
     """O30: the top card is put back, discarded or taken."""
     side = yield from gives_order("reconnoiter", of.unit, (), of.card)
     kept = (yield from pile_of(side)) is not None
-    name = None
+    name: Any = None
     if kept:
         name = yield from top_card(side, "what Reconnoiter shows")
     elif of.cards:

@@ -62,14 +62,14 @@ def melee(of: Melee) -> Procedure:
         yield from _ambushes(of, ambusher, hex_, picked)
     facts = yield from _standing(of.hex, proves=True)
     if not all(facts["units"].values()):
-        yield from _no_result(hex_, "the Ambushes have left one side alone")
+        yield from _no_result(of, hex_, "the Ambushes have left one side alone")
         return
     yield Tell(fp=facts["fp"] if facts["known"] else None, modifiers=facts["modifiers"])
     if not facts["known"]:
         raise Undecided()
     totals = yield from _rolls(of, facts)
     if totals is None:
-        yield from _no_result(hex_, "a trigger has left one side alone")
+        yield from _no_result(of, hex_, "a trigger has left one side alone")
         return
     yield from _resolved(facts, totals)
     yield from _no_quarter(of, hex_)
@@ -192,8 +192,14 @@ def _holder(facts: dict[str, Any]) -> Doing:
     return facts["held"]
 
 
-def _no_result(hex_: str, why: str) -> Doing:
+def _no_result(of: Melee, hex_: str, why: str) -> Doing:
+    """A melee without rolls; whether No Quarter may be played after it is contested (ccp-48)."""
     yield Tell(Step("19.2.1", hex_, "none", f"{why}: the melee is over"), result="none", eliminated=[])
+    if any(_copies(of, side, "no_quarter") for side in NAMES):
+        if (yield from reading("ccp-48")) == "a":
+            yield from _no_quarter(of, hex_)
+        else:
+            yield Tell(Step("A46", hex_, "not played", "No Quarter wants a melee with a result"))
 
 
 def _no_quarter(of: Melee, hex_: str) -> Doing:
@@ -245,7 +251,7 @@ KINDS = [
             **ENDS,
         },
         verdict=_verdict,
-        points=("ccp-6", "ccp-41", *DEFENSE_POINTS),
+        points=("ccp-6", "ccp-41", "ccp-48", *DEFENSE_POINTS),
         example="melee: {hex: D4}",
     )
 ]

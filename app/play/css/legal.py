@@ -28,8 +28,10 @@ Arguments_ = Iterator[dict[str, Any]]
 FOLLOWERS = ("leader", "hero", "support_weapon", "truck")
 ENDS = 0.45
 """How often random play goes on to the next step, though something else might be done."""
-MOST_TRIED = 12
+MOST_TRIED = 5
 """Candidates of one action that random play looks at before it tries another."""
+TRACED = ("attach", "detach", "leader_move", "load")
+"""Actions for which a way is traced, which takes its time: random play tries one of each."""
 UNITS = (
     "select unit.code, unit.side, unit.kind, unit.attributes, hex.label, css._is_active(state, counter) as active"
     " from positions.state(:position, :conditions, :policy) as state"
@@ -135,7 +137,7 @@ class _Table:
         candidates = list(make(side, dice))
         if dice is not None:
             dice.shuffle(candidates)
-            candidates = candidates[:MOST_TRIED]
+            candidates = candidates[: 1 if name in TRACED else MOST_TRIED]
         for arguments in candidates:
             offer = {"action": name, "arguments": arguments}
             if (self.unit is None or self._concerns(arguments)) and self._stands(kind, arguments):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Any
 
 from app.play import sequence
@@ -59,6 +60,7 @@ class Walk(sequence.Walk):
             return self._start(state.conditions["phase"])
         return super().leaf(state)
 
+    @functools.cache  # noqa: B019 - there is one walk of a game
     def _start(self, phase: str) -> Leaf:
         """Before the first step of a phase nothing is done yet."""
         first = next(leaf for leaf in self.leaves if leaf.within == phase)
@@ -160,6 +162,11 @@ PRINTED = {
 """The Divisions of the game, of which a position may leave out the sides (19.0)."""
 
 
+def first_step(turn: str) -> str:
+    """The step with which a turn begins."""
+    return {MORNING: "weather", NIGHT_2: "disband_ambush"}.get(turn, "spend_dispatch")
+
+
 def turn_after(turn: Any, tracks: dict[str, Any]) -> Any:
     """The turn after one: two nights, then the morning; by day as the turn track has it, which is not printed."""
     track = (tracks.get("schedule") or {}).get("turns")
@@ -212,11 +219,31 @@ def end_turn(_: NothingMore) -> Procedure:
     if later == MORNING:
         changed["day"] = day_after(told.get("day"))
     changed |= {"active": None, "activation": None}
+    changed |= {"phase": "preparation", "step": first_step(later)}
     yield Change({"conditions": changed})
     if later == NIGHT_1:
         yield from to_transport("17.0")
         yield from _skaggs_leaves()
+    yield from _repaired(tracks, changed, told)
     yield from _counted_down(tracks)
+
+
+def _repaired(tracks: dict[str, Any], now: dict[str, Any], before: dict[str, Any]) -> Procedure:
+    """11.3.2: an airfield that was repaired is in use from the same turn of the day that was rolled for."""
+    due = (tracks.get("schedule") or {}).get("orote_operational")
+    if not isinstance(due, dict):
+        return
+    day = now.get("day", before.get("day"))
+    if (day, now["turn"]) != (due.get("day"), due.get("turn")):
+        return
+    yield Tell(Step("11.3.2", "23.79", "operational", "Orote Airfield is in use"))
+    rows = yield Ask(
+        "select 1 from marker where position_id = :position and kind = 'orote_cleared'", proves=False
+    )
+    if rows:
+        yield Change({"marker": "orote_cleared", "at": "23.79", "removed": True})
+    yield Change({"marker": "orote_operational", "at": "23.79"})
+    yield Change({"track": "schedule.orote_operational", "value": None}, kept=True)
 
 
 def _bombardments_end() -> Procedure:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from app.play.charts import cell
-from app.play.ddp.acting import Doing, counter, declare, finish, is_ridge, scene
+from app.play.ddp.acting import Doing, counter, declare, finish, forgiving, is_ridge, scene
 from app.play.ddp.close_combat import remove_japanese
 from app.play.ddp.fortification import marker_at, replace
 from app.play.ddp.losses import disrupt, lose_step
@@ -91,6 +91,10 @@ class Assault:
 
 def attack(of: Attack) -> Procedure:
     """8.3: an attack from its declaration to its last result."""
+    return forgiving(of, _attack(of))
+
+
+def _attack(of: Attack) -> Procedure:
     [*_, first] = yield from _ledger(of, None, proves=False)
     if not first.facts["allowed"]:
         rows = yield from _ledger(of, None)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ddp import cards
-from app.play.ddp.acting import Doing, counter, is_ridge, scene
+from app.play.ddp.acting import Doing, counter, forgiving, is_ridge, scene
 from app.play.ddp.fortification import remove as remove_fortification
 from app.play.ddp.losses import lose_step
 from app.play.ddp.placing import Blind, Hand, place_one, place_reserve
@@ -110,6 +110,10 @@ class Fight:
 
 def close_combat(of: CloseCombat) -> Procedure:
     """8.6: a close combat from the reveal to the last survivor."""
+    return forgiving(of, _close_combat(of))
+
+
+def _close_combat(of: CloseCombat) -> Procedure:
     fight = Fight(of.at, of.attacker, of.origin, Hand(of))
     if "withdraw" in of.choices:
         fight.withdraw = yield Choose(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.ddp import cards
-from app.play.ddp.acting import Doing, is_ridge, scene
+from app.play.ddp.acting import Doing, forgiving, is_ridge, scene
 from app.play.ddp.losses import lose_step
 from app.play.procedures import (
     Action,
@@ -76,6 +76,10 @@ def _landing_turn(rule: str, *, first: bool) -> Doing:
 
 def landing(of: Box) -> Procedure:
     """5.1: one card for a box: who has its symbol loses a step under fire, and one of them drifts."""
+    return forgiving(of, _landing(of))
+
+
+def _landing(of: Box) -> Procedure:
     yield from _landing_turn("5.1", first=False)
     waiting = yield Ask(WAITING, proves=False, box=of.box)
     if not waiting:
@@ -125,7 +129,8 @@ def land(of: Box) -> Procedure:
             continue
         counting = [one for one in waiting if one.kind not in FREE and one.code not in (*landed, *left)]
         short = not free and sum(room.values()) < len(counting)
-        to = yield from _where(unit.code, options, [STAY] if short else [])
+        only = len(options) == 1 and not short and unit.code not in of.choices
+        to = options[0] if only else (yield from _where(unit.code, options, [STAY] if short else []))
         if to == STAY and short:
             left.append(unit.code)
             continue

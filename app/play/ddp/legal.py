@@ -150,7 +150,9 @@ class _Table:
     # Candidates.
 
     def _setup(self) -> Iterator[dict[str, Any]]:
-        yield {}
+        """3.0: once, before any Japanese unit is on the map."""
+        if not self.enemies:
+            yield {}
 
     def _landing(self) -> Iterator[dict[str, Any]]:
         """5.0: from north to south, the first box that has not been checked."""
