@@ -308,7 +308,7 @@ return case
   when way is not null then way
   when terrain in ('river', 'canal') and 'bridge' = any(features) then 'bridge'
   when terrain = 'river' and 'shallow' = any(features) then 'river/shallow'
-  when terrain = 'jungle' and conditions ->> 'jungle_cost' = '2.5' then 'jungle/new_britain'
+  when terrain = 'jungle' and (conditions ->> 'jungle_cost')::numeric = 2.5 then 'jungle/new_britain'
   else terrain
 end;
 
