@@ -98,6 +98,30 @@ def test_random_games_of_white_beach_keep_every_promise_and_end(connection: Conn
         assert game.actions["fire_phase"] >= 2
 
 
+CSS_ACTIONS = 40
+"""Of the css games that every run of the tests begins."""
+
+
+@pytest.mark.parametrize("scenario", ["orote", "red-1"])
+def test_random_games_of_guam_keep_every_promise_and_end(connection: Connection, scenario: str) -> None:
+    """A game takes a minute or two; whole ones with `SIGHTLINE_FUZZ`."""
+
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex())
+
+    whole = "SIGHTLINE_FUZZ" in os.environ
+    most = 3_000 if whole else CSS_ACTIONS
+    games = list(fuzz(connection, start, GAMES if whole else 1, "tests", most=most))
+    broken = [(game.n, game.problem) for game in games if game.problem]
+    if whole:
+        assert broken == []
+    else:
+        assert [problem for _, problem in broken] == [
+            f"BrokenPromiseError: the game has not ended after {most} actions"
+        ]
+    assert all(game.actions["end_phase"] >= 5 for game in games)
+
+
 def test_the_same_seed_plays_the_same_games(connection: Connection) -> None:
     one, two = (played(connection, "engebi", "solitaire", 1, "same") for _ in range(2))
     assert one == two
