@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from db.counter_forms import Form, MarkerKind, Tracks, Unit
 from db.rulesets.bob import counters as bob
-from db.rulesets.bob.counters import BobConditions, BobUnit
+from db.rulesets.bob.counters import BobConditions, BobTracks, BobUnit
 from db.rulesets.ccp import counters as ccp
 from db.rulesets.ccp.counters import CcpConditions, CcpTracks, CcpUnit, CcpWeapon
 from db.rulesets.css import counters as css
@@ -53,7 +53,7 @@ TRACKS: dict[str, type[BaseModel]] = {
     "css": CssTracks,
     "ccp": CcpTracks,
     "fpb": FpbTracks,
-    "bob": Tracks,
+    "bob": BobTracks,
     "ddp": DdpTracks,
 }
 """What is kept beside the map: points, cups, hands, boxes."""

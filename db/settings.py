@@ -52,7 +52,7 @@ class Settings(BaseModel):
         600, ge=1, le=86400, description="After so long a stream of events ends, and its reader asks again."
     )
     stream_heartbeat: int = Field(
-        15, ge=1, le=3600, description="Seconds between signs of life in a stream where nothing happens."
+        5, ge=1, le=3600, description="Seconds between signs of life in a stream where nothing happens."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="How much is logged to standard error."

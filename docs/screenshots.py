@@ -1,6 +1,7 @@
 """Make the pictures of the README and of these pages, from a running server with the demo loaded.
 
 ./sightline serve &
+./sightline game import tests/games/fpb/angaur-solitaire.txt --name angaur
 .venv/bin/python docs/screenshots.py http://127.0.0.1:8765
 """
 
@@ -37,6 +38,7 @@ PICTURES = (
     Picture("zone", "/positions/lipata-landing?tool=fire_zone&side=japan"),
     Picture("desk", "/cases"),
     Picture("dark", f"/positions/lipata-landing?{LINE}", scheme="dark"),
+    Picture("game", "/games/angaur?at=41", width=1400, height=900),
     Picture("phone", f"/positions/lipata-landing?{LINE}", width=390, height=844),
 )
 

@@ -14,6 +14,7 @@ import csv
 import dataclasses
 import functools
 import io
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
@@ -331,6 +332,7 @@ def _store(connection: Connection, draft: ChartDraft, source: Source, *, replace
         else:
             counts["replaced" if old is not None else "filled"] += 1
             rows[row, column] = value
+    _check_tally(connection, draft, problems)
     problems.raise_if_any()
     _write(connection, draft, source, rows, {place for place, cell in book.items() if cell.value is not None})
     load_effects(connection, read_ruleset(draft.ruleset))
@@ -345,6 +347,33 @@ def _store(connection: Connection, draft: ChartDraft, source: Source, *, replace
         missing=sum(cell.value is None for cell in cells),
         dry_run=False,
     )
+
+
+def _check_tally(connection: Connection, draft: ChartDraft, problems: Problems) -> None:
+    """A list of rows that a printed chart counts has no more of any kind than are printed."""
+    tally = draft.form.tally
+    if tally is None:
+        return
+    told = {
+        (cell.row, cell.column): cell.value
+        for cell in chart_cells(connection, draft.ruleset, draft.chart)
+        if cell.value is not None
+    } | {place: value for place, (value, _) in draft.cells.items()}
+    printed = {
+        (row, column): int(cell.value or 0)
+        for row, column, cell in read_ruleset(draft.ruleset).charts[tally.chart].each_cell()
+    }
+    counts: Counter[tuple[str, str]] = Counter()
+    for (row, column), (value, node) in draft.cells.items():
+        if column in tally.of and not any(kind == f"{column}/{value}" for kind, _ in printed):
+            problems.add(node, f"{row}: there is no {column} {value!r} (see the chart {tally.chart})")
+    for (row, column), value in told.items():
+        if column in tally.of and (whose := told.get((row, tally.by))) is not None:
+            counts[f"{column}/{value}", whose] += 1
+    for (kind, whose), number in counts.items():
+        if number > (most := printed.get((kind, whose), number)):
+            node = next(node for (_, column), (_, node) in draft.cells.items() if column in tally.of)
+            problems.add(node, f"{number} rows of {whose} with {kind}, where {tally.chart} prints {most}")
 
 
 def _filled(connection: Connection, draft: ChartDraft, source: Source) -> dict[Place, str]:

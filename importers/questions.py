@@ -94,6 +94,10 @@ def read_question(item: Node, roster: Roster, kinds: Kinds, problems: Problems) 
     arguments = fill(kinds[kind], node, problems)
     if arguments is not None:
         named = _read_names(kinds[kind], node, roster, problems)
+        for name, value in named.items():
+            # a form may take one name where it wants a list
+            if isinstance(getattr(arguments, name), list) and isinstance(value, str):
+                named[name] = [value]
         arguments = None if None in named.values() else arguments.model_copy(update=named)
     extras = {key: item.value[key] for key in ASK_KEYS if key in item.value}
     id = extras["id"].string(problems) if "id" in extras else None

@@ -50,9 +50,8 @@ def demo_url(databases: Any) -> URL:
 def served(url: URL) -> Iterator[str]:
     """The address of a server on a database."""
     engine = make_engine(url)
-    server = create_server(
-        create_app(Settings(log_level="error"), engine), host="127.0.0.1", port=0, threads=4
-    )
+    settings = Settings(log_level="error", stream_heartbeat=1)
+    server = create_server(create_app(settings, engine), host="127.0.0.1", port=0, threads=settings.threads)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.effective_port}"

@@ -20,6 +20,7 @@ from sqlalchemy.engine import URL, Engine
 from werkzeug.test import TestResponse
 
 from app.play.dice import commitment, read_seed
+from app.play.views import View
 from app.web.site import create_app
 from app.web.streams import Streams
 from db.database import make_engine
@@ -415,7 +416,7 @@ def test_a_stream_ends_after_its_time_and_news_comes_where_nobody_is_told(
     game: FlaskClient, engine: Engine
 ) -> None:
     streams = Streams(Settings(stream_seconds=2, stream_heartbeat=1), engine)
-    messages = streams.messages("tanaro", 0)
+    messages = streams.messages("tanaro", 0, View("fpb"))
     assert next(messages).startswith("retry: ")
     assert next(messages).startswith("id: 1\nevent: event\ndata: {")
     # as behind a pooler that keeps no sessions: no word of it reaches the listener

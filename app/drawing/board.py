@@ -33,6 +33,7 @@ from db.counters import Unit
 from db.labels import Axial, side_corners, side_hexes
 from db.map_draft import GRID, MapDraft, vocabulary
 from db.position_draft import PositionDraft
+from db.values import to_json
 
 Point = tuple[float, float]
 
@@ -64,12 +65,15 @@ def svg(
     path: Sequence[Axial] = (),
     costs: Mapping[Axial, str] | None = None,
     window: bool = True,
+    ghosts: Sequence[tuple[Unit, Axial]] = (),
+    picked: bool = False,
 ) -> Markup:
     """A position, or the part of it around the marks, or else around its counters.
 
     `marks` as `app.terminal.report.marked` gives them; `line` is drawn between two centres, `path`
     as a way from hex to hex, `costs` are written into their hexes. With `window` a large map
-    is cut to what matters.
+    is cut to what matters. `ghosts` are counters where they stood before; `picked` lays a field over every
+    hex that a script can ask for its label and its units.
     """
     spoken = dict(marks) | dict.fromkeys([*(line or ()), *path], "end") if marks or line or path else {}
     shown = part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else set(position.board.hexes)
@@ -81,9 +85,11 @@ def svg(
         *sheet.places(),
         *sheet.marked(marks),
         *sheet.words(),
+        *sheet.ghosts(ghosts),
         *sheet.units(),
         *sheet.markers(),
         *sheet.found(line, path, costs or {}),
+        *(sheet.fields() if picked else ()),
     ]
     left, top, width, height = sheet.box
     title = position.title or position.board.title or position.board.name or "Map"
@@ -332,6 +338,27 @@ class _Sheet:
                 yield placed(picture, x + step - COUNTER / 2, y - step + 8 - COUNTER / 2, COUNTER)
             if len(stack) > 1:
                 yield _count(x + 62, y - 40, len(stack))
+
+    def ghosts(self, gone: Sequence[tuple[Unit, Axial]]) -> Iterator[str]:
+        """Counters where they stood before, pale."""
+        for unit, place in gone:
+            if place in self.shown:
+                x, y = self.center(place)
+                picture = counter(unit, self.position.ruleset, self.turn)
+                yield f'<g class="ghost" opacity=".35">{placed(picture, x - COUNTER / 2, y + 8 - COUNTER / 2, COUNTER)}</g>'
+
+    def fields(self) -> Iterator[str]:
+        """A clear field over every hex, with its label and the ids of its units."""
+        standing: dict[Axial, list[str]] = collections.defaultdict(list)
+        for code, (_, place) in self.position.units.items():
+            if place is not None:
+                standing[place].append(code)
+        for place in sorted(self.shown):
+            units = (
+                f' data-units="{escape(to_json(standing[place], indent=None))}"' if place in standing else ""
+            )
+            label = escape(self.board.scheme.label(place))
+            yield f'<path class="field" data-hex="{label}"{units} d="{self.outline([place])}" fill="transparent"/>'
 
     # What a ruling found
 

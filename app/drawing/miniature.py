@@ -60,11 +60,15 @@ def miniature(connection: Connection, map_name: str, standing: Iterable[Any] = (
 
 
 def units_of(connection: Connection, position: str) -> list[Any]:
-    """Where the units of a position stand, and whose they are."""
+    """Where the units of a saved position stand, and whose they are."""
+    return units_in(connection, connection.scalar(sa.select(Position.id).where(Position.name == position)))
+
+
+def units_in(connection: Connection, position_id: int | None) -> list[Any]:
+    """The same of a position by its row, which may have no name, as a game's has none."""
     query = (
         sa.select(Unit.q, Unit.r, Unit.side, Unit.attributes)
-        .join(Position, Position.id == Unit.position_id)
-        .where(Position.name == position, Unit.q.is_not(None))
+        .where(Unit.position_id == position_id, Unit.q.is_not(None))
         .order_by(Unit.q, Unit.r, Unit.id)
     )
     return list(connection.execute(query))

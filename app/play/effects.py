@@ -41,7 +41,8 @@ def changes_of(effect: Effect, ruleset: str) -> list[Change]:
         case "marker":
             removed = said.pop("removed", False)
             said.pop("added", None)
-            if "to" in said:
+            own = MARKERS[ruleset].get(effect["marker"], MarkerKind()).says
+            if "to" in said and (own is None or "to" not in own.model_fields):
                 moved = {key: value for key, value in said.items() if key not in ("at", "to")}
                 gone, come = ({"marker": effect["marker"], "at": said[end], **moved} for end in ("at", "to"))
                 return [*changes_of(gone | {"removed": True}, ruleset), *changes_of(come, ruleset)]
@@ -150,7 +151,7 @@ def after(effects: Iterable[Effect]) -> Tree:
         subject = _subject(effect)
         if subject == "unit" or subject in HOLDERS:
             said = {key: value for key, value in effect.items() if key != subject}
-            told.setdefault(effect[subject], {}).update(said)
+            told.setdefault(str(effect[subject]), {}).update(said)
     return told
 
 

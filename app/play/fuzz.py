@@ -32,6 +32,8 @@ from db.rulesets import read_ruleset
 MOST_ACTIONS = 3_000
 """Of one game: beyond it the game does not end by itself."""
 LEGAL = "legal"
+WEIGHED = 0.1
+"""How often an action is also ruled on under every other reading that it touches."""
 ASKED_FOR_ALL = 0.05
 """How often all legal actions are asked for."""
 
@@ -88,7 +90,7 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
         while not (table := open_game(connection, name)).over:
             if sum(actions.values()) >= most:
                 raise BrokenPromiseError(f"the game has not ended after {most} actions")
-            actions[_turn(connection, table, dice)] += 1
+            actions[turn(connection, table, dice)] += 1
         found = verify(connection, table)
         if not found.ok:
             raise BrokenPromiseError("; ".join(found.problems))
@@ -117,15 +119,16 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 
 
-def _turn(connection: Connection, table: Table, dice: random.Random) -> str:
+def turn(connection: Connection, table: Table, dice: random.Random) -> str:
     """One action, or one answer; afterwards it must be possible to take it back."""
     before = _digest(connection, table)
+    weighed = dice.random() < WEIGHED
     if table.pending is not None:
-        deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE)
+        deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE, weighed=weighed)
         action = str(table.pending["action"])
     else:
         action, arguments = _drawn(connection, table, dice)
-        deed = Deed(action, arguments, _actor(table))
+        deed = Deed(action, arguments, _actor(table), weighed=weighed)
     with psycopg_connection(connection).transaction():
         entry = act(connection, table.name, deed)
     _taken_back(connection, table, entry, before)

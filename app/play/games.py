@@ -151,13 +151,13 @@ def _act(connection: Connection, name: str, deed: Deed) -> Entry:
     if deed.action in BY_HAND:
         check_free(table, deed.action)
         return _written(connection, table, deed, _by_hand(table, deed))
-    kind, of, waiting = _action(connection, table, deed)
+    kind, of, waiting = read_action(connection, table, deed)
     outcome, supply = _tried(connection, table, deed, kind, of, waiting)
     if outcome.pending is not None:
         return _wait(connection, table, deed, outcome, supply, waiting, of)
-    contested = _contested(connection, table, kind, of, outcome)
-    said = _event(outcome, supply, deed, of) | {"contested": contested}
-    if deed.stands is None and any(point["decides"] for point in contested):
+    points = contested(connection, table, kind, of, outcome) if deed.weighed else []
+    said = _event(outcome, supply, deed, of) | {"contested": points}
+    if deed.stands is None and any(point["decides"] for point in points):
         said["legality"] = "contested"
     if outcome.answer.get("over"):
         _end(connection, table)
@@ -169,7 +169,9 @@ def acting(table: Table, action: str) -> str:
     return REFEREE if action in BY_HAND else table.on_turn
 
 
-def _action(connection: Connection, table: Table, deed: Deed) -> tuple[ProcedureKind, Action, Tree | None]:
+def read_action(
+    connection: Connection, table: Table, deed: Deed
+) -> tuple[ProcedureKind, Action, Tree | None]:
     """What is done, read and checked; and the action that waits for this, if one does."""
     waiting = table.pending
     if waiting is not None:
@@ -347,7 +349,7 @@ def _announce(connection: Connection, table: Table, what: str) -> None:
     )
 
 
-def _contested(
+def contested(
     connection: Connection, table: Table, kind: ProcedureKind, of: Action, outcome: Outcome
 ) -> list[Tree]:
     """The contested points that an action touched, and whether another reading would change what happens."""

@@ -37,6 +37,8 @@ class Deed:
     seen: str | None = None
     """The version of the game that the writer has seen."""
 
+    weighed: bool = True
+    """Whether it is found out which readings would change it; random play leaves that out mostly."""
     named: bool = True
     """Whether the request named its actor; else it was whoever was on turn, which may be another by now."""
 

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from app.play.dice import new_seed, read_seed
 from app.play.games import new_game, set_up_further
+from app.play.readjudication import checked_policy
 from app.play.tables import GameError, Table, open_game
 from db.database import fetched
 from db.games import OBSERVER, REFEREE, Game
@@ -36,11 +37,13 @@ def begin(
     seed: str | None = None,
     seats: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
+    policy: Mapping[str, str] | None = None,
     files: bool = False,
 ) -> Table:
     """A new game from a saved position or a scenario; with `files`, also from a scenario's file.
 
     In the caller's transaction. `options` are those of the scenario; its set-up stands in the first event.
+    `policy` are the readings that the table plays by, over those of the scenario or position.
     """
     if dice == "typed" and seed is not None:
         raise GameError("Typed dice have no seed.", "Leave the seed out, or let the server roll.")
@@ -66,6 +69,8 @@ def begin(
         ).one()
         start, said["title"] = row.id, title or row.title
     _check_seats(connection, start, seats or {})
+    if policy:
+        start = made = _with_readings(connection, start, made, policy)
     try:
         with connection.begin_nested():
             table = new_game(connection, name or free_name(connection, called), start, seats=seats, **said)
@@ -76,6 +81,18 @@ def begin(
         fetched(connection, "delete from position where id = :id returning 1", {"id": made})
         set_up_further(connection, table.name)
     return open_game(connection, table.name)
+
+
+def _with_readings(connection: Connection, start: int, made: int | None, policy: Mapping[str, str]) -> int:
+    """The position that a game begins from, under other readings: a copy, unless it is the game's already."""
+    ruleset = connection.scalar(sa.select(Position.ruleset).where(Position.id == start)) or ""
+    readings = checked_policy(ruleset, {str(point): str(letter) for point, letter in policy.items()})
+    if made is None:
+        start = connection.scalar(sa.select(sa.func.positions.copy(start))) or start
+    connection.execute(
+        sa.update(Position).where(Position.id == start).values(policy=Position.policy.op("||")(readings))
+    )
+    return start
 
 
 def _opening(scenario: Scenario) -> dict[str, Any]:

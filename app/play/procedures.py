@@ -324,6 +324,10 @@ class Given:
                 return NOTHING if value is None and NOTHING in (want.options or ()) else value
         return None
 
+    def with_choices(self, choices: dict[str, Any]) -> Given:
+        """The same dice and draws with these choices."""
+        return Given(self._rolls, self._draws, self._cards, choices)
+
     def left(self) -> str | None:
         """What was given and never called for."""
         for many, what in ((self._rolls, "roll"), (self._draws, "draw"), (self._cards, "card")):
@@ -419,7 +423,9 @@ class Runner:
         try:
             self._drive(procedure, outcome.answer)
         except Refused as refused:
-            outcome.steps.append(refused.step)
+            if not outcome.steps or _speaks(outcome.steps[-1]) != _speaks(refused.step):
+                # a ledger that ends in the refusal has told it already
+                outcome.steps.append(refused.step)
             outcome.points += refused.points
             outcome.answer |= refused.answer | {"allowed": False, "why": refused.why}
             outcome.effects, outcome.changes, self._unwritten = [], [], []
@@ -430,6 +436,7 @@ class Runner:
             outcome.pending = stop.want
         else:
             self._write()
+        outcome.needs = list(dict.fromkeys(outcome.needs))
         if self._asked.ruleset in NETTED:
             outcome.effects = net(outcome.effects, outcome.changes)
         return outcome
@@ -549,6 +556,10 @@ class Runner:
             self._unwritten = []
 
 
+def _speaks(step: Step) -> tuple[Any, ...]:
+    return step.rule, step.clause, step.at, step.effect, step.note
+
+
 class _Unanswered(Exception):  # noqa: N818 - how a run stops
     """Nobody has answered this yet."""
 
@@ -634,7 +645,9 @@ def asked_of(
     """What would happen: the position is as before afterwards."""
     supply = given(of)
     outcome = tried(asked, procedure, supply, kinds)
-    if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed:
+    # a game that ends in the midst of it wants no more dice
+    over = outcome.answer.get("over", False)
+    if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed and not over:
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself

@@ -33,7 +33,8 @@ from db.rulesets import Phase, read_ruleset
 SET_UP = "set_up"
 """The phase before the first."""
 EVERYBODY = "both"
-STATE = "select tracks from position where id = :position"
+LYING = "array(select distinct kind from marker where position_id = position.id) as markers"
+STATE = f"select tracks, {LYING} from position where id = :position"
 MOST_PASSED = 100
 """Phases that end by themselves one after the other; more is a sequence that never stops."""
 
@@ -44,6 +45,8 @@ class State:
 
     conditions: dict[str, Any]
     tracks: dict[str, Any] = dataclasses.field(default_factory=dict)
+    markers: frozenset[str] = frozenset()
+    """Kinds of marker that lie on the map."""
 
     def at(self, turn: Any) -> State:
         """The same in another turn."""
@@ -169,6 +172,10 @@ class Walk:
             "next": {key: value for key, value in following.items() if key != "step" or value is not None}
         }
 
+    def asked(self, asked: Asked, state: State) -> dict[str, Any]:
+        """What that question answers besides and only the position tells, such as whether a side may pass."""
+        return {}
+
     # What is the same for all.
 
     @property
@@ -183,8 +190,12 @@ class Walk:
     def _is_at(self, leaf: Leaf, moment: Moment) -> bool:
         if leaf.within is not None:
             return (leaf.within, leaf.phase.code) == (moment.phase, moment.step)
+        if leaf.phase.code != moment.phase:
+            return False
         fixed = leaf.phase.who if leaf.phase.who in read_ruleset(self.ruleset).facts.sides else None
-        return leaf.phase.code == moment.phase and fixed in (moment.active, None)
+        alike = sum(other.phase.code == leaf.phase.code for other in self.leaves)
+        # whose it is need not be told where there is one such phase only
+        return fixed in (moment.active, None) or (moment.active is None and alike == 1)
 
     def _first_of(self, leaves: tuple[Leaf, ...], state: State) -> Moment:
         return next(self._moment_of(leaf, state) for leaf in leaves if self.holds(leaf, state))
@@ -236,7 +247,7 @@ def walk_of(ruleset: str) -> Walk:
 def state_of(asked: Asked) -> State:
     """What the sequence of play depends on, of a position that is asked."""
     [row] = asked.rows(STATE)
-    return State(asked.conditions, row.tracks or {})
+    return State(asked.conditions, row.tracks or {}, frozenset(row.markers))
 
 
 # Asked and done.
@@ -260,6 +271,7 @@ def _sequence(asked: Asked, _: NothingMore) -> Finding:
         "game_over": over,
         **({"step": moment.step} if moment.step is not None else {}),
         **walk.told(state, None if over else walk.following(state)),
+        **walk.asked(asked, state),
     }
     return Finding(answer, [Step(rule, None, "phase", title)])
 
@@ -310,9 +322,10 @@ def end_phase(_: EndPhase) -> Procedure:
             yield Tell(**{key: value for key, value in answer.items() if key in ("over", "winner")})
             if answer.get("over"):
                 return
-        # what a phase does as it ends may decide what comes next
+        # what a phase does as it ends may decide what comes next, or have gone on there by itself
         ruleset, state = yield from _where()
-        if not (yield from begin_phase(walk, walk.following(state))):
+        later = walk.following(state) if walk.leaf(state) is now else walk.moment(state)
+        if not (yield from begin_phase(walk, later)):
             return
     raise AssertionError(f"the phases of {ruleset} pass without end")
 
@@ -324,7 +337,7 @@ def begin_phase(walk: Walk, later: Moment) -> Any:
     """
     _, state = yield from _where()
     conditions = walk.conditions(later)
-    entered = walk.leaf(State(state.conditions | conditions, state.tracks))
+    entered = walk.leaf(dataclasses.replace(state, conditions=state.conditions | conditions))
     assert entered is not None, later
     yield Tell(Step(entered.phase.rule, None, "begins", entered.phase.title), next=later.as_dict())
     yield Change({"conditions": conditions})
@@ -338,11 +351,11 @@ def begin_phase(walk: Walk, later: Moment) -> Any:
 
 def _where() -> Any:
     [row] = yield Ask(
-        "select position.ruleset, cast(:conditions as jsonb) as conditions, position.tracks"
+        f"select position.ruleset, cast(:conditions as jsonb) as conditions, position.tracks, {LYING}"
         " from position where id = :position",
         proves=False,
     )
-    return row.ruleset, State(row.conditions, row.tracks or {})
+    return row.ruleset, State(row.conditions, row.tracks or {}, frozenset(row.markers))
 
 
 def _procedure(ruleset: str, name: str) -> Procedure:

@@ -90,6 +90,8 @@ class Table:
     conditions: Tree
     policy: Tree
     tracks: Tree
+    lying: list[str]
+    """Kinds of marker on the map."""
 
     @property
     def scheme(self) -> Scheme:
@@ -109,7 +111,7 @@ class Table:
     @property
     def state(self) -> State:
         """What the sequence of play depends on."""
-        return State(self.conditions, self.tracks)
+        return State(self.conditions, self.tracks, frozenset(self.lying))
 
     @property
     def version(self) -> str:
@@ -160,7 +162,8 @@ select
   game.id, game.name, game.title, game.ruleset, game.position_id, game.scenario, game.house, game.dice, game.seed,
   game.opened, game.over, game.events, game.digest, game.pending, game.parent_id, game.parent_event, game.created_at,
   map.id as map_id, map.name as map, map.scheme as numbering, position.conditions, position.policy,
-  position.tracks
+  position.tracks,
+  array(select distinct marker.kind from marker where marker.position_id = position.id) as lying
 from game
 join position on position.id = game.position_id
 join map on map.id = position.map_id

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.play.log import log
 from app.play.tables import NoGameError, Table, open_game, shown_pending
+from app.play.views import View
 from app.play.words import sentence
 from db.database import connection_apart, psycopg_connection
 from db.settings import Settings
@@ -59,18 +60,18 @@ class Streams:
         """End all streams; no other begins."""
         self._closed.set()
 
-    def messages(self, name: str, after: int | None) -> Iterator[str]:
-        """What happens in a game from now on, or from after an event."""
+    def messages(self, name: str, after: int | None, view: View) -> Iterator[str]:
+        """What happens in a game from now on, or from after an event, as a seat sees it."""
         # what the server has to say of a connection that it ends is no matter for whoever reads: they ask again
         try:
             with connection_apart(self._engine) as connection:
                 psycopg_connection(connection).execute(f"listen {CHANNEL}")
                 yield f"retry: {RETRY_SECONDS * 1000}\n\n"
-                yield from self._followed(connection, name, after)
+                yield from self._followed(connection, name, after, view)
         except (psycopg.Error, sa.exc.DBAPIError) as error:
             logging.getLogger("sightline").warning("a stream of %s ended: %s", name, error)
 
-    def _followed(self, connection: Connection, name: str, after: int | None) -> Iterator[str]:
+    def _followed(self, connection: Connection, name: str, after: int | None, view: View) -> Iterator[str]:
         end = time.monotonic() + self._seconds
         waiting: str | None = None
         while True:
@@ -81,13 +82,14 @@ class Streams:
                 return
             if after is None:
                 after = table.events
-                yield message("now", table.as_dict(), after)
+                yield message("now", view.game(connection, table).as_dict(), after)
                 waiting = table.version if table.pending else None
-            for event in _new_events(connection, table, after):
+            for event in _new_events(connection, table, after, view):
                 yield message("event", event, event["number"])
             after = max(after, table.events)
             if table.pending is not None and waiting != table.version:
-                yield message("waits", shown_pending(table.pending))
+                pending = view.pending(connection, table)
+                yield message("waits", shown_pending(pending or table.pending))
             waiting = table.version if table.pending else None
             if not self._news(connection, name, end):
                 if self._closed.is_set() or time.monotonic() >= end:
@@ -105,10 +107,11 @@ class Streams:
         return False
 
 
-def _new_events(connection: Connection, table: Table, after: int) -> Iterator[dict[str, Any]]:
+def _new_events(connection: Connection, table: Table, after: int, view: View) -> Iterator[dict[str, Any]]:
     for first in range(after + 1, table.events + 1, BATCH):
         for event in log(connection, table, first=first, last=min(first + BATCH - 1, table.events)):
-            yield {**event, "verdict": sentence(table.ruleset, event)}
+            seen = view.event(connection, table, event)
+            yield {**seen, "verdict": sentence(table.ruleset, seen)}
 
 
 def message(kind: str, data: dict[str, Any], number: int | None = None) -> str:

@@ -172,6 +172,15 @@ Values = ValueKind | tuple[str, ...]
 """What a cell may hold: a kind of value, or one of some words."""
 
 
+class Tally(Strict):
+    """What checks a list of rows: a printed chart that says how many rows there are with each word of a column."""
+
+    chart: Word
+    """The printed chart: its rows are column/word, its columns the words of `by`."""
+    by: Word
+    of: tuple[Word, ...]
+
+
 class Chart(Strict):
     """A chart the rulebook mentions, with its cells; what is not printed is for its owner to fill in.
 
@@ -197,6 +206,8 @@ class Chart(Strict):
     cells: Annotated[dict[str, Any], BeforeValidator(_keys)] = {}
     costs: dict[str, Word] = {}
     """Columns that hold what a kind of terrain, hexside or path (the row) costs, with the mobility of each."""
+    tally: Tally | None = None
+    """How many rows there may be of each kind, such as the cards of a deck."""
     needed_for: tuple[str, ...] = ()
     """What a ruling says that it needs when this chart is wanting; `*` stands for any words."""
 

@@ -54,8 +54,8 @@ as $$
   from bob._cell_row(2, 'pac_satw', 'range/' || (shot.aim).away, 'value', 'check', format('%s hexes away', (shot.aim).away), null, shot.read) as item
   where (shot.aim).away <= 3
   union all
-  select 2, '33.0', case jsonb_typeof(shot.read -> 'pac_satw') when 'number' then (shot.read ->> 'pac_satw')::integer end, format('%s hexes away', (shot.aim).away), null, 'check',
-    case when jsonb_typeof(shot.read -> 'pac_satw') is distinct from 'number' then 'pac_satw' end
+  select 2, '33.0', bob._told(shot.read, 'pac_satw', 'range'), format('%s hexes away', (shot.aim).away), null, 'check',
+    case when bob._told(shot.read, 'pac_satw', 'range') is null then 'pac_satw' end
   where (shot.aim).away > 3
   union all
   select 3, item.rule, item.value * (shot.aim).hindrance, item.note, null, 'check', item.chart
@@ -86,6 +86,7 @@ create or replace function bob.satw(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -125,7 +126,7 @@ begin
     jsonb_build_object(
       'fp', fp,
       -- a Decoy with a Panzerfaust has no Morale of its own told (57.5)
-      'check', coalesce((check_on.facts ->> 'morale')::integer, case when (shot.firer).kind = 'decoy' then 10 end) + (select sum(one.value) from unnest(rows) as one),
+      'check', coalesce((check_on.facts ->> 'morale')::integer, case when (shot.firer).kind = 'decoy' then 10 end) + (select case when bool_and(one.value is not null) then sum(one.value) end from unnest(rows) as one),
       'targets', jsonb_build_array(jsonb_build_object(
         'unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', 'satw', 'value', number,
         'moving', (shot.vehicle).code = any(shot.movers)
@@ -210,6 +211,7 @@ create or replace function bob.close_assault(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 5
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -289,6 +291,7 @@ create or replace function bob.satchel_charge(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

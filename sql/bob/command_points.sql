@@ -19,7 +19,7 @@ as $$
       case
         when unit.attributes ? 'company' then coalesce(
           (
-            select (position.tracks -> 'companies' -> (unit.attributes ->> 'company') -> 'cps')::integer
+            select (position.tracks -> 'companies' -> (unit.attributes ->> 'company') ->> 'cps')::integer
             from public.position where position.id = state.position_id
           ),
           (bob._of_side(state, _points_left.side, 'cps') -> (unit.attributes ->> 'company'))::integer,

@@ -4,7 +4,7 @@
 create or replace function bob._is_concealed(unit positions.counter)
 returns boolean
 language sql immutable parallel safe
-return coalesce((unit.attributes -> 'concealed')::integer, 0) > 0;
+return coalesce((unit.attributes ->> 'concealed')::integer, 0) > 0;
 
 comment on function bob._is_concealed(positions.counter) is
 'Whether a Conceal counter lies on a unit.';
@@ -150,6 +150,7 @@ create or replace function bob.conceal(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 3
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -164,7 +165,7 @@ declare
 begin
   select * into state from positions.state(position_id, conditions, policy);
   asked := bob._counter(state, unit);
-  was := coalesce((asked.attributes -> 'concealed')::integer, 0);
+  was := coalesce((asked.attributes ->> 'concealed')::integer, 0);
   if was > 0 then
     steps := array(
       select step from bob._loss_steps(asked, since) as step
@@ -228,3 +229,33 @@ $$;
 
 comment on function bob._loss_steps(positions.counter, text) is
 'What a unit did, or had done to it, that takes its Conceal counter off (15.0, 20.1, 35.0, 37.0, 59.6).';
+
+create or replace function bob._is_beset(state positions.state, unit positions.counter)
+returns boolean
+language sql stable parallel safe
+as $$
+  select exists (
+    select from bob._counters(state) as enemy
+    where enemy.side <> unit.side and lattice.distance(enemy.q, enemy.r, unit.q, unit.r) <= 1
+  )
+$$;
+
+comment on function bob._is_beset(positions.state, positions.counter) is
+'Whether an enemy is in the hex of a unit or next to it.';
+
+create or replace function bob.sheltered(position_id bigint, unit text, conditions jsonb default null, policy jsonb default null)
+returns boolean
+language sql stable
+as $$
+  -- 17.0: cover from all around, and no enemy near
+  select not bob._is_beset(state, here) and coalesce((
+    select bool_and(bob._is_beneficial(state, 'hex:' || here.label, 'hex:' || hex.label))
+    from lattice.neighbours(here.q, here.r) as beside
+    inner join public.hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
+  ), false)
+  from positions.state(sheltered.position_id, sheltered.conditions, sheltered.policy) as state
+  cross join lateral bob._counter(state, sheltered.unit) as here
+$$;
+
+comment on function bob.sheltered(bigint, text, jsonb, jsonb) is
+'Whether a unit is in Beneficial Terrain, and no enemy next to it: then an event may hide it (17.0).';

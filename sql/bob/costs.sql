@@ -157,7 +157,7 @@ create type bob.ground as (
   r integer,
   label text,
   terrain text,
-  features text[],
+  features text array,
   level integer,
   enemy boolean,
   enemy_gun boolean,
@@ -179,8 +179,12 @@ comment on column bob.ground.mines is 'Halves that infantry pays at least for it
 
 create or replace function bob._ground(state positions.state, pieces bob.piece[], side text, qs integer[], rs integer[])
 returns setof bob.ground
-language sql stable rows 100
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   with enemies as materialized (
     select
       enemy.q,
@@ -223,7 +227,8 @@ as $$
   from unnest(qs, rs) as cell (q, r)
   inner join public.hex on hex.map_id = state.map_id and hex.q = cell.q and hex.r = cell.r
   left join enemies on enemies.q = hex.q and enemies.r = hex.r
-  left join laid on laid.q = hex.q and laid.r = hex.r
+  left join laid on laid.q = hex.q and laid.r = hex.r;
+end
 $$;
 
 comment on function bob._ground(positions.state, bob.piece[], text, integer[], integer[]) is
@@ -231,9 +236,11 @@ comment on function bob._ground(positions.state, bob.piece[], text, integer[], i
 
 create or replace function bob._card(mobility text)
 returns jsonb
-language sql stable
+language plpgsql stable
+set enable_nestloop = on
 as $$
-  select jsonb_object_agg(
+begin
+  return (select jsonb_object_agg(
     cell.row_key,
     jsonb_build_object(
       'halves', case when cell.value ~ '^[0-9.]+$' then (2 * cell.value::numeric)::integer end,
@@ -246,7 +253,8 @@ as $$
     union all
     select * from charts.cells('bob', 'pac_hexside')
   ) as cell
-  where cell.column_key = 'mp_' || _card.mobility
+  where cell.column_key = 'mp_' || _card.mobility);
+end
 $$;
 
 comment on function bob._card(text) is
@@ -300,7 +308,7 @@ return case
   when way is not null then way
   when terrain in ('river', 'canal') and 'bridge' = any(features) then 'bridge'
   when terrain = 'river' and 'shallow' = any(features) then 'river/shallow'
-  when terrain = 'jungle' and conditions ->> 'jungle_cost' = '2.5' then 'jungle/new_britain'
+  when terrain = 'jungle' and (conditions ->> 'jungle_cost')::numeric = 2.5 then 'jungle/new_britain'
   else terrain
 end;
 
@@ -466,8 +474,14 @@ comment on function bob._leasts(bob.mover, bob.ground, bob.ground, jsonb) is
 
 create or replace function bob._legs(state positions.state, mover bob.mover, grounds bob.ground[])
 returns setof bob.leg
-language sql stable rows 500
+language plpgsql stable rows 500
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
 as $$
+#variable_conflict use_column
+begin
+  -- each part once: what is looked up for a step is not looked up again for every word about it
+  return query
   with card as materialized (
     select bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end) as costs
   ),
@@ -493,7 +507,7 @@ as $$
         and hexside.y = (start).r + (goal).r
     ) as side on true
   ),
-  paid as (
+  paid as materialized (
     select
       pair.*,
       card.costs,
@@ -511,7 +525,7 @@ as $$
       ) as key
     ) as entry
   ),
-  summed as (
+  summed as materialized (
     select
       paid.*,
       base.halves as base,
@@ -625,7 +639,7 @@ as $$
     not mover.vehicle and ((summed.goal).enemy or (summed.goal).enemy_vehicle or (summed.goal).wire),
     case
       when summed.whole then mover.halves
-      when summed.side_untold is null
+      when summed.side_untold is null and summed.base is not null
         then (greatest(summed.base, summed.least) + summed.side_halves + summed.more)
           * case when mover.manner = 'reverse' then 4 else 1 end
     end
@@ -641,7 +655,8 @@ as $$
     )
     where mover.vehicle
     limit 1
-  ) as bar on true
+  ) as bar on true;
+end
 $$;
 
 comment on function bob._legs(positions.state, bob.mover, bob.ground[]) is

@@ -25,8 +25,8 @@ create or replace function bob._printed(shot bob.shot, proficient boolean)
 returns integer
 language sql immutable parallel safe
 return case
-  when shot.arm = 'flame' then ((shot.firer).attributes -> 'flame')::integer
-  when shot.arm = 'canister' then ((shot.firer).attributes -> 'canister')::integer
+  when shot.arm = 'flame' then ((shot.firer).attributes ->> 'flame')::integer
+  when shot.arm = 'canister' then ((shot.firer).attributes ->> 'canister')::integer
   when (shot.firer).kind in ('gun', 'vehicle', 'carrier')
     then bob._nth((shot.firer).attributes -> 'fp', case when shot.at_vehicle then 1 else 2 end)
   else bob._nth(bob._shown((shot.firer).attributes, 'fp'), case when proficient then 2 else 1 end)
@@ -158,7 +158,7 @@ language plpgsql stable rows 1
 as $$
 #variable_conflict use_variable
 declare
-  shown integer := coalesce((target.attributes -> 'concealed')::integer, 0);
+  shown integer := coalesce((target.attributes ->> 'concealed')::integer, 0);
   resting boolean := shown = 1 and bob._japanese(target) and not target.code = any(shot.movers);
 begin
   if shown = 0 then

@@ -7,14 +7,14 @@ create type bob.spot as (
   r integer,
   label text,
   terrain text,
-  features text[],
+  features text array,
   level integer,
   shelter text,
   nearest_enemy integer,
   nearest_friend integer,
   watched boolean,
   ours boolean,
-  sides text[]
+  sides text array
 );
 
 comment on type bob.spot is

@@ -54,10 +54,10 @@ as $$
   union all
   -- examples at 2, 3 and 6 hexes know of none; what lies beyond 11 is on the card
   select 6, '20.4', null::integer, format('%s hexes away', (shot.aim).away), null, 'prof', 'pac_prof'
-  where bob._band('pac_prof', (shot.aim).away) is null and (shot.aim).away > 11 and not shot.read ? 'pac_prof'
+  where bob._band('pac_prof', (shot.aim).away) is null and (shot.aim).away > 11 and bob._told(shot.read, 'pac_prof', 'range') is null
   union all
-  select 6, '20.4', (shot.read ->> 'pac_prof')::integer, format('%s hexes away, as read off the card', (shot.aim).away), null, 'prof', null
-  where bob._band('pac_prof', (shot.aim).away) is null and (shot.aim).away > 11 and jsonb_typeof(shot.read -> 'pac_prof') = 'number'
+  select 6, '20.4', bob._told(shot.read, 'pac_prof', 'range'), format('%s hexes away, as read off the card', (shot.aim).away), null, 'prof', null
+  where bob._band('pac_prof', (shot.aim).away) is null and (shot.aim).away > 11 and bob._told(shot.read, 'pac_prof', 'range') is not null
   union all
   select * from bob._prof_row(7, 'move_counter', 'the target has a Move counter', 1, shot.read)
   where shot.at_vehicle and bob._flag(shot.vehicle, 'move_counter')
@@ -82,9 +82,8 @@ as $$
   select * from bob._prof_row(13, 'night', 'night, a hex each to four', least((shot.aim).away, 4), shot.read)
   where state.conditions ? 'night'
   union all
-  select * from bob._prof_row(
-    14, 'monsoon', 'deluge, a hex each', case state.readings ->> 'bob-22' when 'b' then least((shot.aim).away, 4) else (shot.aim).away end, shot.read, 'bob-22'
-  )
+  -- bob-22: a limit of four would be idle, since nobody sees farther than three hexes
+  select * from bob._prof_row(14, 'monsoon', 'deluge, a hex each', (shot.aim).away, shot.read)
   where state.conditions ->> 'weather' = 'monsoon'
 $$;
 
@@ -98,7 +97,7 @@ as $$
 #variable_conflict use_variable
 declare
   item bob.cover_row[] := array(select one from bob._prof_rows(state, shot) as one order by one.n);
-  rating integer := ((shot.firer).attributes -> 'prof')::integer;
+  rating integer := ((shot.firer).attributes ->> 'prof')::integer;
 begin
   if cardinality(item) = 0 then
     return next row('20.4', null, (shot.firer).label, 'none', 'nothing makes the shot difficult: no Prof Check', null, (shot.firer).code, null, '{"prof": null, "checks": false}')::rulings.ledger_step;
@@ -153,8 +152,8 @@ as $$
     case when bob._band('pac_vs_vehicle', (shot.aim).away) is null then '{}' else shot.read end) as cell
   where bob._band('pac_vs_vehicle', (shot.aim).away) is not null
   union all
-  select 2, '20.6', case jsonb_typeof(shot.read -> 'pac_vs_vehicle') when 'number' then (shot.read ->> 'pac_vs_vehicle')::integer end,
-    format('%s hexes away', (shot.aim).away), null, 'range', case when jsonb_typeof(shot.read -> 'pac_vs_vehicle') is distinct from 'number' then 'pac_vs_vehicle' end
+  select 2, '20.6', bob._told(shot.read, 'pac_vs_vehicle', 'range'),
+    format('%s hexes away', (shot.aim).away), null, 'range', case when bob._told(shot.read, 'pac_vs_vehicle', 'range') is null then 'pac_vs_vehicle' end
   where bob._band('pac_vs_vehicle', (shot.aim).away) is null
   union all
   select item.n, item.rule, item.value, item.note, item.point, 'elevation', item.chart
@@ -193,7 +192,7 @@ declare
 begin
   if small then
     item := array(select one from bob._small_arms_rows(state, shot) as one where shot.arm in ('infantry', 'mortar'));
-    number := coalesce((shot.vehicle).attributes -> 'unarmored', (shot.vehicle).attributes -> 'rear_casualty')::integer;
+    number := coalesce((shot.vehicle).attributes ->> 'unarmored', (shot.vehicle).attributes ->> 'rear_casualty')::integer;
   elsif shot.arm = 'flame' then
     item := array(
       select row(1, '34.0', 2, 'the Vehicle is open-topped', null, 'armor', null)::bob.cover_row where bob._flag(shot.vehicle, 'open_topped')

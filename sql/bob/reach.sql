@@ -40,19 +40,21 @@ comment on function bob._radius(bob.mover) is
 
 create or replace function bob._region(state positions.state, pieces bob.piece[], mover bob.mover, radius integer)
 returns setof bob.ground
-language sql stable rows 100
+language plpgsql stable rows 100
 as $$
-  select ground.*
-  from (
-    select
-      array_agg(hex.q order by hex.q, hex.r) as qs,
-      array_agg(hex.r order by hex.q, hex.r) as rs
-    from public.hex
-    where hex.map_id = state.map_id
-      and (radius is null or lattice.distance(hex.q, hex.r, mover.q, mover.r) <= radius)
-  ) as near
-  cross join lateral bob._ground(state, pieces, mover.side, near.qs, near.rs) as ground
-  order by ground.q, ground.r
+#variable_conflict use_column
+declare
+  qs integer[];
+  rs integer[];
+begin
+  select array_agg(hex.q order by hex.q, hex.r), array_agg(hex.r order by hex.q, hex.r)
+  into qs, rs
+  from public.hex
+  where hex.map_id = state.map_id
+    and (_region.radius is null or lattice.distance(hex.q, hex.r, mover.q, mover.r) <= _region.radius);
+  return query
+  select * from bob._ground(state, pieces, mover.side, qs, rs) as ground order by ground.q, ground.r;
+end
 $$;
 
 comment on function bob._region(positions.state, bob.piece[], bob.mover, integer) is
@@ -162,11 +164,19 @@ comment on function bob._spread(bob.mover, bob.ground[], bob.leg[]) is
 
 create or replace function bob._may_end(state positions.state, pieces bob.piece[], mover bob.mover, goal bob.ground)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select not (not mover.vehicle and goal.enemy_vehicle) and not exists (
+begin
+  -- nobody is there, so nobody is in the way
+  if not exists (
+    select from unnest(pieces) as piece where piece.q = goal.q and piece.r = goal.r and piece.code <> mover.code
+  ) then
+    return true;
+  end if;
+  return not (not mover.vehicle and goal.enemy_vehicle) and not exists (
     select from bob._end_steps(state, pieces, mover, goal) as step where step.effect = 'forbids'
-  )
+  );
+end
 $$;
 
 comment on function bob._may_end(positions.state, bob.piece[], bob.mover, bob.ground) is
@@ -232,6 +242,46 @@ $$;
 
 comment on function bob.reach_path(bigint, text, text, jsonb, jsonb, jsonb) is
 'A cheapest way to a hex, from where the unit stands; no row where it cannot get there.';
+
+create or replace function bob.reach_paths(
+  position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
+)
+returns table (label text, halves integer, path text[])
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+declare
+  outing bob.outing := bob._outing(
+    reach_paths.position_id, reach_paths.unit, reach_paths.options, reach_paths.conditions, reach_paths.policy
+  );
+begin
+  return query
+  with recursive found as materialized (
+    select * from bob._spread(outing.mover, outing.grounds, outing.legs)
+  ),
+  gone as (
+    select found.n, array[]::text[] as path
+    from found
+    where found.previous is null
+    union all
+    select found.n, gone.path || (outing.grounds[found.n]).label
+    from gone
+    inner join found on found.previous = gone.n
+  )
+  select
+    (outing.grounds[found.n]).label,
+    found.halves - (outing.mover).spent,
+    gone.path
+  from found
+  inner join gone on gone.n = found.n
+  where found.previous is not null
+    and bob._may_end(outing.state, outing.pieces, outing.mover, outing.grounds[found.n])
+  order by found.halves, found.n;
+end
+$$;
+
+comment on function bob.reach_paths(bigint, text, jsonb, jsonb, jsonb) is
+'Every other hex in which a unit can end its move, with the least cost in halves and a way that costs no more.';
 
 create or replace function bob.reach_reasons(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null

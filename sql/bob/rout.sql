@@ -217,7 +217,8 @@ as $$
     having count(*) > 0
   ) as fact
   where (piece.infantry or piece.gun)
-    -- 43.4, 21.6: in a Cave, and at sea in a Landing Craft, nobody checks
+    and not piece.mounted
+    -- 43.4: in a Cave nobody checks
     and piece.location <> 'cave'
     -- 309, bob-40: Seishin Squads check in an enemy's hex only
     and (
@@ -230,6 +231,48 @@ $$;
 
 comment on function bob._rout_reasons(positions.state, bob.piece[], bob.piece) is
 'Why a unit must check for Rout; no row where it need not (11.0, 43.4, 59.5, bob-12, bob-40).';
+
+create or replace function bob._rider_reasons(state positions.state, pieces bob.piece[], piece bob.piece)
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  select
+    '21.6',
+    null,
+    piece.label,
+    'open',
+    'an enemy against whom its Carrier gives no cover',
+    null,
+    min(enemy.code),
+    null::integer,
+    null::jsonb
+  from unnest(pieces) as enemy
+  inner join unnest(pieces) as craft on craft.code = piece.attributes ->> 'in'
+  inner join public.hex on hex.map_id = state.map_id and hex.q = piece.q and hex.r = piece.r
+  inner join public.hex as his on his.map_id = state.map_id and his.q = enemy.q and his.r = enemy.r
+  where piece.mounted
+    and enemy.side <> piece.side
+    and not enemy.melee
+    and bob._menaces(enemy)
+    -- at sea in a Landing Craft nobody checks
+    and not (craft.attributes ? 'landing_craft' and hex.terrain in ('ocean', 'surf'))
+    and lattice.distance(piece.q, piece.r, enemy.q, enemy.r) between 0 and 5
+    -- 21.5: next to it, or from higher ground at two hexes, a Carrier is no cover; an Unarmored one is none
+    and (
+      craft.attributes ? 'unarmored'
+      or craft.kind = 'vehicle'
+      or lattice.distance(piece.q, piece.r, enemy.q, enemy.r) <= 1
+      or (
+        lattice.distance(piece.q, piece.r, enemy.q, enemy.r) = 2
+        and bob._level(his.terrain, his.level) > bob._level(hex.terrain, hex.level)
+      )
+    )
+    and bob._seen(state, 'unit:' || enemy.code, 'hex:' || piece.label)
+  having count(*) > 0
+$$;
+
+comment on function bob._rider_reasons(positions.state, bob.piece[], bob.piece) is
+'Why a passenger must check for Rout; no row where it need not (21.5, 21.6).';
 
 create or replace function bob._exempt_steps(state positions.state, piece bob.piece)
 returns setof rulings.ledger_step
@@ -313,7 +356,11 @@ begin
   select * into state from positions.state(rout_check.position_id, rout_check.conditions, rout_check.policy);
   perform positions._asked_counter(rout_check.position_id, rout_check.unit);
   select * into piece from unnest(pieces) as found where found.code = rout_check.unit;
-  reasons := array(select reason from bob._rout_reasons(state, pieces, piece) as reason);
+  reasons := array(
+    select reason from bob._rout_reasons(state, pieces, piece) as reason
+    union all
+    select reason from bob._rider_reasons(state, pieces, piece) as reason
+  );
   because := array(select reason.effect from unnest(reasons) as reason);
   return query select * from unnest(reasons);
   return query select * from bob._exempt_steps(state, piece);
@@ -330,7 +377,8 @@ begin
       'because', to_jsonb(because),
       'casualty', case when cardinality(because) > 0 and piece.infantry then number.halves / 2 end,
       'melee', piece.melee,
-      'gun', piece.gun,
+      'gun', piece.gun and not piece.mounted,
+      'carrier', piece.attributes ->> 'in',
       'engaged', 'same_hex' = any(because),
       'alone', piece.melee and not exists (
         select

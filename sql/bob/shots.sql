@@ -177,9 +177,11 @@ declare
 begin
   shot.movers := array(select one.code from unnest(all_of_them) as one where one.attributes ? 'moving');
   shot.assumed := shot.manner in ('op_fire', 'final_op_fire') and cardinality(shot.movers) = 0
-    and (
-      cardinality(all_of_them) = 1
-      or exists (select from unnest(all_of_them) as one where one.code = positions.spoken(at) and at not like 'hex:%')
+    -- 20.4: a Gun only ever turns, and that is no movement
+    and exists (
+      select from unnest(all_of_them) as one
+      where one.kind <> 'gun'
+        and (cardinality(all_of_them) = 1 or (one.code = positions.spoken(at) and at not like 'hex:%'))
     );
   if shot.assumed then
     -- Op Fire is at who moves: the one that is named, or the only one there

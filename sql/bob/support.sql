@@ -23,7 +23,7 @@ as $$
     from (
       values
       (
-        1, unit.kind in ('vehicle', 'carrier') and (state.readings ->> 'bob-5' = 'a' or coalesce((unit.attributes -> 'uk')::integer, 0) > 0),
+        1, unit.kind in ('vehicle', 'carrier') and (state.readings ->> 'bob-5' = 'a' or coalesce((unit.attributes ->> 'uk')::integer, 0) > 0),
         '32.0', format('%s is a Vehicle', unit.code)
       ),
       (2, unit.attributes ->> 'suppression' = 'full', '32.0', format('%s is Fully Suppressed', unit.code)),
@@ -99,6 +99,7 @@ create or replace function bob.indirect_fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -260,6 +261,7 @@ create or replace function bob.barrage(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -356,6 +358,7 @@ create or replace function bob.air_attack(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -81,10 +81,13 @@ returns positions.counter
 language plpgsql stable parallel safe
 as $$
 declare
-  found positions.counter;
+  standing positions.counter;
 begin
-  select counter.* into found from bob._counters(state) as counter where counter.code = _counter.code;
-  return coalesce(found, positions._asked_counter(state.position_id, _counter.code));
+  select counter.* into standing from bob._counters(state) as counter where counter.code = _counter.code;
+  if standing.code is null then
+    return positions._asked_counter(state.position_id, _counter.code);
+  end if;
+  return standing;
 end
 $$;
 
@@ -252,3 +255,20 @@ $$;
 
 comment on function bob._pac(text, text, text, jsonb) is
 'A cell of the Player Aid Card: as printed or filled in, else as it was read for this ruling; a value of null is not told.';
+
+create or replace function bob._told(read jsonb, chart text, key text)
+returns integer
+language plpgsql immutable parallel safe
+as $$
+declare
+  said jsonb := read -> chart;
+begin
+  if jsonb_typeof(said) = 'object' then
+    said := said -> key;
+  end if;
+  return case when jsonb_typeof(said) = 'number' then said::integer end;
+end
+$$;
+
+comment on function bob._told(jsonb, text, text) is
+'A number that was read off a chart for this ruling: told plainly, or by its row; null where it was not.';

@@ -63,7 +63,7 @@ as $$
 $$;
 
 comment on function ccp._spotter_bars(positions.state, ccp.stat, boolean) is
-'Why a unit cannot spot for artillery or Illumination (O24, O24.3, O24.7, O20).';
+'Why a unit cannot spot for artillery or Illumination: itself, its radio, the hour (6, O24, O24.3, O24.7, O20, 18.5).';
 
 create or replace function ccp.spotting(
   position_id bigint,

@@ -39,7 +39,7 @@ return case
 end;
 
 comment on function ccp._defence_cover(ccp.defence) is
-'The Cover of a Defense roll: the one chosen or the best, less overstacking; 0 against flamethrowers and mines.';
+'The Cover of a Defense roll: the one chosen or the best, less overstacking (T81.3.2); 0 against flamethrowers and mines.';
 
 create or replace function ccp._breaks_on_tie(defence ccp.defence)
 returns boolean

@@ -1,8 +1,8 @@
 -- needs: ccp/cover.sql, ccp/orders.sql
 -- Whom and where events, Snipers and placements may choose: 1.9.4, E49 to E80, O28.2, 13.1.2, 17.4.
 
-drop type if exists ccp.ground cascade;
-create type ccp.ground as (
+drop type if exists ccp.plot cascade;
+create type ccp.plot as (
   q integer,
   r integer,
   label text,
@@ -14,11 +14,11 @@ create type ccp.ground as (
   cover integer
 );
 
-comment on type ccp.ground is
+comment on type ccp.plot is
 'A hex as events see it: water, blaze, the fortification and the smoke in it, and its Cover with whoever is there.';
 
-create or replace function ccp._ground(state positions.state)
-returns setof ccp.ground
+create or replace function ccp._plots(state positions.state)
+returns setof ccp.plot
 language sql stable rows 150
 as $$
   with marked as materialized (
@@ -64,23 +64,23 @@ as $$
   where hex.map_id = state.map_id
 $$;
 
-comment on function ccp._ground(positions.state) is
+comment on function ccp._plots(positions.state) is
 'Every hex of the map with what an event asks of it (E49 to E80).';
 
 create or replace function ccp.hex_now(position_id bigint, hex text, conditions jsonb default null)
-returns setof ccp.ground
+returns setof ccp.plot
 language sql stable rows 1
 as $$
   select ground.*
   from positions.state(hex_now.position_id, hex_now.conditions) as state
-  cross join lateral ccp._ground(state) as ground
+  cross join lateral ccp._plots(state) as ground
   where ground.label = hex_now.hex
 $$;
 
 comment on function ccp.hex_now(bigint, text, jsonb) is
 'One hex as events see it.';
 
-create or replace function ccp._piece_cover(state positions.state, stat ccp.stat, ground ccp.ground)
+create or replace function ccp._piece_cover(state positions.state, stat ccp.stat, ground ccp.plot)
 returns integer
 language sql stable
 as $$
@@ -94,7 +94,7 @@ as $$
   where fort.kind = 'cave'
 $$;
 
-comment on function ccp._piece_cover(positions.state, ccp.stat, ccp.ground) is
+comment on function ccp._piece_cover(positions.state, ccp.stat, ccp.plot) is
 'The Cover that a unit has where it is; inside a cave the cave''s (F102.2.3).';
 
 create or replace function ccp._suppressible(state positions.state, side text)
@@ -140,7 +140,7 @@ as $$
       )
       when 'interdiction' then not is_.suppressed and exists (
         select
-        from ccp._ground(state) as ground
+        from ccp._plots(state) as ground
         where ground.q = stat.q
           and ground.r = stat.r
           and ccp._piece_cover(state, stat, ground) < 1
@@ -201,13 +201,13 @@ comment on function ccp.units_near(bigint, text, integer) is
 create or replace function ccp.hexes_near(
   position_id bigint, hex text, lowest integer, highest integer, conditions jsonb default null
 )
-returns setof ccp.ground
+returns setof ccp.plot
 language sql stable rows 7
 as $$
   select ground.*
   from positions.state(hexes_near.position_id, hexes_near.conditions) as state
   inner join public.hex as goal on goal.map_id = state.map_id and goal.label = hexes_near.hex
-  cross join lateral ccp._ground(state) as ground
+  cross join lateral ccp._plots(state) as ground
   where lattice.distance(ground.q, ground.r, goal.q, goal.r) between hexes_near.lowest and hexes_near.highest
   order by ground.label
 $$;
@@ -216,14 +216,14 @@ comment on function ccp.hexes_near(bigint, text, integer, integer, jsonb) is
 'The hexes of the map within these distances of a hex, as events see them.';
 
 create or replace function ccp.hex_toward(position_id bigint, hex text, direction integer, conditions jsonb default null)
-returns setof ccp.ground
+returns setof ccp.plot
 language sql stable rows 1
 as $$
   select ground.*
   from positions.state(hex_toward.position_id, hex_toward.conditions) as state
   inner join public.hex as start on start.map_id = state.map_id and start.label = hex_toward.hex
   inner join lattice.neighbours(start.q, start.r) as step on step.direction = hex_toward.direction
-  cross join lateral ccp._ground(state) as ground
+  cross join lateral ccp._plots(state) as ground
   where ground.q = step.nq
     and ground.r = step.nr
 $$;
@@ -278,7 +278,7 @@ as $$
   )
   select distinct hex.label
   from positions.state(friendly_hexes.position_id, friendly_hexes.conditions) as state
-  cross join lateral ccp._ground(state) as hex
+  cross join lateral ccp._plots(state) as hex
   left join held on held.q = hex.q and held.r = hex.r
   left join objective on objective.q = hex.q and objective.r = hex.r
   where not hex.blaze
@@ -300,7 +300,7 @@ as $$
       and squad.side = phosphorus_hexes.side
       and squad.kind = 'squad'
       and not coalesce((squad.attributes ->> 'broken')::boolean, false)
-  cross join lateral ccp._ground(state) as ground
+  cross join lateral ccp._plots(state) as ground
   where lattice.distance(squad.q, squad.r, ground.q, ground.r) = 1
     and not ground.water
     and not ground.blaze
@@ -311,7 +311,7 @@ comment on function ccp.phosphorus_hexes(bigint, text, jsonb) is
 'Hexes beside an own unbroken squad, neither water nor blaze (E80).';
 
 create or replace function ccp.zone_hexes(position_id bigint, attribute text, side text, conditions jsonb default null)
-returns setof ccp.ground
+returns setof ccp.plot
 language sql stable rows 10
 as $$
   select distinct ground.*
@@ -320,7 +320,7 @@ as $$
     on place.map_id = state.map_id
       and place.attributes ->> zone_hexes.attribute = zone_hexes.side
   inner join public.map_feature_hex as at on at.feature = place.id
-  inner join lateral ccp._ground(state) as ground on ground.q = at.q and ground.r = at.r
+  inner join lateral ccp._plots(state) as ground on ground.q = at.q and ground.r = at.r
   order by 3
 $$;
 

@@ -244,12 +244,16 @@ language sql immutable parallel safe
 return ((shot.pieces[1]).arm).ordnance;
 
 comment on function ccp._is_ordnance(ccp.shot) is
-'Whether it is a shot of ordnance, which is always alone (O27.3.1.1).';
+'Whether it is a shot of ordnance, which must hit first and is always alone (5.5, O27.2, O27.3.1.1).';
 
 create or replace function ccp._has_outside(shot ccp.shot)
 returns boolean
 language sql immutable parallel safe
-return exists (select from unnest(shot.enemies) as enemy where not ccp._is_inside(enemy));
+return exists (
+  select
+  from unnest(shot.enemies) as enemy
+  where not ccp._is_inside(enemy)
+);
 
 comment on function ccp._has_outside(ccp.shot) is
 'Whether an enemy in the target hex is outside a cave.';
@@ -484,7 +488,7 @@ as $$
 $$;
 
 comment on function ccp._target_bars(ccp.shot) is
-'Why the hex is no target (19.1, 3.3.4, A41.1, F106.2, O22.1, O27.2.1, O27.3).';
+'Why the hex is no target (19.1, 3.3.4, A41.1, F106.2, O22.1, O27.2.1, O27.3, O29.3).';
 
 create or replace function ccp._sight_steps(shot ccp.shot)
 returns setof rulings.ledger_step
@@ -584,7 +588,8 @@ as $$
 $$;
 
 comment on function ccp._fp_steps(ccp.shot) is
-'What makes the FP of an attack but actions: X with what changes it, Y, Hindrance, height (O27.3.1.2, O27.3.2, T89.2).';
+'What makes the FP of an attack but actions: X with what changes it, Y, Hindrance, height (O27.3.1.2, O27.3.2, 16.3.2.1,
+T89.2).';
 
 create or replace function ccp._is_defender(state positions.state, side text)
 returns boolean
@@ -784,8 +789,11 @@ language sql stable
 return case
   when (shot.pieces[1].weapon ->> 'mortar')::boolean then 'mortar'
   when shot.pieces[1].weapon is not null and ccp._is_ordnance(shot) then 'ordnance'
-  when exists (select from unnest(shot.pieces) as piece where (piece.weapon ->> 'flamethrower')::boolean)
-    then 'flamethrower'
+  when exists (
+    select
+    from unnest(shot.pieces) as piece
+    where (piece.weapon ->> 'flamethrower')::boolean
+  ) then 'flamethrower'
   else 'fire'
 end;
 
@@ -881,6 +889,7 @@ begin
       'range', away,
       'hindrance', hindrance,
       'value', case when known and not shot.smoke then value end,
+      -- 16.3.1, O27.2.4: Hindrance is taken off the Targeting roll, not off the attack
       'at_least', case when ordnance then away + hindrance + 1 end,
       'to_total', (select coalesce(sum(step.halves), 0)::integer / 2 from unnest(total) as step),
       'multiplied', coalesce(shot.pieces[1].kind = 'sogeki_hei' and shot.pieces[1].weapon is null, false),

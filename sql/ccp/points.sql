@@ -86,6 +86,30 @@ $$;
 comment on function ccp._objective_point_steps(positions.state, integer, boolean) is
 'What an objective is worth to its controller by the chits in play (14.3.3).';
 
+create or replace function ccp._exit_point(state positions.state, exit text)
+returns setof public.map_feature
+language sql stable rows 1
+as $$
+  select place.*
+  from public.map_feature as place
+  where place.map_id = state.map_id
+    and place.kind = 'exit'
+    and (
+      place.code = exit
+      or exists (
+        select
+        from public.map_feature_hex as lies
+        inner join public.hex on hex.map_id = lies.map_id and hex.q = lies.q and hex.r = lies.r
+        where lies.feature = place.id and hex.label = exit
+      )
+    )
+  order by place.code = exit desc, place.id
+  limit 1
+$$;
+
+comment on function ccp._exit_point(positions.state, text) is
+'The Exit Point of a name, or in a hex (2.4).';
+
 create or replace function ccp._exit_point_steps(state positions.state, exit text, unit positions.counter)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -96,9 +120,8 @@ as $$
       else format('the value of Exit Point %s', place.code)
     end,
     null::text, unit.code, 2 * (place.attributes ->> 'value')::integer, null::jsonb
-  from public.map_feature as place
-  where place.map_id = state.map_id and place.kind = 'exit' and place.code = exit
-    and (unit.kind is null or unit.kind <> 'hero')
+  from ccp._exit_point(state, exit) as place
+  where unit.kind is null or unit.kind <> 'hero'
   union all
   select '3.3.2', null, null, '0', 'a Hero earns nothing by leaving', null, unit.code, 0, null
   where unit.kind = 'hero'
@@ -139,10 +162,7 @@ begin
   if points.unit is not null then
     asked := positions._asked_counter(points.position_id, points.unit);
   end if;
-  if points.exit is not null and not exists (
-    select from public.map_feature as place
-    where place.map_id = state.map_id and place.kind = 'exit' and place.code = points.exit
-  ) then
+  if points.exit is not null and not exists (select from ccp._exit_point(state, points.exit)) then
     raise exception 'there is no Exit Point % on this map', points.exit using errcode = 'no_data_found';
   end if;
   if points.exit is not null then

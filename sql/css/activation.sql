@@ -329,3 +329,54 @@ $$;
 
 comment on function css._stranded_charges(positions.state) is
 'Assault and charge markers beside which no friend is left (9.2).';
+
+create or replace function css.may_act(
+  position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, unit);
+  acted integer;
+  second boolean;
+  bar record;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  acted := coalesce((state.conditions -> 'acted' ->> unit)::integer, 0);
+  second := acted = 1 or state.conditions ->> 'step' = 'second_actions';
+  for bar in
+    select *
+    from (
+      values
+      ('5.1', not css._is_active(state, asked), format('%s is not Active', unit)),
+      ('5.2', acted > 1, format('%s has acted twice', unit)),
+      (
+        '5.1', acted > 0 and state.conditions ->> 'activation' = 'direct_command',
+        'one Action on a Direct Command, and no second'
+      ),
+      (
+        '5.1',
+        second and acted > 0 and (
+          select step.effect from css.command(position_id, unit, conditions, policy) as step
+          where step.effect in ('in command', 'out of command')
+        ) = 'out of command',
+        format('%s is not In-Command, and has no second Action', unit)
+      )
+    ) as bars (rule, holds, note)
+    where bars.holds
+  loop
+    return next css._sum(bar.rule, 'refused', bar.note, '{}', asked.label);
+    return;
+  end loop;
+  return next css._sum(
+    '5.2', case when acted > 0 then 'second action' else 'first action' end, format('%s may act', unit),
+    jsonb_build_object('second', acted > 0, 'division', asked.attributes ->> 'division'), asked.label
+  );
+end
+$$;
+
+comment on function css.may_act(bigint, text, jsonb, jsonb) is
+'Whether a unit may do an Action now, and whether it is its second, which is paid for (5.1, 5.2).';

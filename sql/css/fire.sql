@@ -1,4 +1,4 @@
--- needs: css/status.sql, css/los.sql, css/points.sql, lattice/ray.sql
+-- needs: css/status.sql, css/los.sql, css/points.sql, css/arrivals.sql, lattice/ray.sql
 -- Direct fire in css (Guam): 6.2.2, 6.3, 7.2, 8.1 to 8.4, 8.6, 8.8, 9.4, 12.3 to 12.5, 17.0, 22.3.1.
 --
 -- `css.fire` tells whether a shot may be fired and what its value comes to, an entry for every modifier;
@@ -98,6 +98,8 @@ begin
   from public.hex
   where hex.map_id = map_id
     and hex.label = coalesce(
+      -- a beach by its name, or by its hex
+      (select beach.label from css._beach(map_id, said #>> '{zone,beach}') as beach limit 1),
       said #>> '{zone,beach}', (shot.named).label, (shot.named).attributes #>> '{zone,beach}', said ->> 'at'
     );
   if not found then

@@ -257,6 +257,14 @@ begin
     raise exception 'no unit % in this position', _mover.unit using errcode = 'no_data_found';
   end if;
   select * into state from positions.state(_mover.position_id, _mover.conditions, _mover.policy);
+  -- 16.0: the Interdiction box is a track of a game, and a condition of a question
+  if not state.conditions ? 'interdiction' then
+    state.conditions := state.conditions || coalesce((
+      select jsonb_build_object('interdiction', position.tracks -> 'air_box')
+      from public.position
+      where position.id = _mover.position_id and position.tracks ? 'air_box'
+    ), '{}');
+  end if;
   select * into party from css._together(_mover.position_id, _mover.unit, _mover.options);
   if party.both_sides then
     raise exception 'an enemy does not move along with %', _mover.unit using errcode = 'no_data_found';

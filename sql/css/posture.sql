@@ -1,4 +1,4 @@
--- needs: css/costs.sql, css/passage.sql
+-- needs: css/costs.sql, css/passage.sql, css/activation.sql
 -- A change of posture in place in css (Guam): 6.0, 6.2.1, 8.7.5, 9.6.3, 24.2, 27.0.
 
 create or replace function css._deploy_bars(mover css.mover, terrain text)
@@ -86,7 +86,7 @@ as $$
   where gun.position_id = mover.position_id
     and gun.code = any(mover.codes)
     and mover.side = 'japan'
-    and gun.kind = 'artillery'
+    and (gun.kind = 'artillery' or coalesce((gun.attributes ->> 'gun')::boolean, false))
     and gun.attributes ->> 'posture' = 'column'
 $$;
 
@@ -160,3 +160,87 @@ $$;
 
 comment on function css._posture_change(css.mover) is
 'A change of posture in place: where a unit may not deploy, and what deploying costs it (6.0, 6.2.1, 8.7.5).';
+
+create or replace function css.posture(
+  position_id bigint, unit text, posture text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, unit);
+  indirect boolean;
+  beset boolean;
+  wanted text;
+  acted integer;
+  changed boolean;
+  bar record;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  indirect := coalesce(asked.attributes #>> '{fire,type}' = 'indirect', false);
+  beset := exists (
+    select
+    from lattice.neighbours(asked.q, asked.r) as beside
+    where css._held_by(position_id, case asked.side when 'us' then 'japan' else 'us' end, beside.nq, beside.nr)
+  );
+  wanted := coalesce(posture, case when indirect and beset then 'column' end);
+  acted := coalesce((state.conditions -> 'acted' ->> unit)::integer, 0);
+  changed := coalesce(state.conditions -> 'changed' ? unit, false);
+  for bar in
+    select *
+    from (
+      values
+      ('6.0', asked.q is null, 'it is not on the map', null),
+      ('6.0', wanted is null, 'nothing forces it to change', null),
+      (
+        '6.0', asked.attributes ->> 'posture' = wanted,
+        format('it is %s already', case wanted when 'column' then 'in Column' else 'Deployed' end), null
+      ),
+      (
+        '6.0', not css._is_active(state, asked), 'only Active Units change between Column and Deployed', null
+      ),
+      (
+        '6.0',
+        (acted > 0 or changed or state.conditions ->> 'action' = 'second')
+        and state.readings ->> 'css-79' = 'a' and not (indirect and beset and wanted = 'column'),
+        'it changes before its first Action, once', 'css-79'
+      ),
+      (
+        '8.7.5', asked.attributes ->> 'column' = 'none' and wanted = 'column' and not (indirect and beset),
+        'it has no Column side', null
+      )
+    ) as bars (rule, holds, note, point)
+    where bars.holds
+  loop
+    return next css._entry(bar.rule, null, 'forbids', bar.note, unit, null, bar.point, asked.label);
+    return next css._sum(bar.rule, 'refused', bar.note, '{}', asked.label);
+    return;
+  end loop;
+  if (acted > 0 or changed or state.conditions ->> 'action' = 'second') and state.readings ->> 'css-79' = 'b' then
+    return next css._entry('6.0', null, 'passes', 'before each Action', unit, null, 'css-79', asked.label);
+  end if;
+  if indirect and beset and wanted = 'column' then
+    return next css._entry(
+      '8.7.5', null, case when asked.attributes ->> 'column' = 'none' then 'eliminates' else 'forces' end,
+      'an enemy stands beside an Active indirect unit', unit, null, null, asked.label
+    );
+  end if;
+  return next css._sum(
+    '6.0', wanted, format('it changes to %s', wanted),
+    jsonb_build_object(
+      'at', asked.label,
+      'inside', coalesce((asked.attributes ->> 'in_cave')::boolean, false),
+      'posture', wanted,
+      'forced', indirect and beset and wanted = 'column',
+      'eliminated', indirect and beset and wanted = 'column' and asked.attributes ->> 'column' = 'none',
+      'changed', coalesce(state.conditions -> 'changed', '[]')
+    ),
+    asked.label
+  );
+end
+$$;
+
+comment on function css.posture(bigint, text, text, jsonb, jsonb) is
+'Whether a unit may change its posture now, or has to; where it may deploy is judged by css.move (6.0, 8.7.5, css-79).';

@@ -51,23 +51,13 @@ create or replace function css._watched_by(state positions.state, side text, lab
 returns setof text
 language sql stable rows 2
 as $$
-  select distinct zone.code
+  select distinct zone.by
   from public.hex
-  cross join lateral (
-    select unit.code
-    from public.unit
-    where unit.position_id = state.position_id
-      and unit.side = _watched_by.side
-      and unit.q is not null
-      and css._is_unit(unit.kind)
-  ) as zone
+  cross join lateral css.side_zone(state.position_id, _watched_by.side, state.conditions, state.readings) as zone
   where hex.map_id = state.map_id
     and hex.label = _watched_by.label
-    and exists (
-      select
-      from css.fire_zone(state.position_id, zone.code, state.conditions, state.readings) as covered
-      where (covered.q, covered.r) = (hex.q, hex.r)
-    )
+    and zone.arm = 'unit'
+    and (zone.q, zone.r) = (hex.q, hex.r)
   order by 1
 $$;
 

@@ -190,7 +190,7 @@ as $$
     ),
     (
       10, not plight.held and letter = 'I' and plight.cut_off is null and not ddp._ridge(state.conditions), '12.10',
-      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', 'ddp-19'
+      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', null
     ),
     (11, not plight.held and letter is null, '12.0', 'none', 'it is empty, and acts by a letter alone', null),
     (12, not plight.held and ddp._ridge(state.conditions), '18.35', 'none', 'an unoccupied position does nothing', null),
@@ -300,7 +300,9 @@ comment on function ddp.situation(bigint, text, text, text[], jsonb, jsonb) is
 create or replace function ddp.checks(
   position_id bigint, colors text[], linked text[] default null, conditions jsonb default null, policy jsonb default null
 )
-returns table (place text, color text, n integer, west integer, label text, near integer, held boolean)
+returns table (
+  place text, color text, n integer, west integer, label text, near integer, held boolean, connected boolean
+)
 language plpgsql stable rows 10
 as $$
 #variable_conflict use_variable
@@ -317,7 +319,8 @@ begin
     min(site.west),
     min(site.label),
     min(site.near),
-    bool_or(site.held is not null)
+    bool_or(site.held is not null),
+    coalesce(bool_or(site.label = any(linked)), false)
   from ddp._sites(state) as site
   where site.color = any(colors)
     and not site.provisional
@@ -392,7 +395,6 @@ as $$
 #variable_conflict use_variable
 declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  plight ddp.plight;
 begin
   if letter <> all(ddp._letters((scene.state).conditions)) or ddp._ridge((scene.state).conditions) then
     return;
@@ -401,11 +403,11 @@ begin
   select
     site.label,
     site.near
-  from (select distinct one.place from unnest(scene.sites) as one where one.color = color and not one.provisional) as place
-  cross join lateral ddp._plight(scene, place.place, linked) as plight
-  cross join lateral unnest(case when letter = 'I' then plight.cut_off else plight.free[1:1] end) as wanted (label)
+  from (select distinct site.place from unnest(scene.sites) as site where site.color = color and not site.provisional) as place
+  cross join lateral ddp._plight(scene, place.place, linked) as one
+  cross join lateral unnest(case when letter = 'I' then one.cut_off else one.free[1:1] end) as wanted (label)
   inner join unnest(scene.sites) as site on site.label = wanted.label
-  where not plight.held
+  where not one.held
   order by site.near, site.label;
 end
 $$;

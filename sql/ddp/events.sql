@@ -27,7 +27,7 @@ as $$
     marine.code,
     marine.label,
     case when event = 'minefield' then -coalesce(marine.steps, 0) else coalesce(marine.steps, 0) end,
-    case when marine.symbol = symbol then 0 else 1 end,
+    case when marine.symbol = _stricken.symbol then 0 else 1 end,
     -coalesce(marine.shore, 0),
     0,
     format('%s steps, %s hexes from a landing beach', coalesce(marine.steps::text, 'unknown'), marine.shore),

@@ -43,7 +43,7 @@ as $$
     union all
     select 'command', '7.1', true, format('%s commands it', step.by), null
     from found as step
-    where step.effect = 'commands' and step.rule <> '10.3'
+    where step.effect = 'commands' and step.rule <> '10.3' and step.by <> unit.code
     union all
     -- 7.1: an infantry/HQ commands infantry stacked with it, itself an HQ
     select 'infantry_hq', '10.3', step.by <> unit.code, format('%s is stacked with it', step.by), null

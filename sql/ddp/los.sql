@@ -65,7 +65,8 @@ as $$
   left join public.unit on unit.id = place.unit
   cross join lateral (
     select
-      (place.attributes ->> 'range')::integer as range,
+      -- 2.21: U is anywhere on the map
+      case when place.attributes ->> 'range' = 'U' then 999 else (place.attributes ->> 'range')::integer end as range,
       (place.attributes ->> 'steps')::integer as steps,
       coalesce(unit.kind in ('tank', 'amphibious_tank', 'artillery'), false) as gun
   ) as printed

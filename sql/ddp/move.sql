@@ -759,3 +759,56 @@ $$;
 
 comment on function ddp.enter(bigint, text[], text, jsonb, jsonb) is
 'Whether US units may enter an enemy hex for close combat, and what bars it (7.4): the verdict last.';
+
+create or replace function ddp.reach_paths(
+  position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
+)
+returns table (label text, path text[])
+language plpgsql stable rows 30
+as $$
+#variable_conflict use_column
+declare
+  state positions.state;
+  mover positions.counter := positions._asked_counter(reach_paths.position_id, reach_paths.unit);
+  most integer;
+  stops text[];
+  closed text[];
+begin
+  select * into state from positions.state(reach_paths.position_id, reach_paths.conditions, reach_paths.policy);
+  most := ddp._farthest(state, null);
+  if exists (select from ddp._mover_bars(state, mover, null)) then
+    return;
+  end if;
+  stops := array(select distinct stop.label from ddp._stops(state) as stop);
+  closed := array(select distinct one.label from ddp._closed(state, mover.kind) as one);
+  return query
+  with recursive walk as (
+    select mover.q as q, mover.r as r, array[]::text[] as path, false as ended
+    union all
+    select
+      hex.q,
+      hex.r,
+      walk.path || hex.label,
+      hex.label = any(stops) or ddp._is_cliff(state.map_id, walk.q, walk.r, hex.q, hex.r)
+    from walk
+    cross join lateral lattice.neighbours(walk.q, walk.r) as beside
+    inner join public.hex on hex.map_id = state.map_id and beside.nq = hex.q and beside.nr = hex.r
+    where cardinality(walk.path) < most
+      and not walk.ended
+      and hex.label <> all(closed)
+      and hex.label <> mover.label
+      and hex.label <> all(walk.path)
+      and (
+        not ddp._is_cliff(state.map_id, walk.q, walk.r, hex.q, hex.r)
+        or (cardinality(walk.path) = 0 and ddp._climbs(mover.kind, state.readings))
+      )
+  )
+
+  select distinct on (found.label) found.label, found.path
+  from (select walk.path[cardinality(walk.path)] as label, walk.path from walk where cardinality(walk.path) > 0) as found
+  order by found.label, cardinality(found.path), found.path;
+end
+$$;
+
+comment on function ddp.reach_paths(bigint, text, jsonb, jsonb) is
+'A shortest way to each hex to which a US unit can move; whether it may infiltrate there the move itself tells (7.3).';

@@ -214,6 +214,78 @@ $$;
 comment on function ddp._sites(positions.state) is
 'Every hex of every Japanese position: who holds it, and how far US units and landing beaches are.';
 
+create or replace function ddp._fire_dots(state positions.state, holders ddp.occupant[])
+returns setof ddp.dot
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+declare
+  firing text[] := array(
+    -- 6.4, 13.42, 13.43: an undisrupted unit that does not counterattack, in no provisional position
+    select distinct holder.place
+    from unnest(holders) as holder
+    where holder.place is not null and not holder.disrupted and not holder.stance and not holder.provisional
+  );
+  wide text[] := array(
+    select distinct holder.place
+    from unnest(holders) as holder
+    where holder.place = any(firing) and holder.tank and not holder.disrupted and not holder.stance
+  );
+  printed ddp.dot[];
+begin
+  printed := array(
+    select row(feature.code, dot.q, dot.r, hex.label, min(dot.role))::ddp.dot
+    from public.map_feature as feature
+    inner join public.map_feature_hex as dot on dot.feature = feature.id and dot.role in ('intense', 'steady')
+    inner join public.hex on hex.map_id = dot.map_id and hex.q = dot.q and hex.r = dot.r
+    where feature.map_id = state.map_id
+      and feature.kind = 'position'
+      and feature.code = any(firing)
+    group by feature.code, dot.q, dot.r, hex.label
+  );
+  if cardinality(wide) > 0 then
+    -- 13.1: a tank adds the hexes beside the printed field, its own apart
+    printed := printed || array(
+      select distinct row(dot.place, hex.q, hex.r, hex.label, 'extended')::ddp.dot
+      from unnest(printed) as dot
+      cross join lateral lattice.neighbours(dot.q, dot.r) as beside
+      inner join public.hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
+      where dot.place = any(wide)
+        and not exists (
+          select from unnest(printed) as own
+          where own.place = dot.place and own.q = hex.q and own.r = hex.r
+        )
+        and not exists (
+          select from unnest(holders) as holder where holder.place = dot.place and holder.q = hex.q and holder.r = hex.r
+        )
+    );
+  end if;
+  return query
+  select dot.*
+  from unnest(printed) as dot
+  -- smoke takes the dots of its position out of landing beach hexes
+  where not (
+    exists (
+      select
+      from public.marker
+      inner join ddp._spots(state.map_id) as spot on spot.q = marker.q and spot.r = marker.r
+      where marker.position_id = state.position_id and marker.kind = 'smoke' and spot.place = dot.place
+    )
+    and exists (select from ddp._landing_beaches(state.map_id) as beach where beach.q = dot.q and beach.r = dot.r)
+  );
+  return query
+  -- the six hexes around a cave
+  select holder.label, hex.q, hex.r, hex.label, 'steady'
+  from unnest(holders) as holder
+  cross join lateral lattice.neighbours(holder.q, holder.r) as beside
+  inner join public.hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
+  where holder.cave and holder.place is null and not holder.disrupted;
+end
+$$;
+
+comment on function ddp._fire_dots(positions.state, ddp.occupant[]) is
+'The dots into which undisrupted units fire, as ddp._field_dots tells them for fire, from holders that are known already.';
+
 create or replace function ddp._scene(position_id bigint, conditions jsonb default null, policy jsonb default null)
 returns ddp.scene
 language plpgsql stable
@@ -227,7 +299,7 @@ begin
   scene.marines := array(select man from ddp._men(state) as man);
   scene.sites := array(select site from ddp._sites(state) as site);
   scene.holders := array(select one from ddp._occupants(state) as one);
-  scene.dots := array(select dot from ddp._field_dots(state, 'fire') as dot);
+  scene.dots := array(select dot from ddp._fire_dots(state, scene.holders) as dot);
   return scene;
 end
 $$;
@@ -271,9 +343,13 @@ return case
     where letter <> 'M' or (conditions ->> 'turn') is distinct from '13'
   )
   else array(
+    -- the book prints them, so that its own cells are enough
     select cell.row_key
-    from charts.cells('ddp', 'action_letters') as cell
-    where (cell.value::integer <= (conditions ->> 'turn')::integer or conditions ->> 'turn' is null)
+    from public.chart_cell as cell
+    where cell.ruleset = 'ddp'
+      and cell.chart = 'action_letters'
+      and cell.source = 'printed'
+      and (cell.value::integer <= (conditions ->> 'turn')::integer or conditions ->> 'turn' is null)
       and (cell.row_key <> 'M' or (conditions ->> 'turn') is distinct from '13')
   )
 end;

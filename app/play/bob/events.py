@@ -26,20 +26,7 @@ left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
 order by unit.code collate "C"
 """
 TABLE = "select cell.value, cell.rule from charts.cell('bob', :chart, :row, 'event') as cell"
-SHELTERED = """
-select exists (
-  select from lattice.neighbours(unit.q, unit.r) as beside
-  join bob._counters(state) as enemy on enemy.q = beside.nq and enemy.r = beside.nr and enemy.side <> unit.side
-) as beset,
-coalesce(bool_and(bob._is_beneficial(state, 'hex:' || unit.label, 'hex:' || near.label)), false) as covered
-from positions.state(:position, :conditions, :policy) as state
-cross join lateral bob._counter(state, :unit) as unit
-left join lateral (
-  select hex.label from lattice.neighbours(unit.q, unit.r) as beside
-  join hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
-) as near on true
-group by unit.position_id, unit.q, unit.r, unit.side, unit.label, state.position_id, state.map_id, state.ruleset, state.conditions, state.readings
-"""
+SHELTERED = "select bob.sheltered(:position, :unit, :conditions, :policy) as so"
 
 
 class EventOf(Action):
@@ -231,7 +218,7 @@ def _concealed(side: str, involved: Sequence[str], choices: Mapping[str, Any]) -
         if unit.attributes.get("in"):
             continue
         [place] = yield Ask(SHELTERED, proves=False, unit=unit.code)
-        if place.covered and not place.beset:
+        if place.so:
             able.append(unit)
     own = [unit.code for unit in able if unit.side == side]
     for code in (

@@ -16,6 +16,15 @@ select unit.code, unit.side, unit.kind, unit.attributes
 from unit where unit.position_id = :position and unit.attributes ->> 'in' = :carrier
 order by unit.code collate "C"
 """
+CROWDED = """
+select
+  count(*) filter (where other.side = :side and other.kind in ('squad', 'wt', 'gun', 'decoy')) as friends,
+  count(*) filter (where other.side <> :side) as enemies
+from unit as tank
+join unit as other on other.position_id = tank.position_id and other.q = tank.q and other.r = tank.r
+  and other.attributes ->> 'in' is null and other.code <> tank.code
+where tank.position_id = :position and tank.code = :unit
+"""
 WORKS = """
 select marker.kind, hex.label
 from unit
@@ -91,9 +100,14 @@ def reduce(code: str) -> Doing:
 
 
 def jump_off(code: str) -> Doing:
-    """22.0: riders must get down, with one more step of Suppression, and are Used."""
+    """22.0: riders must get down, with one more step of Suppression, and are Used; where they cannot, they are lost."""
     unit = yield from counter(code)
     ridden = yield from counter(unit.attributes["in"])
+    [place] = yield Ask(CROWDED, proves=False, unit=ridden.code, side=unit.side)
+    if place.friends >= 2 or place.enemies:
+        yield Change({"unit": code, "eliminated": True}, {"unit": code, "in": None})
+        yield Tell(Step("22.0", ridden.label, "eliminated", f"{code} cannot get off where it is"))
+        return
     now = WORSE[unit.attributes.get("suppression", "none")]
     yield Change({"unit": code, "in": None, "at": ridden.label, "suppression": now, "used": True})
     yield Tell(Step("22.0", ridden.label, "dismounts", f"{code} must get off, with more Suppression"))

@@ -238,6 +238,19 @@ FACTS: dict[str, Any] = {
     "example": 'melee: {at: "E4", rolls: [[3, 6], [1, 6]]}',
     "names_units": ("values", "hits", "results"),
 }
+
+
+def play_melee(of: Melee) -> Procedure:
+    """12.0: one round a location and turn; Command Points are asked for when the dice lie on the table."""
+    now = yield from game()
+    rows = yield Ask("select label from bob._pieces(:position) where code = :at", proves=False, at=of.at)
+    label = rows[0].label if rows else of.at
+    fought = list(now.tracks.get("fought") or ())
+    if label in fought:
+        raise Refused("12.0", "one round a turn is fought in a location", label)
+    yield from melee(of, played=True)
+    yield Change({"track": "fought", "value": [*fought, label]}, kept=True)
+
+
 KINDS = [procedure_kind(melee, **FACTS)]
-ACTIONS = [procedure_kind(functools.partial(melee, played=True), **FACTS)]
-"""In a game Command Points are asked for when the dice lie on the table."""
+ACTIONS = [procedure_kind(play_melee, **FACTS)]

@@ -10,6 +10,8 @@ from pydantic import BeforeValidator, Field
 from app.play.bob.asking import Asking, checked, counter, game, piece, pieces
 from app.play.bob.checks import spend
 from app.play.bob.entering import entered
+from app.play.bob.fire import LEDGER, Fire, shoot
+from app.play.bob.losses import reveal
 from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
@@ -18,7 +20,6 @@ from app.play.procedures import (
     Change,
     Choose,
     Procedure,
-    ProcedureKind,
     Refused,
     Tell,
     Undecided,
@@ -151,7 +152,19 @@ def move(of: Move) -> Procedure:
         return
     yield Tell(result="moved")
     way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    if any(name.startswith("interrupt") for name in of.choices):
+        yield from _hex_by_hex(of, here, way, told, manner, played=False)
+        return
     yield from _gone(of, here, way, told)
+
+
+class Retreat(Move):
+    """Who retreats, and along which way: a move `as: retreat` (5.3)."""
+
+
+def retreat(of: Retreat) -> Procedure:
+    """5.3: +4 to its Morale, the restrictions of a Rout, no Assault Fire."""
+    yield from move(of.model_copy(update={"manner": "retreat"}))
 
 
 def _declared(of: Move, here: Any, manner: str) -> Procedure:
@@ -265,30 +278,48 @@ def play_move(of: Move) -> Procedure:
         return
     yield Tell(result="moved")
     way = [label for n, label in enumerate(of.path) if n or label != here.label]
+    yield from _hex_by_hex(of, here, way, told, manner, played=True)
+
+
+def _hex_by_hex(
+    of: Move, here: Any, way: list[str], told: dict[str, Any], manner: str, *, played: bool
+) -> Procedure:
+    """5.0, 9.0: one hex after the other, each with the fire that it draws."""
     last = here.label
     for n, label in enumerate(way, 1):
-        state = {"from": last, "hexes": n, "start": here.label} | (
-            {manner: True} if manner in ("retreat", "banzai", "seishin") else {}
-        )
+        state = _moving(here, last, n, manner)
         melee = yield from _is_held(here.side, label)
         if melee and n == 1:
             # 9.0: the fire at who goes into Melee at once falls where it stands
             yield Change({"unit": of.unit, "moving": state | {"hexes": 0}}, kept=True)
-            if not (yield from _interrupted(of, here, last)):
+            if not (yield from _interrupted(of, here, last, played=played)):
+                yield Tell(ends_at=last, result="failed")
                 return
             if (yield from _stays(of, here, manner)):
+                yield Tell(ends_at=last, result="stays")
                 break
         yield from _stepped(of, here, last, label)
         yield Change({"unit": of.unit, "moving": state}, kept=True)
-        if not melee and not (yield from _interrupted(of, here, label)):
+        if not melee and not (yield from _interrupted(of, here, label, played=played)):
             yield from _backed_up(of, here, last)
             return
+        yield from _seen_now(of.unit)
         last = label
         if (yield from piece(of.unit)) is None:
             return
     if told["ends_at"] not in (None, last) and last == way[-1]:
         yield Change({"unit": of.unit, "at": told["ends_at"]})
     yield from _over(of, here, told)
+
+
+def _moving(here: Any, last: str, hexes: int, manner: str) -> dict[str, Any]:
+    """The state of a move that is paused."""
+    state: dict[str, Any] = {"from": last, "hexes": hexes, "start": here.label}
+    if manner in ("retreat", "banzai", "seishin"):
+        state[manner] = True
+    if here.attributes.get("suppression"):
+        state["suppressed"] = False
+    return state
 
 
 def _is_held(side: str, label: str) -> Asking:
@@ -317,47 +348,64 @@ def _stays(of: Move, here: Any, manner: str) -> Asking:
     return chosen == "stays"
 
 
-def _interrupted(of: Move, here: Any, label: str) -> Asking:
+def _interrupted(of: Move, here: Any, label: str, *, played: bool) -> Asking:
     """9.0, 10.0: the other side fires as often as it can and will; whether the mover may go on."""
     done: list[str] = []
-    while True:
-        now = yield from piece(of.unit)
-        if now is None:
-            return False
-        rows = yield Ask(
-            "select * from bob.opportunities(:position, :unit, :path, :conditions, :policy)",
-            proves=False,
-            unit=of.unit,
-            path=[now.label, label] if now.label != label else [label, label],
-        )
-        rows = [row for row in rows if row.by not in done]
-        found = yield from _shooters(of.unit, label)
-        options = [option for option in found if option["by"] not in done]
-        if not options:
+    asked: list[str] = []
+    while (yield from piece(of.unit)) is not None:
+        options = []
+        for one in (yield from _shooters(of.unit, label)):
+            if one["by"] not in done and (yield from _stands(of.unit, one)):
+                options.append(one)
+        name = f"interrupt:{label}:{len(done) + 1}"
+        if not options or not (
+            played or {name, f"interrupt:{label}", "interrupt"} & {*of.choices} - {*asked}
+        ):
             break
-        rival = options[0].pop("side")
-        for option in options[1:]:
-            option.pop("side", None)
+        asked += [name, f"interrupt:{label}", "interrupt"]
         chosen = yield Choose(
-            f"interrupt:{label}:{len(done) + 1}",
-            rival,
+            name,
+            options[0]["side"],
             f"fire at {of.unit} in {label}",
-            options=[NONE, *options],
+            options=[NONE, *({"fire": one["fire"], "by": one["by"]} for one in options)],
             default=NONE,
             also=(f"interrupt:{label}", "interrupt"),
         )
         if chosen == NONE:
             break
         done.append(chosen["by"])
-        kind = kinds_of("bob")[chosen["fire"]]
-        assert isinstance(kind, ProcedureKind)
-        arguments = kind.arguments.model_validate({"by": [chosen["by"]], "target": of.unit})
-        yield Call(kind.begin(arguments))  # type: ignore[arg-type]
-        after = yield from piece(of.unit)
-        if after is None:
-            return False
-    now = yield from counter(of.unit)
-    return not now.attributes.get("used")
+        yield Call(shoot(Fire(by=[chosen["by"]], target=of.unit), chosen["fire"], {}, asks=played))
+    now = yield from piece(of.unit)
+    return now is not None and not now.attributes.get("used")
+
+
+def _stands(unit: str, option: dict[str, Any]) -> Asking:
+    """Whether the shot itself is allowed, its ledger asked."""
+    rows = yield Ask(
+        LEDGER, proves=False, by=option["by"], at=f"unit:{unit}", manner=option["fire"], weapon=None, facing=None,
+        cp=None, told="{}", read="{}",
+    )  # fmt: skip
+    return rows[-1].facts["allowed"] is True
+
+
+def _seen_now(unit: str) -> Procedure:
+    """15.0: who survives the fire of a hex loses its Concealment first, then who lies beside it."""
+    own = yield from piece(unit)
+    others = [
+        one for one in (yield from pieces()) if own is not None and one.side != own.side and one.concealed
+    ]
+    for code in (unit, *(one.code for one in others)):
+        now = yield from piece(code)
+        if now is None or not now.concealed:
+            continue
+        rows = yield Ask(
+            "select * from bob.conceal(:position, :unit, null, null, :conditions, :policy)",
+            proves=False,
+            unit=code,
+        )
+        if rows[-1].facts["lost"]:
+            yield Tell(Step("15.0", now.label, "revealed", f"{code} loses its Concealment"))
+            yield from reveal(code)
 
 
 def _shooters(unit: str, label: str) -> Asking:
@@ -402,7 +450,7 @@ def _backed_up(of: Move, here: Any, last: str) -> Procedure:
 
 
 def _verdict(ruling: Ruling) -> str:
-    of, answer = ruling.question["move"], ruling.answer
+    of, answer = next(iter(ruling.question.values())), ruling.answer
     goal = of["path"][-1] if isinstance(of["path"], list) else of["path"]
     if answer["allowed"] is False:
         return f"{of['unit']} may not move to {goal}: {answer['why']}"
@@ -439,6 +487,13 @@ FACTS: dict[str, Any] = {
     "points": ("bob-1", "bob-18", "bob-44", "bob-45"),
     "example": 'move: {unit: "1/A", path: ["D5", "E5"]}',
 }
-KINDS = [procedure_kind(move, **FACTS)]
+RETREAT: dict[str, Any] = FACTS | {
+    "name": "retreat",
+    "title": "A Declared Retreat",
+    "arguments": Retreat,
+    "points": (*FACTS["points"], "bob-23", "bob-50"),
+    "example": 'retreat: {unit: "1/A", path: ["D5"]}',
+}
+KINDS = [procedure_kind(move, **FACTS), procedure_kind(retreat, **RETREAT, acts=False)]
 ACTIONS = [procedure_kind(play_move, **FACTS)]
 """Asked, a move is not interrupted; in a game it is."""

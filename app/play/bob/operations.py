@@ -9,6 +9,7 @@ from pydantic import Field
 
 from app.play.bob.asking import Asking, counter, game, piece
 from app.play.bob.checks import spend
+from app.play.bob.turn import handed_over
 from app.play.procedures import (
     Action,
     Ask,
@@ -194,15 +195,7 @@ def pass_(of: Pass) -> Procedure:
     note = "the least number is Used" if told.spent >= (told.fewest or 0) else "nothing more fits"
     yield Tell(Step("4.1", None, "passes", note), may_pass=True)
     yield Change({"side": side, "spent": 0})
-    others = yield Ask(
-        "select distinct side from unit where position_id = :position and side <> :side order by side",
-        proves=False,
-        side=side,
-    )
-    if others:
-        rival = others[0].side
-        yield Tell(next_active=rival)
-        yield Change({"conditions": {"active": rival}})
+    yield from handed_over(side)
 
 
 def _activate_verdict(ruling: Ruling) -> str:
@@ -268,6 +261,7 @@ KINDS = [
             "left": "what was left of it",
             "may_pass": "whether the side may pass",
             "next_active": "whose Range comes next",
+            "next": "the phase that begins, where nothing is left to be Used on both sides",
         },
         verdict=_pass_verdict,
         example="pass: {side: us}",

@@ -56,6 +56,9 @@ def recover(_: NothingMore) -> Procedure:
     yield from _counters_off()
     yield from _fatigue(rows)
     yield from _weather(compulsory=False)
+    if facts["over"]:
+        won = yield Ask("select * from bob.victory(:position, :conditions, :policy)")
+        yield Tell(winner=won[-1].facts["winner"])
 
 
 def _counters_off() -> Procedure:
@@ -150,6 +153,7 @@ KINDS = [
             "markers": "hexes in which a marker was taken off (null) or flipped",
             "next_turn": "the turn that follows; null where the game is over",
             "over": "whether this was the last turn",
+            "winner": "who has won, where it was",
             "result": "of the Monsoon Storm Check: starts, stops, no_change",
             "raining": "whether it rains now",
         },

@@ -115,6 +115,8 @@ def _after(
         yield Tell(result="unaffected", reduced=False)
         return "unaffected"
     own = yield from counter(unit)
+    if facts["carrier"]:
+        return (yield from _driven_off(of, unit, facts["carrier"], own.side))
     if facts["gun"]:
         return (yield from _lost(unit, "20.2", "a Gun that fails is eliminated"))
     if facts["melee"] and alone:
@@ -136,6 +138,23 @@ def _after(
     )
     yield Tell(result="routs", to=goal)
     return (yield from _casualties(unit, own, facts, found))
+
+
+def _driven_off(of: Rout, unit: str, carrier: str, side: str) -> Asking:
+    """21.6: the Carrier routs with its passengers, by a Vehicle's costs, until it is three hexes from whom it sees."""
+    yield Tell(
+        Step("21.6", None, "routs", "the Carrier routs with its passengers"), result="routs", carrier=carrier
+    )
+    if "to" not in of.choices:
+        # what a Vehicle pays in the open is on the card
+        raise Undecided(Need("pac_terrain", "21.6"), result="routs", carrier=carrier)
+    goal = yield Choose("to", side, f"where {carrier} routs to")
+    found = yield from pieces()
+    for one in found:
+        if one.code == carrier or one.attributes.get("in") == carrier:
+            yield Change({"unit": one.code, "at": goal})
+    yield Tell(to=goal, reduced=False)
+    return "routs"
 
 
 def _goal(of: Rout, unit: str, side: str, destinations: list[str]) -> Asking:
@@ -273,11 +292,25 @@ FACTS: dict[str, Any] = {
         "toward": "the hex that it heads for, where it cannot reach one that shelters it",
         "edge": "whether it makes for its Rout Edge",
         "to": "the hex to which it routs",
+        "carrier": "the Carrier that routs with it",
     },
     "verdict": _verdict,
     "points": ("bob-12", "bob-23", "bob-28", "bob-40", "bob-50"),
     "example": 'rout: {unit: "1/A", rolls: [7]}',
     "names_units": ("results",),
 }
+
+
+def play_rout(of: Rout) -> Procedure:
+    """11.0: in a game a side does its whole part at once, and only once."""
+    now = yield from game()
+    side = of.side or now.conditions.get("active")
+    routed = list(now.tracks.get("routed") or ())
+    if side in routed:
+        raise Refused("11.0", f"the part of {side} is over")
+    yield from rout(of.model_copy(update={"side": side, "unit": None}), played=True)
+    yield Change({"track": "routed", "value": [*routed, side]}, kept=True)
+
+
 KINDS = [procedure_kind(rout, **FACTS)]
-ACTIONS = [procedure_kind(functools.partial(rout, played=True), **FACTS)]
+ACTIONS = [procedure_kind(play_rout, **FACTS)]

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates
+from app.play.ccp.cards import asked_to_play
+from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Rolled, rolled
-from app.play.ccp.table import Doing, adds_marker, counter, counters, reading, removes_marker
-from app.play.procedures import Action, Ask, Change, Choose, Refused, Tell, Undecided
+from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
+from app.play.procedures import Action, AnswerError, Ask, Change, Choose, Refused, Tell, Undecided
 from app.referee.rulings import Step
 from db.values import canonical
 
@@ -43,6 +44,11 @@ class Asker:
     def gives(self, name: str) -> bool:
         return name in self._choices
 
+    def several(self, name: str, by: str, purpose: str) -> Doing:
+        """Some units, where they were named; one of them needs no list."""
+        said = yield from self.optional(name, by, purpose, [])
+        return said if isinstance(said, list) else [said]
+
     def optional(self, name: str, by: str, purpose: str, default: Any = None) -> Doing:
         """A choice that is asked for only where it was made."""
         if name not in self._choices:
@@ -51,7 +57,7 @@ class Asker:
 
     def order(self, name: str, by: str, purpose: str, things: Sequence[str]) -> Doing:
         """All of some things in the order that a player wants; as they stand, where the rolls are told without one."""
-        if len(things) < 2 or (self.has_rolls and not self.gives(name)):
+        if not self.gives(name) and (len(things) < 2 or self.has_rolls):
             return list(things)
         return (
             yield Choose(
@@ -153,8 +159,17 @@ def _prospect(of: Attack, code: str, proves: bool = False, **said: Any) -> Doing
     return row.facts
 
 
+def prospects(of: Attack) -> Doing:
+    """Cover and morale of every unit that would roll now."""
+    told = {}
+    for code in of.targets:
+        facts = yield from _prospect(of, code)
+        told[code] = {"cover": facts["cover"], "morale": facts["morale"]}
+    return told
+
+
 def _destroyed(of: Attack, roll: int) -> Doing:
-    """O24.3.4: exactly the Vulnerability number takes the fortification, before anybody defends."""
+    """O24.3.4, F100.2: exactly the Vulnerability number takes the fortification, before anybody defends."""
     if of.fort is None or roll != of.destroyed_by:
         return False
     yield Tell(Step("O24.3.4", of.hex, "destroyed", f"the roll is the Vulnerability number {roll}"))
@@ -169,20 +184,29 @@ def _doubles(of: Attack, asker: Asker) -> Doing:
         firing = [unit.code for unit in holders if unit.attributes.get("weapon")]
         if not firing:
             break
-        code = firing[0]
-        if len(firing) > 1:
-            name = "weapon" if nth == 0 else f"weapon_{nth + 1}"
-            code = yield Choose(name, of.side, "the weapon that Sustained Fire breaks", firing)
+        name = "weapon" if nth == 0 else f"weapon_{nth + 1}"
+        code = yield from _jammed(of, asker, name, firing)
         yield from breaks_weapon(code, "A48", "doubles after Sustained Fire")
     if of.actions["explosive_charge"] and of.fort is not None:
         yield Tell(Step("A40", of.hex, "eliminated", f"doubles: the Explosive Charge takes the {of.fort}"))
         yield from removes_marker(of.fort, of.hex)
 
 
+def _jammed(of: Attack, asker: Asker, name: str, firing: Sequence[str]) -> Doing:
+    """The firing player's choice of several weapons, by their units or as pieces."""
+    purpose = "the weapon that Sustained Fire breaks"
+    if asker.gives(name):
+        code = str((yield Choose(name, of.side, purpose))).removesuffix(":weapon")
+        if code not in firing:
+            raise AnswerError(f"{code} fires no machine gun or mortar in this attack.")
+        return code
+    return firing[0] if len(firing) == 1 else (yield Choose(name, of.side, purpose, firing))
+
+
 def _hidden(of: Attack, asker: Asker) -> Doing:
     """A43.1, A43.4, A43.5: a fortification appears before the Defense rolls; units that now are in a cave from upslope."""
     for action, fort in HIDDEN.items():
-        if not of.actions[action]:
+        if not of.actions[action] and not (yield from _hides(of, action)):
             continue
         yield Tell(
             Step(
@@ -190,14 +214,33 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
             )
         )
         yield from adds_marker(fort, of.hex)
+        yield from settles(of.hex)
         if fort == "cave":
             return (yield from _into_cave(of, asker))
     return []
 
 
+def _hides(of: Attack, action: str) -> Doing:
+    """In a game: the Defender may play a Hidden action for a hex of his without a fortification (A43)."""
+    if of.fort is not None or action == "hidden_cave" or not of.targets:
+        return False
+    owner = (yield from counter(of.targets[0])).side
+    if ((yield from now()).conditions.get("posture") or {}).get(owner) != "defender":
+        return False
+    [row] = yield Ask(
+        "select plot.water or plot.blaze or plot.fortification is not null as built"
+        " from ccp.hex_now(:position, :hex, :conditions) as plot",
+        proves=False,
+        hex=of.hex,
+    )
+    if row.built:
+        return False
+    return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
+
+
 def _into_cave(of: Attack, asker: Asker) -> Doing:
     """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
-    entering = yield from asker.optional("into_cave", "japan", "the units that go into the cave", [])
+    entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
     for code in entering:
         yield Change({"unit": code, "in_cave": True})
     return list(entering)
@@ -231,7 +274,7 @@ def _defended(of: Attack, asker: Asker, total: int, excess: int, caves: Sequence
     owner = units[0].side
     wounds = Wounds(
         of.actions["light_wounds"],
-        (yield from asker.optional("light_wounds", owner, "the squads that Light Wounds are for", [])),
+        (yield from asker.several("light_wounds", owner, "the squads that Light Wounds are for")),
     )
     covers = yield from asker.optional("cover", owner, "the Cover that a unit uses", {})
     order = yield from asker.order(of.order, owner, f"the order of the Defense rolls in {of.hex}", standing)
@@ -266,6 +309,7 @@ def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Ask
         DEFENSE_ODDS, proves=False, attack=total, value=0, multiplied=False, morale=facts["morale"],
         on_tie=facts["tie"],
     )  # fmt: skip
+    before = yield from teams_of(code)
     fallen: Rolled = yield from rolled(unit.side, f"the Defense of {code}", chances=chances(rows))
     asker.rolled()
     # 1.9.1.3: by the morale of the roll, whatever its trigger has changed since
@@ -282,14 +326,21 @@ def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Ask
     if (yield from counter(code)).label is None:
         return result
     why = f"a Defense Total of {result['total']} against {total}"
-    match result["result"]:
-        case "eliminated":
-            yield from eliminates([code], "O27.3.4", why)
-        case "breaks":
-            yield from breaks(code, "O27.3.4", why, wounds)
-        case "suppressed":
-            yield from suppresses(code, "O27.3.4", why)
+    for one in (yield from teams_of(code)) if len(before) == 1 else [code]:
+        match result["result"]:
+            case "eliminated":
+                yield from eliminates([one], "O27.3.4", why)
+            case "breaks":
+                yield from breaks(one, "O27.3.4", why, wounds)
+            case "suppressed":
+                yield from suppresses(one, "O27.3.4", why)
     return result
+
+
+def teams_of(code: str) -> Doing:
+    """Who suffers what was pending against a unit: itself and, if it deployed meanwhile, its second team (E56)."""
+    twin = ((yield from now()).tracks.get("twins") or {}).get(code)
+    return [code] if twin is None else [code, twin]
 
 
 def suppresses(code: str, rule: str, why: str) -> Doing:

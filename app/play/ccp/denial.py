@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ccp.fire import SIGHT_POINTS
+from app.play.ccp.giving import orders_asset
 from app.play.ccp.losses import breaks_weapon
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import Doing, conditions, counter, keep_of, other, tell_points
@@ -49,6 +50,7 @@ class AssetDenied(Action):
 
 def asset_denied(of: AssetDenied) -> Procedure:
     """One of the three ways to deny something to the opponent."""
+    yield from orders_asset("asset_denied")
     match of.option:
         case "weapon_jam":
             yield from _jam(of)

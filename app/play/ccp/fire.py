@@ -13,9 +13,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from app.play.ccp.attack import Asker, Attack, attacked, refuse, targets_hit
+from app.play.ccp.giving import obeys
+from app.play.ccp.picks import smoke_drawn, smoke_placed
 from app.play.ccp.roll import ENDS
-from app.play.ccp.table import Doing, adds_marker, counter, counters, ending, removes_marker
-from app.play.procedures import Action, Ask, Change, Choose, Draw, Procedure, Refused, Tell, procedure_kind
+from app.play.ccp.table import Doing, counter, counters, ending
+from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -24,18 +26,6 @@ from db.values import canonical
 from importers.questions import Names
 
 LEDGER = "select * from ccp.fire(:position, :manner, :by, :at, cast(:said as jsonb), :conditions, :policy)"
-SMOKE = """
-select max(marker.value) as value
-from position
-join hex on hex.map_id = position.map_id and hex.label = :at
-join marker on marker.position_id = position.id and marker.kind = 'smoke' and marker.q = hex.q and marker.r = hex.r
-where position.id = :position
-"""
-SMOKE_MIX = """
-select cell.row_key::integer as value, cell.value::integer as number
-from charts.cells('ccp', 'smoke_mix') as cell
-where cell.value is not null
-"""
 AttackAction = Literal[
     "bore_sighting", "crossfire", "enfilade", "explosive_charge", "hand_grenades", "hidden_cave", "hidden_pillbox",
     "hidden_trenchline", "light_wounds", "marksmanship", "sustained_fire",
@@ -84,6 +74,7 @@ class OpFire(AnyFire):
 def fire(of: Fire) -> Procedure:
     """A Fire Attack from its declaration to the last Defense roll."""
     said = {"actions": of.actions, "smoke": of.smoke, "spotter": of.spotter, "target": of.target, "x": of.x}
+    yield from obeys("fire", of.by, of.actions)
     yield from fired("fire", of, said)
 
 
@@ -121,7 +112,7 @@ def fired(manner: str, of: AnyFire, said: dict[str, Any]) -> Doing:
             return
     if said.get("smoke"):
         yield Tell(result="smoke")
-        yield from places_smoke(facts["hex"], "O27.2.1")
+        yield from _places_smoke(facts["hex"])
         return
     yield Tell(result="attack")
     yield from attacked(_attack_of(of, facts, said, target), asker)
@@ -184,20 +175,11 @@ def _have_fired(pieces: Sequence[str]) -> Doing:
             yield Change({"unit": code, "fired": shots}, kept=True)
 
 
-def places_smoke(at: str, rule: str) -> Doing:
-    """A smoke marker drawn from the cup is placed; of two in a hex the one with the larger Hindrance stays (15.1.4)."""
-    mix = yield Ask(SMOKE_MIX, proves=False)
-    pool = [row.value for row in mix for _ in range(row.number)] or list(range(1, 9))
-    value = yield Draw("the smoke cup", f"smoke in {at}", pool)
-    [there] = yield Ask(SMOKE, proves=False, at=at)
-    if there.value is not None and there.value >= value:
-        yield Tell(Step("15.1.4", at, "stays", f"smoke {there.value} is there, and not less than {value}"))
-        return
-    if there.value is not None:
-        yield Tell(Step("15.1.4", at, "replaced", f"smoke {there.value} makes way for {value}"))
-        yield from removes_marker("smoke", at, there.value)
-    yield Tell(Step(rule, at, "smoke", f"a smoke marker of {value}"))
-    yield from adds_marker("smoke", at, value)
+def _places_smoke(at: str) -> Doing:
+    """O27.2.1: a smoke marker drawn from the cup is placed."""
+    value = yield from smoke_drawn(f"smoke in {at}")
+    [ground] = yield Ask("select * from ccp.hex_now(:position, :hex, :conditions)", proves=False, hex=at)
+    yield from smoke_placed(ground, value, "O27.2.1")
 
 
 def fire_verdict(ruling: Ruling) -> str:
@@ -219,7 +201,7 @@ def outcome_words(answer: dict[str, Any]) -> list[str | None]:
     fates = [f"{unit} {FATES[facts['result']]}" for unit, facts in answer.get("defense", {}).items()]
     pending = answer.get("pending")
     return [
-        "it misses" if answer.get("result") == "miss" else None,
+        {"miss": "it misses", "smoke": "it places smoke"}.get(str(answer.get("result"))),
         f"the Attack Total is {answer['total']}" if "total" in answer else None,
         series(fates) if fates else None,
         f"it waits for {pending['for']}" if pending else None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.ccp.cards import asked_to_play
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import (
     Doing,
@@ -18,6 +19,7 @@ from app.play.ccp.table import (
     ending,
     gains,
     keep,
+    now,
     other,
     removes_marker,
 )
@@ -55,7 +57,10 @@ class Wounds:
 def breaks(code: str, rule: str, why: str, wounds: Wounds | None = None) -> Doing:
     """A unit breaks; a broken one is eliminated; a squad may be saved by Light Wounds: `broken`, `eliminated`, `replaced`."""
     unit = yield from counter(code)
-    if wounds is not None and wounds.take(unit):
+    saved = wounds is not None and wounds.take(unit)
+    if not saved and unit.kind == "squad":
+        saved = yield from asked_to_play(unit.side, LIGHT_WOUNDS, f"Light Wounds for {code}", "A44")
+    if saved:
         yield from _replace(unit)
         return "replaced"
     if unit.attributes.get("broken"):
@@ -75,7 +80,7 @@ def rallies(code: str, rule: str, why: str) -> Doing:
 
 
 def turns(unit: Any, broken: bool, told: bool = True) -> Doing:
-    """A counter turned over: what its other face shows, as far as it is told, and this one for the way back."""
+    """A counter turned over with all that lies on it (3.2.2): what its other face shows, as far as it is told, and this one for the way back."""
     shown = {key: unit.attributes[key] for key in FACE if unit.attributes.get(key) is not None}
     back = unit.attributes.get("reverse") or {}
     if "command" in back:
@@ -93,10 +98,27 @@ def _replace(squad: Any) -> Doing:
     [price] = yield Ask(PLAYED, proves=False, name=LIGHT_WOUNDS, times=1)
     yield from gains(squad.side, price.facts["value"], "A44", "Light Wounds are paid for")
     yield Change({"unit": squad.code, "replaced_by": ["team"]}, told=True)
-    faces: dict[str, Any] = dict.fromkeys((*FACE, "reverse"))
     yield Change(
-        {"unit": squad.code, "kind": "team", "boxed_fp": False, "quality": of_side, **faces}, kept=True
+        {"unit": squad.code, "kind": "team", "quality": of_side}
+        | (yield from team_faces(squad.side, of_side, bool(squad.attributes.get("broken")))),
+        kept=True,
     )
+
+
+def team_faces(side: str, quality: str | None, broken: bool) -> Doing:
+    """What a team of a side's quality shows, broken or not, where its counter is filled in; null where it is not."""
+    [row] = yield Ask(
+        "select ccp.counter_faces(:position, :side, 'team', :quality, null) as faces",
+        proves=False,
+        side=side,
+        quality=quality,
+    )
+    faces: dict[str, Any] = row.faces or {}
+    front = {key: faces.get(key) for key in FACE}
+    back = {key: (faces.get("reverse") or {}).get(key) for key in FACE}
+    shown, other_face = (back, front) if broken else (front, back)
+    known = {key: value for key, value in other_face.items() if value is not None}
+    return {**shown, "boxed_fp": bool(faces.get("boxed_fp")) and not broken, "reverse": known or None}
 
 
 def eliminates(codes: Sequence[str], rule: str, why: str) -> Doing:
@@ -146,20 +168,14 @@ def _buried(unit: Any) -> Doing:
 
 def _whole(unit: Any) -> Doing:
     """ccp-35: Banzai losses wait unbroken, with their weapon."""
-    if (yield from _read("ccp-35")) == "b":
+    # decides only what comes later, so it is not touched here
+    if (yield from now()).readings["ccp-35"] == "b":
         return
     if unit.attributes.get("broken"):
         yield from turns(unit, broken=False, told=False)
     weapon = unit.attributes.get("weapon")
     if weapon and weapon.get("broken"):
         yield Change({"unit": unit.code, "weapon": {**weapon, "broken": False}}, kept=True)
-
-
-def _read(point: str) -> Doing:
-    """A reading that decides only what comes later."""
-    from app.play.ccp.table import now
-
-    return (yield from now()).readings[point]
 
 
 def breaks_weapon(code: str, rule: str, why: str) -> Doing:

@@ -10,10 +10,12 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from app.play.ccp.attack import Asker, chances
+from app.play.ccp.cards import plays
 from app.play.ccp.fire import DEFENSE_POINTS
+from app.play.ccp.giving import is_played
 from app.play.ccp.losses import Wounds, breaks, eliminates
 from app.play.ccp.roll import ENDS, Rolled, rolled
-from app.play.ccp.table import Doing, conditions, ending, gains, other, reading
+from app.play.ccp.table import Doing, conditions, ending, gains, now, other, reading
 from app.play.procedures import Action, Ask, Choose, Procedure, Refused, Tell, Undecided, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.questions.geometry import Place
@@ -54,22 +56,32 @@ def melee(of: Melee) -> Procedure:
     facts = yield from _standing(of.hex, proves=False)
     yield from _is_time(facts)
     hex_ = facts["label"]
+    yield from _cards(of)
     picked = yield from Asker(of).optional("ambushed", "referee", "the units that are ambushed", {})
     for ambusher in ("japan", "allied"):
         yield from _ambushes(of, ambusher, hex_, picked)
     facts = yield from _standing(of.hex, proves=True)
     if not all(facts["units"].values()):
-        yield from _no_result(hex_, "the Ambushes have left one side alone")
+        yield from _no_result(of, hex_, "the Ambushes have left one side alone")
         return
     yield Tell(fp=facts["fp"] if facts["known"] else None, modifiers=facts["modifiers"])
     if not facts["known"]:
         raise Undecided()
     totals = yield from _rolls(of, facts)
     if totals is None:
-        yield from _no_result(hex_, "a trigger has left one side alone")
+        yield from _no_result(of, hex_, "a trigger has left one side alone")
         return
     yield from _resolved(facts, totals)
     yield from _no_quarter(of, hex_)
+
+
+def _cards(of: Melee) -> Doing:
+    """In a game with decks the cards of the actions leave the hands of both sides (1.6)."""
+    if not is_played((yield from now())):
+        return
+    for side, played in dict(of.actions).items():
+        for word in played:  # type: ignore[attr-defined]
+            yield from plays(side, "action", word, None, "1.6")
 
 
 def _standing(hex_: str, proves: bool) -> Doing:
@@ -154,8 +166,8 @@ def _resolved(facts: dict[str, Any], totals: dict[str, int]) -> Doing:
     if result == "tie" and facts["fort"]:
         saved = yield from _holder(facts)
         losers = [other(saved)]
-    now = yield from _standing(f"hex:{facts['label']}", proves=False)
-    lost = [code for side in losers for code in now["units"][side]]
+    left = yield from _standing(f"hex:{facts['label']}", proves=False)
+    lost = [code for side in losers for code in left["units"][side]]
     yield Tell(result=result, eliminated=lost)
     yield from eliminates(lost, "19.2.3", "its side has lost the melee")
 
@@ -180,8 +192,14 @@ def _holder(facts: dict[str, Any]) -> Doing:
     return facts["held"]
 
 
-def _no_result(hex_: str, why: str) -> Doing:
+def _no_result(of: Melee, hex_: str, why: str) -> Doing:
+    """A melee without rolls; whether No Quarter may be played after it is contested (ccp-48)."""
     yield Tell(Step("19.2.1", hex_, "none", f"{why}: the melee is over"), result="none", eliminated=[])
+    if any(_copies(of, side, "no_quarter") for side in NAMES):
+        if (yield from reading("ccp-48")) == "a":
+            yield from _no_quarter(of, hex_)
+        else:
+            yield Tell(Step("A46", hex_, "not played", "No Quarter wants a melee with a result"))
 
 
 def _no_quarter(of: Melee, hex_: str) -> Doing:
@@ -233,7 +251,7 @@ KINDS = [
             **ENDS,
         },
         verdict=_verdict,
-        points=("ccp-6", "ccp-41", *DEFENSE_POINTS),
+        points=("ccp-6", "ccp-41", "ccp-48", *DEFENSE_POINTS),
         example="melee: {hex: D4}",
     )
 ]

@@ -67,7 +67,7 @@ def mined(
     if any(unit.label is None for unit in there):
         raise Refused("F104.1", "a unit that is named is not on the map", facts["hex"])
     yield Tell(value=facts["value"], result="attack")
-    place = yield from _counted_in(there, to)
+    place = yield from _counted_in(there, facts["hex"], to)
     groups = [list(units)]
     if hidden and len(units) > 1 and (yield from reading("ccp-11")) == "b":
         groups = [[code] for code in units]
@@ -89,15 +89,16 @@ def mined(
     yield from _put_back(place)
 
 
-def _counted_in(units: Sequence[Any], to: str | None) -> Doing:
-    """ccp-37: who leaves mines counts as in them, or as in the hex entered; gives where to put them back."""
-    if to is None or (yield from reading("ccp-37")) == "a":
-        return {}
-    label = to.removeprefix("hex:")
-    yield Tell(Step("F104.2", label, "counts", "they count as in the hex that they enter"))
-    for unit in units:
-        yield Change({"unit": unit.code, "at": label}, kept=True)
-    return {unit.code: unit.label for unit in units}
+def _counted_in(units: Sequence[Any], mined: str, to: str | None) -> Doing:
+    """Where they count as standing, and where to put them back: in the mines, or by ccp-37 b in the hex they leave for."""
+    label = mined
+    if to is not None and (yield from reading("ccp-37")) == "b":
+        label = to.removeprefix("hex:")
+        yield Tell(Step("F104.2", label, "counts", "they count as in the hex that they enter"))
+    elsewhere = {unit.code: unit.label for unit in units if unit.label != label}
+    for code in elsewhere:
+        yield Change({"unit": code, "at": label}, kept=True)
+    return elsewhere
 
 
 def _put_back(places: dict[str, str]) -> Doing:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -28,19 +26,16 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Draw, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import Action, Call, Choose, Given, Procedure, Roll, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
 from db.values import canonical
 
 TRIGGERS = ("event", "sniper", "disperse", "time")
-MORE = ("dice", "trigger", "cards", "rolls", "choices", "reroll")
+MORE = ("dice", "trigger", "cards", "rolls", "draws", "choices", "reroll")
 """What a roll may say that is more than its dice."""
 TWO_DICE = "two_dice"
-PAIRS = tuple(itertools.product(range(1, 7), repeat=2))
-Odds = Mapping[str, int]
-"""Of the 36 pairs of dice, how many bring each result."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,14 +93,6 @@ class FateRoll(Roll):
         return {"odds": told or None, "basis": TWO_DICE if told else "give the rolls: several units roll"}
 
 
-def chances_of(results: Iterable[tuple[str, Fraction]]) -> tuple[tuple[str, Fraction], ...]:
-    """Chances that are added up by result, in the order in which they first come."""
-    added: dict[str, Fraction] = {}
-    for result, chance in results:
-        added[result] = added.get(result, Fraction(0)) + chance
-    return tuple(added.items())
-
-
 def rolled(
     side: str, purpose: str, triggers: bool = True, chances: tuple[tuple[str, Fraction], ...] | None = None
 ) -> Doing:
@@ -136,14 +123,30 @@ def _read(value: Any) -> dict[str, Any]:
 
 
 def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] | None) -> Doing:
-    """The card that comes up: dice, trigger, and what was told with them."""
-    return _read((yield FateRoll(purpose=purpose, chances=chances)))
+    """The card that comes up: dice, trigger, and what was told with them; off a pile that is kept, where one is."""
+    from app.play.ccp.cards import fallen_card
+
+    card = yield from fallen_card(side, purpose)
+    return card if card is not None else _read((yield FateRoll(purpose=purpose, chances=chances)))
 
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
-    """10.1: where dice are typed, a re-roll is typed with them."""
-    return False
-    yield
+    """10.1: where dice are typed, a re-roll is typed with them; off a kept pile the holder of the Initiative is asked."""
+    told = yield from conditions()
+    holder = told.get("initiative")
+    if "card" not in item or holder is None or told.get("rerolls") == "unasked":
+        return False
+    asked = yield Call(_asked_again(holder, side, item), Given())
+    return asked["again"]
+
+
+def _asked_again(holder: str, side: str, item: dict[str, Any]) -> Procedure:
+    trigger = f", {item['trigger']}" if "trigger" in item else ""
+    shown = f"{item['dice'][0]} and {item['dice'][1]}{trigger}"
+    again = yield Choose(
+        "reroll", holder, f"whether {SIDES[side]} roll again: {shown}", options=[False, True], default=False
+    )
+    yield Tell(again=again)
 
 
 def _cancel(side: str, triggers: bool) -> Doing:
@@ -166,6 +169,9 @@ def _cancel(side: str, triggers: bool) -> Doing:
 
 def reveals(side: str) -> Doing:
     """A card leaves the pile of a side: whether it was the last. Piles are counted where they are told (1.3)."""
+    kept = ((yield from now()).tracks.get("pile") or {}).get(side)
+    if kept is not None:
+        return not kept
     left = ((yield from conditions()).get("deck") or {}).get(side)
     if left is None:
         return False
@@ -187,6 +193,10 @@ def empties(side: str, triggers: bool = True) -> Doing:
 
 def shuffles(side: str) -> Doing:
     """1.4: all cards that the side does not hold are its draw pile again; their number is known with its hand."""
+    from app.play.ccp.cards import shuffled
+
+    if (yield from shuffled(side)):
+        return
     told = yield from conditions()
     if (told.get("deck") or {}).get(side) is None:
         return
@@ -196,11 +206,10 @@ def shuffles(side: str) -> Doing:
 
 
 def revealed(side: str, purpose: str) -> Doing:
-    """A card turned up that is no roll: what it shows (1.3, O24.3.2)."""
-    shown = yield Draw(f"the Fate deck of {SIDES[side]}", purpose, None, kind="card")
-    if (yield from reveals(side)):
-        yield from empties(side)
-    return {"dice": shown} if isinstance(shown, list) else dict(shown)
+    """A card turned up that is no roll, outside a trigger: what it shows (1.3, O24.3.2)."""
+    from app.play.ccp.cards import revealed as shown
+
+    return (yield from shown(side, purpose, within=False))
 
 
 DECK = 72
@@ -212,7 +221,7 @@ def _triggered(trigger: str, side: str, item: dict[str, Any]) -> Doing:
     from app.play.ccp.triggers import triggered
 
     yield Tell(Step("1.9.1", None, trigger, f"a trigger of {SIDES[side]}, before the roll counts"))
-    brought = Given(item.get("rolls", ()), (), item.get("cards", ()), item.get("choices"))
+    brought = Given(item.get("rolls", ()), item.get("draws", ()), item.get("cards", ()), item.get("choices"))
     inner = yield Call(_guarded(triggered(trigger, side)), brought)
     if "ended" in inner:
         raise GameOver(*inner["ended"])
@@ -248,7 +257,11 @@ def roll(of: OneRoll) -> Procedure:
     shown = _shown(of)
     order = _order(shown.get("trigger"), left == 1 + _rerolls(of))
     yield Tell(**order)
-    fallen = yield from rolled(of.side, "the roll")
+    try:
+        fallen = yield from rolled(of.side, "the roll")
+    except GameOver:
+        yield from _tell_tracks()
+        raise
     yield Tell(
         dice=fallen.dice,
         sum=fallen.sum,
@@ -256,6 +269,11 @@ def roll(of: OneRoll) -> Procedure:
         doubles=fallen.doubles,
         result=str(fallen.sum),
     )
+    yield from _tell_tracks()
+
+
+def _tell_tracks() -> Doing:
+    """Initiative and time afterwards, as far as they are told."""
     after = yield from conditions()
     yield Tell(**{key: after[key] for key in ("initiative", "time") if key in after})
 
@@ -290,7 +308,7 @@ def _roll_verdict(ruling: Ruling) -> str:
         return "The roll is still to be made"
     return clauses(
         f"The roll is {answer['sum']} ({answer['dice'][0]} and {answer['dice'][1]}, multiplied {answer['product']})",
-        f"first comes {answer['first']}" if answer["first"] else None,
+        f"first comes {answer['first'].replace('_', ' ')}" if answer["first"] else None,
         "the game is over" if answer["over"] else None,
     )
 

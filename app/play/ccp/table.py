@@ -13,8 +13,9 @@ Doing = Generator[Want, Any, Any]
 A = TypeVar("A", bound=Action)
 NOW = """
 select cast(:conditions as jsonb) as conditions, position.tracks,
-  positions.readings(position.id, cast(:policy as jsonb)) as readings
+  ruleset.presets || coalesce(cast(:policy as jsonb), position.policy) as readings
 from position
+join ruleset on ruleset.code = position.ruleset
 where position.id = :position
 """
 UNIT = """

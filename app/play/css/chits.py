@@ -9,6 +9,7 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.css.points import DirectCommand, chit_parts, direct_command, paid
+from app.play.css.status import Orders, eliminate, settle
 from app.play.procedures import (
     Action,
     Ask,
@@ -19,7 +20,7 @@ from app.play.procedures import (
     Refused,
     Tell,
 )
-from app.play.sequence import begin_phase, walk_of
+from app.play.sequence import State, begin_phase, walk_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
 from importers.questions import Names
@@ -39,7 +40,7 @@ CHITS = {
     "direct_command_japan": "5.3",
 }
 """Chits of every turn, and the rules that say what they do; all others are a Division's or a Formation's (5.1)."""
-USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action")
+USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action", "changed")
 """What an Activation remembers."""
 
 
@@ -92,7 +93,8 @@ def played(chit: str) -> Procedure:
     walk = walk_of("css")
     from app.play.css.turn import moment_at
 
-    moment = moment_at(walk, "action", steps_of(chit)[0])
+    state, tracks = yield from game()
+    moment = moment_at(walk, "action", steps_of(chit)[0], State(state.conditions, tracks))
     if (yield from begin_phase(walk, moment)):
         from app.play.sequence import END_PHASE, EndPhase
 
@@ -218,6 +220,11 @@ def gain_commands(_: NothingMore) -> Procedure:
 # The end of an Activation.
 
 
+HERE = (
+    "select unit.code, unit.side from unit join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where unit.position_id = :position and hex.label = :label and css._is_unit(unit.kind)"
+    " and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = :inside order by unit.code"
+)
 CROWDED = (
     "select place from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral css._crowded(state) as place"
@@ -267,9 +274,14 @@ def _lost(label: str, number: int | None, inside: bool) -> Procedure:
     """10.2.3: as many units as the DG is over four, of their owner's choice."""
     if not number:
         return
-    from app.play.css.losses import eliminated_in
-
-    yield from eliminated_in(label, number, inside)
+    rows = yield Ask(HERE, proves=False, label=label, inside=inside)
+    orders = Orders()
+    lost = yield from orders.some(
+        "eliminated", rows[0].side, "which units are eliminated", [row.code for row in rows], number
+    )
+    for code in lost:
+        yield from eliminate(code, "10.2.3")
+    yield from settle(label, inside, orders)
 
 
 # Reinforcements.
@@ -314,6 +326,35 @@ class TankArrival(Action):
 
 def tank_arrival(of: TankArrival) -> Procedure:
     """12.4.2: it arrives on 0 to 6; else something has happened."""
+    if _ends_early(of.rolls):
+        # css-83 b: a delay of no turns rolls again, without end: chances are not counted die by die
+        yield Tell(odds=None, basis="a delay of no turns rolls again at once")
+    yield from _arrival(of)
+
+
+def _ends_early(rolls: list[Any]) -> bool:
+    """Whether the dice that were told end before the tank's fate is known."""
+    shown = [roll["die"] if isinstance(roll, dict) else roll for roll in rolls]
+    while shown:
+        if shown[0] <= LAST_ARRIVAL:
+            return False
+        if len(shown) < 2:
+            return True
+        if shown[1] > LAST_CHECKED:
+            return False
+        if len(shown) < 3:
+            return True
+        if shown[1] == LAST_CHECKED or shown[2]:
+            return False
+        shown = shown[3:]
+    return True
+
+
+LAST_ARRIVAL, LAST_CHECKED = 6, 4
+"""The last numbers of the two tables on which nothing happens, and on which a third die is rolled."""
+
+
+def _arrival(of: TankArrival) -> Procedure:
     die = yield from d10(f"the arrival of {of.unit}")
     facts = yield from ledger("tank_arrival", unit=of.unit, die=die)
     if facts["result"] == "arrives":
@@ -329,7 +370,7 @@ def tank_arrival(of: TankArrival) -> Procedure:
             facts = yield from ledger("tank_delay", unit=of.unit, die=turns)
             yield Tell(turns=facts["turns"])
             if facts["again"]:
-                yield from tank_arrival(of)
+                yield from _arrival(of)
             else:
                 yield Change({"unit": of.unit, "due": facts["turns"]}, kept=True)
         case "obstacle":
@@ -473,7 +514,7 @@ KINDS = [
             "turns": "turns of delay",
             "passes": "whether the Troop Quality Check is passed",
         },
-        points=("css-83",),
+        points=("css-59", "css-83"),
         example="tank_arrival: {unit: 4/A/4, rolls: [3]}",
     ),
 ]

@@ -103,7 +103,7 @@ def martyrs() -> Procedure:
         return
     kind = kinds_of("css").get("gyokusai")
     if isinstance(kind, ProcedureKind):
-        of = kind.arguments(hex=label)
+        of = kind.arguments.model_validate({"hex": label})
         yield from kind.begin(of)  # type: ignore[arg-type]
         return
     yield Change({"marker": "gyokusai", "at": label})

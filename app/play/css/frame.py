@@ -102,6 +102,10 @@ def modifiers(rows: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
+TOLD_ANYWAY = ("cost", "chit", "left", "result")
+"""Facts that are part of the answer where a ledger refuses or does not know."""
+
+
 def shown(facts: dict[str, Any] | None) -> dict[str, Any]:
-    """Facts of a ledger that are part of the answer."""
-    return {key: value for key, value in (facts or {}).items() if key not in ("allowed", "why")}
+    """Facts of a ledger that are told though nothing is done."""
+    return {key: value for key, value in (facts or {}).items() if key in TOLD_ANYWAY}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Any
 
 from app.play import sequence
@@ -39,7 +40,7 @@ class Walk(sequence.Walk):
         if code in DAY_STEPS:
             return turn == MORNING
         if code in NIGHT_STEPS:
-            return turn == NIGHT_2 and not (code == "disband_ambush" and not _disbands_at_night(state))
+            return turn == NIGHT_2
         return True
 
     def side(self, phase: Phase, state: State) -> str | None:
@@ -51,7 +52,10 @@ class Walk(sequence.Walk):
     def moment(self, state: State) -> Moment:
         told = state.conditions
         phase, step = told.get("phase"), told.get("step")
-        return Moment(told.get("turn"), phase, active_side(told, state.tracks), step if phase else None)
+        here = next((leaf for leaf in self.leaves if (leaf.within, leaf.phase.code) == (phase, step)), None)
+        fixed = here is not None and here.phase.who in SIDES
+        side = here.phase.who if here is not None and fixed else active_side(told, state.tracks)
+        return Moment(told.get("turn"), phase, side, step if phase else None)
 
     def leaf(self, state: State) -> Leaf | None:
         """Of the two steps of one name in the Action Phase it does not matter which."""
@@ -59,6 +63,7 @@ class Walk(sequence.Walk):
             return self._start(state.conditions["phase"])
         return super().leaf(state)
 
+    @functools.cache  # noqa: B019 - there is one walk of a game
     def _start(self, phase: str) -> Leaf:
         """Before the first step of a phase nothing is done yet."""
         first = next(leaf for leaf in self.leaves if leaf.within == phase)
@@ -126,11 +131,6 @@ class Walk(sequence.Walk):
         return told
 
 
-def _disbands_at_night(state: State) -> bool:
-    """css-27: only under two of its readings are Ambush Units disbanded in the Preparation Phase."""
-    return state.conditions.get("disbands_at_night", True) is not False
-
-
 def moment_at(walk: sequence.Walk, phase: str, step: str, state: State | None = None) -> Moment:
     """The moment of a step; `turn` stays as it is where no state is told."""
     conditions = state.conditions if state is not None else {}
@@ -163,6 +163,11 @@ PRINTED = {
     "Navy": "japan",
 }
 """The Divisions of the game, of which a position may leave out the sides (19.0)."""
+
+
+def first_step(turn: str) -> str:
+    """The step with which a turn begins."""
+    return {MORNING: "weather", NIGHT_2: "disband_ambush"}.get(turn, "spend_dispatch")
 
 
 def turn_after(turn: Any, tracks: dict[str, Any]) -> Any:
@@ -217,11 +222,31 @@ def end_turn(_: NothingMore) -> Procedure:
     if later == MORNING:
         changed["day"] = day_after(told.get("day"))
     changed |= {"active": None, "activation": None}
+    changed |= {"phase": "preparation", "step": first_step(later)}
     yield Change({"conditions": changed})
     if later == NIGHT_1:
         yield from to_transport("17.0")
         yield from _skaggs_leaves()
+    yield from _repaired(tracks, changed, told)
     yield from _counted_down(tracks)
+
+
+def _repaired(tracks: dict[str, Any], now: dict[str, Any], before: dict[str, Any]) -> Procedure:
+    """11.3.2: an airfield that was repaired is in use from the same turn of the day that was rolled for."""
+    due = (tracks.get("schedule") or {}).get("orote_operational")
+    if not isinstance(due, dict):
+        return
+    day = now.get("day", before.get("day"))
+    if (day, now["turn"]) != (due.get("day"), due.get("turn")):
+        return
+    yield Tell(Step("11.3.2", "23.79", "operational", "Orote Airfield is in use"))
+    rows = yield Ask(
+        "select 1 from marker where position_id = :position and kind = 'orote_cleared'", proves=False
+    )
+    if rows:
+        yield Change({"marker": "orote_cleared", "at": "23.79", "removed": True})
+    yield Change({"marker": "orote_operational", "at": "23.79"})
+    yield Change({"track": "schedule.orote_operational", "value": None}, kept=True)
 
 
 def _bombardments_end() -> Procedure:

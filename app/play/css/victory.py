@@ -86,7 +86,7 @@ def victory(_: NothingMore) -> Procedure:
         met = yield from _wanted(facts["scenario"])
         winner = facts["scenario"].get("side", "us") if met else None
         yield Tell(Step("30.0", None, "met" if met else "not met", "what the scenario wants"), met=met)
-    yield Tell(winner=winner, **_points(facts))
+    yield Tell(winner=winner, facts=_points(facts))
 
 
 def _points(facts: dict[str, Any]) -> dict[str, Any]:

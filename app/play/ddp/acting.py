@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from app.play.procedures import Ask, Change, Refused, Tell, Want
+from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, Want
 
 Doing = Generator[Want, Any, Any]
 """A part of a procedure that gives something back."""
 ACTING = "select * from ddp.acting(:position, :units, :preserves, :conditions, :policy)"
 UNDER_FIRE = "select * from ddp.acted_under_fire(:position, :units, :passed, :conditions, :policy)"
+SPARE = ("attrition", "complete", "drift", "flamethrower", "hero", "sacrifice", "step", "to", "withdraw")
+"""Choices that may be told ahead, and come to nothing where nobody has to make them."""
 SCENE = """
 select
   cast(:conditions as jsonb) as conditions,
@@ -63,3 +65,20 @@ def finish(units: Sequence[str], cost: int, passed: Sequence[str] = ()) -> Doing
     for row in rows:
         if row.effect == "action under fire":
             yield Change({"unit": row.by, "action_under_fire": True})
+
+
+def forgiving(of: Action, procedure: Procedure) -> Procedure:
+    """The procedure; a choice that was told ahead for what did not come up is no mistake."""
+    asked: set[str] = set()
+    given: Any = None
+    while True:
+        try:
+            want = procedure.send(given)
+        except StopIteration:
+            break
+        if isinstance(want, Choose):
+            asked.add(want.name)
+        given = yield want
+    for name in of.choices:
+        if name in SPARE and name not in asked:
+            yield Choose(name, "us", "what did not come up")

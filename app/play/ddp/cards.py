@@ -40,18 +40,21 @@ DECK_UNKNOWN = Need("cards", "2.3")
 KNOWN = (
     "select position.tracks -> 'deck' as deck, cast(:conditions as jsonb) as conditions,"
     " array(select distinct cell.row_key from chart_cell as cell"
-    " where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.value is not null) as printed"
+    # a house deck is that of a game, which has its cards on a track
+    " where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.source = 'owner') as printed"
     " from position where position.id = :position"
 )
 PRINTED = (
     "select coalesce(jsonb_object_agg(cell.column_key, cell.value), '{}') as faces"
-    " from charts.cells('ddp', 'cards') as cell where cell.row_key = :card and cell.value is not null"
+    " from chart_cell as cell where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.row_key = :card"
+    " and cell.value is not null"
 )
 EVENTS_OF = (
     "select cell.row_key, jsonb_object_agg(cell.column_key, cell.value) as facts"
-    " from charts.cells('ddp', 'card_events') as cell where cell.value is not null"
-    " group by cell.row_key having jsonb_object_agg(cell.column_key, cell.value) ->> 'card' = :card"
-    " order by cell.row_key"
+    " from chart_cell as cell where cell.ruleset = 'ddp' and cell.chart = 'card_events' and cell.value is not null"
+    " and cell.row_key in (select one.row_key from chart_cell as one where one.ruleset = 'ddp'"
+    " and one.chart = 'card_events' and one.column_key = 'card' and one.value = :card)"
+    " group by cell.row_key order by cell.row_key"
 )
 
 
@@ -282,7 +285,11 @@ def _filled(deck: dict[str, list[int]] | None) -> Generator[Want, Any, dict[str,
     if not left:
         yield Tell(Step("4.0", None, "reshuffles", "the deck has run out: the discards are the deck again"))
         left, gone = gone, []
-    return {"draw": left, "discard": gone, "shown": list(deck.get("shown", ()))}
+    shown = list(deck.get("shown", ()))
+    if not left:
+        # every card is on the Card Track
+        left, shown = shown, []
+    return {"draw": left, "discard": gone, "shown": shown}
 
 
 def _taken(deck: Mapping[str, Sequence[int]], number: int, *, shown: bool) -> Generator[Want, Any, None]:

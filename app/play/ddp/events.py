@@ -11,7 +11,7 @@ from pydantic import Field
 
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding
-from app.play.ddp.japanese import Phase, act, stray_tank
+from app.play.ddp.japanese import POINTS, Phase, act, stray_tank
 from app.play.ddp.phase import once_a_phase
 from app.play.ddp.placing import Blind, Hand, Manner, place_one, place_reserve
 from app.play.ddp.stance import enter_stance
@@ -522,7 +522,7 @@ KINDS = [
             "actions": "tank_action: what each tank does",
         },
         verdict=_verdict,
-        points=("ddp-16", "ddp-36", "ddp-40", "ddp-50", "ddp-57"),
+        points=(*POINTS, "ddp-36", "ddp-40", "ddp-50", "ddp-57"),
         example="event: {name: heat_exhaustion, symbol: circle}",
     )
 ]

@@ -48,6 +48,15 @@ FIRES = ("fire", "machine_guns", "resupply", "multiple_fire", "overrun", "fire_o
 """Actions of the chart by which a position with targets fires at once."""
 
 
+POINTS = (
+    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
+    "ddp-58",
+    # of the close combat that may follow
+    "ddp-2", "ddp-13", "ddp-16", "ddp-25", "ddp-41", "ddp-42", "ddp-43", "ddp-55", "ddp-56",
+)  # fmt: skip
+"""Contested points that an action may touch."""
+
+
 class JapaneseAction(Action):
     """Which position, or which unit, acts by which card."""
 
@@ -99,7 +108,9 @@ def japanese_action(of: JapaneseAction) -> Procedure:
     card = yield from cards.fire(f"the action of {spot.place}")
     color = card.color(spot.color)
     if color is None:
-        raise Refused("12.0", f"{spot.color} is not on the card", spot.place, action="none", **_nothing())
+        raise Refused(
+            "12.0", f"{spot.color} is not on the card", spot.place, action="none", result="none", **_nothing()
+        )
     phase = Phase(card, of, hand=Hand(of), alone=True)
     told = yield from act(spot.place, color, phase)
     yield Tell(**told, result=_word(told))
@@ -127,14 +138,26 @@ def _unit_acts(of: JapaneseAction, code: str) -> Deciding:
     elif unit.place is not None:
         color = card.color(unit.color)
         if color is None:
-            raise Refused("12.0", f"{unit.color} is not on the card", unit.place, action="none", **_nothing())
+            raise Refused(
+                "12.0",
+                f"{unit.color} is not on the card",
+                unit.place,
+                action="none",
+                result="none",
+                **_nothing(),
+            )
         told = yield from act(unit.place, color, phase)
     else:
         own = unit.attributes.get("color")
         color = card.color(own)
         if color is None:
             raise Refused(
-                "13.2", f"{own or 'its color'} is not on the card", unit.label, action="none", **_nothing()
+                "13.2",
+                f"{own or 'its color'} is not on the card",
+                unit.label,
+                action="none",
+                result="none",
+                **_nothing(),
             )
         told = yield from stray_tank(unit, color, phase)
     yield Tell(**told, result=_word(told))
@@ -251,7 +274,6 @@ class _Doing:
 
     def _infiltrate(self) -> Deciding:
         """12.10: without depth, without fire, in both hexes of a group."""
-        yield Tell(points=("ddp-19",))
         return (yield from self._reserves(self.facts["cut_off"], depth=False))
 
     def _reserves(self, labels: Sequence[str], *, depth: bool) -> Deciding:
@@ -558,7 +580,7 @@ def enters(unit: str, origin: str, at: str, rule: str, phase: Phase, *, fight: b
     from app.play.ddp.close_combat import close_combat_in
 
     suffix = phase.names.name("combat").removeprefix("combat")
-    answer = yield from close_combat_in(at, "japan", origin, suffix=suffix)
+    answer = yield from close_combat_in(at, "japan", origin, suffix=suffix, hand=phase.hand)
     return {"close_combat": answer}
 
 
@@ -618,6 +640,8 @@ def counterattacks(unit: Any, phase: Phase) -> Deciding:
     if not goals:
         return told | {"action": "none"}
     goal = yield from first_of(goals, phase.names, "to", f"where {unit.code} goes")
+    if phase.alone:
+        yield Tell(**told)
     combat = yield from enters(unit.code, unit.label, goal["label"], "13.42", phase, fight=goal["taken"])
     left = yield from leaves_stance(unit.code, phase.hand)
     return told | {"to": goal["label"], **combat, **({"left_stance": True} if left else {})}
@@ -690,10 +714,7 @@ KINDS = [
             "result": "the action and the units hit, for the odds",
         },
         verdict=_verdict,
-        points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47",
-            "ddp-53", "ddp-54", "ddp-58",
-        ),
+        points=POINTS,
         acts=False,
         example="japanese_action: {position: C9, cards: [{colors: [orange R, blue P, brown A], symbol: circle}]}",
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ddp import cards
-from app.play.ddp.acting import Doing, counter, declare, finish, scene
+from app.play.ddp.acting import Doing, counter, declare, finish, forgiving, scene
 from app.play.ddp.fortification import reveal_beside
 from app.play.ddp.losses import lose_step
 from app.play.procedures import (
@@ -50,6 +50,10 @@ class Move(Action):
 
 def move(of: Move) -> Procedure:
     """7.3: a move from its first hex to its last, with the card of an infiltration between."""
+    return forgiving(of, _move(of))
+
+
+def _move(of: Move) -> Procedure:
     units = [of.unit, *of.together]
     rows = yield Ask(MOVE, units=units, path=of.path, manner=of.manner)
     facts = dict(rows[-1].facts)

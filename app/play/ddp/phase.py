@@ -13,6 +13,7 @@ from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.firing import Volley
 from app.play.ddp.japanese import (
+    POINTS,
     UNIT,
     Phase,
     Told,
@@ -51,9 +52,9 @@ GAME = (
     " ddp._letters(cast(:conditions as jsonb)) as letters"
 )
 STRAYS = (
-    "select holder.code from positions.state(:position, :conditions, :policy) as state"
+    "select holder.code, holder.attributes ->> 'color' as color from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral ddp._occupants(state) as holder"
-    " where holder.tank and not holder.stance and holder.place is null and holder.attributes ->> 'color' = :color"
+    " where holder.tank and not holder.stance and holder.place is null"
     " order by holder.label"
 )
 
@@ -115,6 +116,8 @@ class _Run:
         self.checks: list[dict[str, str]] = []
         self.hits: dict[str, list[str]] = {}
         self._left: list[str] = []
+        self._strays_left: list[Any] | None = None
+        """Tanks outside every position when the phase began."""
 
     @property
     def names(self) -> Names:
@@ -139,6 +142,7 @@ class _Run:
                 code = yield from self.names.one("order", "which unit in stance acts first", tied)
                 tied.remove(code)
                 [unit] = yield Ask(UNIT, proves=False, unit=code)
+                yield from self._begins(code)
                 yield from self._note(code, (yield from counterattacks(unit, self.phase)))
                 self.phase.arrived.add(code)
 
@@ -149,11 +153,17 @@ class _Run:
         self._left = [row.place for row in rows]
         for color in self.card.colors:
             yield from self._scarce(color)
-            now = yield Ask(CHECKS, proves=False, colors=[color.name], linked=self.phase.linked)
-            now = [row for row in now if self._is_checked(row, color)]
+            # who moved or came has changed what there is to check
+            now = (
+                (yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked))
+                if self.phase.arrived
+                else rows
+            )
+            now = [row for row in now if row.color == color.name and self._is_checked(row, color)]
             for _, group in itertools.groupby(now, key=lambda row: row.west):
                 for place in (yield from self._column(list(group))):
                     self._left = [one for one in self._left if one != place]
+                    yield from self._begins(place)
                     yield from self._note(place, (yield from act(place, color, self.phase)))
             yield from self._strays(color)
 
@@ -161,11 +171,7 @@ class _Run:
         """Empty positions act by a letter alone: in communication, and with an I out of it."""
         if row.held or color.letter not in self.game.letters:
             return bool(row.held)
-        return color.letter == "I" or row.label in (self.phase.linked or ()) or self._has_linked(row.place)
-
-    def _has_linked(self, place: str) -> bool:
-        # the first hex of a group need not be the one in communication
-        return "/" in place
+        return bool(color.letter == "I" or row.connected)
 
     def _column(self, rows: Sequence[Any]) -> Deciding:
         """ddp-44: positions of one color in one column: as the player likes, or from the north."""
@@ -185,25 +191,32 @@ class _Run:
 
     def _strays(self, color: cards.Color) -> Deciding:
         """13.2: tanks outside every position act by their own color."""
-        rows = yield Ask(STRAYS, proves=False, color=color.name)
-        for row in rows:
-            if row.code not in self.phase.arrived:
+        if self._strays_left is None:
+            self._strays_left = yield Ask(STRAYS, proves=False)
+        for row in self._strays_left:
+            if row.color == color.name and row.code not in self.phase.arrived:
                 [unit] = yield Ask(UNIT, proves=False, unit=row.code)
+                yield from self._begins(row.code)
                 yield from self._note(row.code, (yield from stray_tank(unit, color, self.phase)))
 
     def caves(self) -> Deciding:
         for row in (yield Ask(CAVES, proves=False)):
             told = yield from cave_acts(row.label, self.phase)
             if told["action"] != "none":
+                yield from self._begins(row.code)
                 yield from self._note(row.code, told)
+
+    def _begins(self, who: str) -> Deciding:
+        """Who acts is told before it does."""
+        self.order.append(who)
+        yield Tell(order=list(self.order))
 
     def _note(self, who: str, told: Told) -> Deciding:
         """What was done so far is told even while something is waited for."""
-        self.order.append(who)
         self.checks.append({"position": who, "action": told["action"]})
         if told["action"] != "none" and ("limit" in told or told["hits"]):
             self.hits[who] = [*self.hits.get(who, []), *told["hits"]]
-        yield Tell(order=list(self.order), checks=list(self.checks), hits=dict(self.hits))
+        yield Tell(checks=list(self.checks), hits=dict(self.hits))
 
     def _later(self) -> Deciding:
         """6.34: the positions that have yet to fire by this card, as things stand."""
@@ -340,7 +353,7 @@ def _phase_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     if answer["allowed"] is False:
         return f"There is no Japanese fire: {answer['why']}"
-    if "order" not in answer:
+    if "recovered" not in answer:
         return "The Japanese Fire Phase waits for a card, a draw or a choice"
     hit = [unit for hits in answer["hits"].values() for unit in hits]
     guns = answer["artillery"]["hit"]
@@ -393,10 +406,7 @@ KINDS = [
             "result": "who was hit by whom, for the odds",
         },
         verdict=_phase_verdict,
-        points=(
-            "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-44",
-            "ddp-45", "ddp-46", "ddp-47", "ddp-51", "ddp-53", "ddp-54", "ddp-58",
-        ),
+        points=(*POINTS, "ddp-44", "ddp-45", "ddp-46", "ddp-51"),
         example="fire_phase: {cards: [{colors: [orange R, blue P, brown A], symbol: circle, artillery: 7}]}",
     ),
     procedure_kind(

@@ -45,8 +45,20 @@ GAME = (
 )
 
 
+WAITING = (
+    "select code from unit where position_id = :position and side = 'us' and q is null"
+    " and ((attributes ? 'box' and not ddp._flag(attributes, 'acted') and :turn > 1)"
+    " or (not attributes ? 'box' and (attributes ->> 'arrives')::integer = :turn + 1)) order by code"
+)
+"""5.0: who has still to be checked, landed, or put into a box; who stays in one has done so for this turn."""
+
+
 class Walk(sequence.Walk):
     """The phases of a turn: fewer on the first turns and at night, others on Bloody Nose Ridge."""
+
+    def first_moment(self, state: State) -> Moment:
+        """The first phase of the turn of a state."""
+        return self._first_of(self.leaves, state)
 
     def alone(self, state: State) -> bool:
         """One player plays; the Japanese are the rules'."""
@@ -115,6 +127,17 @@ def phase_duties(_: NothingMore) -> Procedure:
         wanted = min(wanted, 1)
     if (game.conditions.get("drawn") or 0) < wanted:
         raise Refused("4.0", "the card of this phase has not been drawn")
+    if phase == "amphibious_operations":
+        waiting = yield Ask(WAITING, proves=False, turn=turn)
+        if waiting:
+            raise Refused(
+                "5.0", f"{series([row.code for row in waiting])} must be checked, landed or put into boxes"
+            )
+
+
+def hq_ends(_: NothingMore) -> Procedure:
+    """14.1: what a post did is no action, and is forgotten."""
+    yield from _forget(("acted",))
 
 
 def action_phase_ends(_: NothingMore) -> Procedure:
@@ -242,7 +265,9 @@ def end_turn(_: NothingMore) -> Procedure:
         return
     yield from _loss_level(turn + 1)
     yield Tell(Step("4.0", None, "begins", f"turn {turn + 1}"), turn=turn + 1)
-    yield Change({"conditions": {"turn": turn + 1, "phase": None, "active": None}})
+    [now] = yield Ask(GAME, proves=False)
+    first = Walk("ddp").first_moment(State(now.conditions, now.tracks).at(turn + 1))
+    yield Change({"conditions": {"turn": turn + 1, "phase": first.phase, "active": first.active}})
 
 
 def _reckoned(game: Any) -> Deciding:
@@ -367,6 +392,9 @@ class Setup(Action):
 def setup(of: Setup) -> Procedure:
     """3.0, 18.1: units drawn blind into the marked hexes, tanks, depth, and the bombardment before the invasion."""
     [game] = yield Ask(GAME, proves=False)
+    if game.conditions.get("phase") is None and game.conditions.get("drawn"):
+        raise Refused("3.0", "the scenario has been set up")
+    yield Change({"conditions": {"drawn": 1}}, kept=True)
     scenario = of.scenario or game.conditions.get("scenario", "invasion")
     counts = yield Ask(COUNTS, proves=False, scenario="15_september" if scenario == "invasion" else scenario)
     yield Tell(
@@ -389,6 +417,7 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
     others = [unit.code for unit in counters if not unit.attributes.get("tank")]
     armor = "armor_alternate" if of.alternate else "armor"
     placed: dict[str, str] = {}
+    deep: dict[str, str] = {}
     for site in sites:
         if site.held is not None:
             continue
@@ -402,11 +431,12 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
             code = yield from _drawn(others, f"the unit in {site.id}", hand)
             yield Change({"unit": code, "at": site.label})
             placed[site.label] = code
-            if (
-                site.id in DEPTH_AT
-                and (depth := (yield from draw_depth(hand, f"depth in {site.id}"))) is not None
-            ):
-                yield Change({"unit": code, "depth": depth})
+            if site.id in DEPTH_AT:
+                deep[site.id] = code
+    for id, code in deep.items():
+        depth = yield from draw_depth(hand, f"depth in {id}")
+        if depth is not None:
+            yield Change({"unit": code, "depth": depth})
     if counters:
         for code in others:
             yield Change({"unit": code, "status": "reserve"})
@@ -506,6 +536,7 @@ KINDS = [
     _plain(phase_duties, "phase_duties", "What must be done before a phase ends"),
     _plain(action_phase_ends, "action_phase_ends", "The end of the US Action Phase"),
     _plain(dusk, "dusk", "Nightfall on Bloody Nose Ridge"),
+    _plain(hq_ends, "hq_ends", "The end of the HQ Phase"),
     _plain(hq_begins, "hq_begins", "The beginning of the HQ Phase"),
     procedure_kind(
         end_turn,

@@ -30,6 +30,8 @@ from importers.questions import Names
 
 MOVED = ("css", "ccp", "fpb")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
+WALKED = ("css", "fpb")
+"""Those whose moves are judged whole; in ccp a move is done hex by hex (`app/play/ccp/movement.py`)."""
 POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
@@ -433,7 +435,7 @@ KINDS = [
         name="move",
         title="A move, step by step",
         arguments=MoveAlong,
-        rulesets=MOVED,
+        rulesets=WALKED,
         rule=_move,
         answers={
             "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",

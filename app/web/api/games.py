@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.play import games, log, tables
+from app.play import games, log, orders, tables
 from app.play import undo as taking_back
 from app.play.branches import board_at, fork
 from app.play.branches import position_at as moment_of
@@ -29,6 +29,7 @@ from app.play.readjudication import checked_policy, readjudicate
 from app.play.records import import_record, write_record
 from app.play.tables import GameError, Table, open_game
 from app.play.verification import verify
+from app.play.views import View, check_seat, without
 from app.play.words import sentence
 from app.web.api import PREFIX, problems
 from app.web.site import database, engine, known_version, require_same_origin
@@ -48,6 +49,16 @@ Number = Annotated[int, Field(ge=1, le=LAST_NUMBER)]
 
 
 # What is asked.
+
+
+class SeatQuery(BaseModel):
+    """Who looks: what is hidden from a seat is left out for it."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    seat: Annotated[str, Field(max_length=80, pattern=r"^[^\x00]*$")] = Field(
+        REFEREE, alias="as", description="referee, a side, or observer; the referee where nothing is said"
+    )
 
 
 class GameName(BaseModel):
@@ -70,7 +81,7 @@ class GamesQuery(BaseModel):
     per_page: int = Field(50, ge=1, le=200)
 
 
-class EventsQuery(BaseModel):
+class EventsQuery(SeatQuery):
     """Which events; from the first where nothing is said."""
 
     first: Number = Field(1, description="From this event")
@@ -78,7 +89,7 @@ class EventsQuery(BaseModel):
     limit: int = Field(100, ge=1, le=MOST_EVENTS, description="How many at most")
 
 
-class LegalQuery(BaseModel):
+class LegalQuery(SeatQuery):
     """Whose actions; of whoever is on turn where nothing is said."""
 
     unit: Name | None = Field(None, description="Of this unit")
@@ -91,7 +102,7 @@ class ImportQuery(BaseModel):
     name: Name | None = Field(None, description="Its name here; else that in the record")
 
 
-class StreamQuery(BaseModel):
+class StreamQuery(SeatQuery):
     """From where a game is followed; from now on where nothing is said."""
 
     after: int | None = Field(None, ge=0, le=LAST_NUMBER, description="Tell what came after this event, too")
@@ -181,6 +192,18 @@ class ActionBody(DoneBy):
     )
     stands: Literal["illegal_stood", "overruled"] | None = Field(
         None, description="Record what the rules do not allow: it stood, or was overruled"
+    )
+
+
+class OrdersBody(Body):
+    """Orders that somebody means to give."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"orders": "us attack {by: [1/161], at: '1014'}"}}
+    )
+
+    orders: Annotated[str, Field(max_length=100_000, pattern=r"^[^\x00]*$")] = Field(
+        description="One a line: who (if not whoever is on turn), action, arguments as a case file has them"
     )
 
 
@@ -376,6 +399,16 @@ class ReadjudicationAnswer(BaseModel):
     differences: list[DifferenceAnswer]
 
 
+class ProspectsAnswer(BaseModel):
+    """What would come of orders, one each."""
+
+    game: str
+    prospects: list[dict[str, Any]] = Field(
+        description="`line`, `order`, `standing` (legal, waits, contested, illegal, unknown, unread), `why`, and"
+        " `answer`, `steps`, `contested` as a ruling has them"
+    )
+
+
 class RulingOfMoment(BaseModel):
     """A ruling on a moment of a game, which is not kept."""
 
@@ -408,11 +441,12 @@ def list_games(query: GamesQuery) -> Response:
 
 
 @api.get("/games/<name>", tags=[GAMES], responses={"200": GameDetails, **problems(404)})
-def one_game(path: GameName) -> Response:
+def one_game(path: GameName, query: SeatQuery) -> Response:
     """How a game stands. Its ETag is the number and digest of its last event, and what it waits for."""
     connection = database()
     table = open_game(connection, path.name)
     known_version(table.version)
+    table = _view(table, query).game(connection, table)
     told = {"seats": tables.seats(connection, table), "actions": actions_now(table)}
     return flask.jsonify(table.as_dict() | told)
 
@@ -423,17 +457,20 @@ def events(path: GameName, query: EventsQuery) -> Response:
     connection = database()
     table = open_game(connection, path.name)
     last = min(query.first + query.limit - 1, query.last or LAST_NUMBER, table.events)
-    told = [_told(table, event) for event in log.log(connection, table, first=query.first, last=last)]
+    view = _view(table, query)
+    found = log.log(connection, table, first=query.first, last=last)
+    told = [_told(table, view.event(connection, table, event)) for event in found]
     following = last + 1 if query.first <= last < table.events else None
     return flask.jsonify({"events": told, "total": table.events, "next": following})
 
 
 @api.get("/games/<name>/events/<int:number>", tags=[GAMES], responses={"200": EventAnswer, **problems(404)})
-def one_event(path: EventNumber) -> Response:
+def one_event(path: EventNumber, query: SeatQuery) -> Response:
     """One event, with every rule that made it, its dice and what it changed."""
     connection = database()
     table = open_game(connection, path.name)
-    return flask.jsonify(_told(table, log.event_tree(connection, table, _number(table, path.number))))
+    event = log.event_tree(connection, table, _number(table, path.number))
+    return flask.jsonify(_told(table, _view(table, query).event(connection, table, event)))
 
 
 @api.get(
@@ -441,11 +478,12 @@ def one_event(path: EventNumber) -> Response:
     tags=[GAMES],
     responses={"200": MomentAnswer, **problems(404)},
 )
-def position_at(path: EventNumber) -> Response:
+def position_at(path: EventNumber, query: SeatQuery) -> Response:
     """The position after an event, as `/api/v1/positions` tells one."""
     connection = database()
     table = open_game(connection, path.name)
-    return flask.jsonify(moment_of(connection, table, _number(table, path.number)))
+    told = moment_of(connection, table, _number(table, path.number))
+    return flask.jsonify(_view(table, query).position(told))
 
 
 @api.post(
@@ -453,15 +491,17 @@ def position_at(path: EventNumber) -> Response:
     tags=[GAMES],
     responses={"200": RulingOfMoment, **problems(400, 404, 413, 422)},
 )
-def ask_at(path: EventNumber, body: QuestionBody) -> Response:
+def ask_at(path: EventNumber, query: SeatQuery, body: QuestionBody) -> Response:
     """Put one question to a game as it was after an event; nothing is kept."""
     connection = database()
     table = open_game(connection, path.name)
+    unseen = _view(table, query).words_now(connection, table, _number(table, path.number))
     question = dict(body.question)
     question |= {key: told for key in ("policy", "conditions") if (told := getattr(body, key))}
     with board_at(connection, table, _number(table, path.number)) as board:
         ruling = board.ask(connection, question).ruling
-    return flask.jsonify({"game": table.name, "after": path.number, **ruling.as_dict()})
+    told = {"game": table.name, "after": path.number, **ruling.as_dict()}
+    return flask.jsonify(without(told, unseen) if unseen else told)
 
 
 @api.get("/games/<name>/legal", tags=[GAMES], responses={"200": LegalAnswer, **problems(404, 422)})
@@ -469,18 +509,26 @@ def legal_now(path: GameName, query: LegalQuery) -> Response:
     """What may be done now; where the game can tell, with arguments to be entered as they stand."""
     connection = database()
     table = open_game(connection, path.name)
-    return flask.jsonify(legal(connection, table, unit=query.unit, side=query.side))
+    view = _view(table, query)
+    told = legal(connection, view.game(connection, table), unit=query.unit, side=query.side)
+    unseen = set() if view.seat in (REFEREE, table.on_turn) else view.words_now(connection, table)
+    return flask.jsonify(without(told, unseen) if unseen else told)
 
 
 @api.get(
     "/games/<name>/record",
     tags=[GAMES],
-    responses={"200": {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(404)},
+    responses={"200": {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(403, 404)},
 )
-def record(path: GameName) -> Response:
-    """The game as one text, log and map, to be read elsewhere with the same digests."""
+def record(path: GameName, query: SeatQuery) -> Response:
+    """The game as one text, log and map, to be read elsewhere with the same digests; all of it is told.
+
+    So while a game goes on, it is the referee's alone.
+    """
     with engine().begin() as connection:
         table = open_game(connection, path.name, writing=True)
+        if not table.over and not _view(table, query).whole:
+            flask.abort(403, "A record tells everything; until the game is over it is the referee's.")
         text = write_record(connection, table.name)
     return Response(text, content_type=RECORD)
 
@@ -509,7 +557,8 @@ def stream(path: GameName, query: StreamQuery, header: StreamHeader) -> Response
         return Response(mimetype="text/event-stream")
     if not streams.take():
         raise ServiceUnavailable("Too many follow games right now.", retry_after=5 * RETRY_SECONDS)
-    followed = Response(streams.messages(table.name, after), mimetype="text/event-stream")
+    view = _view(table, query)
+    followed = Response(streams.messages(table.name, after, view), mimetype="text/event-stream")
     followed.call_on_close(streams.give_back)
     followed.headers["Cache-Control"] = "no-store"
     # a reverse proxy that gathers an answer before it passes it on would keep it for ever
@@ -596,6 +645,22 @@ def act(path: GameName, header: KeyHeader, body: ActionBody) -> Response:
         entry = games.act(connection, table.name, deed)
         table = open_game(connection, table.name)
     return _done(entry, table)
+
+
+@api.post(
+    "/games/<name>/prospects",
+    tags=[GAMES],
+    responses={"200": ProspectsAnswer, **problems(400, 404, 413, 422)},
+)
+def prospects(path: GameName, body: OrdersBody) -> Response:
+    """What would come of orders, without dice: legal or not and by which rule, cost, who may fire, odds. Nothing is done.
+
+    Each is looked at where the legal ones before it have been done that want no dice.
+    """
+    with engine().connect() as connection:
+        table = open_game(connection, path.name)
+        found = orders.prospects(connection, table.name, orders.read_orders(body.orders, table.ruleset))
+    return flask.jsonify({"game": table.name, "prospects": [one.as_dict() for one in found]})
 
 
 @api.post("/games/<name>/undo", tags=[GAMES], responses=DONE)
@@ -712,6 +777,10 @@ def _seen(table: Table) -> str | None:
         return None
     told = sorted(tags.as_set(include_weak=True))
     return table.version if table.version in told else told[0]
+
+
+def _view(table: Table, query: SeatQuery) -> View:
+    return View(table.ruleset, check_seat(table.ruleset, query.seat))
 
 
 def _number(table: Table, number: int) -> int:

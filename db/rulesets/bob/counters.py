@@ -6,7 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from db.counter_forms import Direction, Form, Label, MarkerKind, Name, Points, Unit, Whole, plain_markers
+from db.counter_forms import (
+    Direction,
+    Form,
+    Hidden,
+    Label,
+    MarkerKind,
+    Name,
+    Points,
+    Tracks,
+    Unit,
+    Whole,
+    plain_markers,
+)
 
 Nation = Literal["us", "japan", "german", "russian", "commonwealth", "italian"]
 INFANTRY = ("squad", "wt")
@@ -187,7 +199,7 @@ class SustainedMarker(Form):
     """The MG that fires there, and the hex beside it (61.1)."""
 
     by: Name | None = None
-    to: Label | None = None
+    toward: Label | None = None
 
 
 MARKERS = {
@@ -237,6 +249,18 @@ Edge = Literal["north", "south", "east", "west"] | tuple[Label, ...]
 BySide = dict[Name, Whole]
 
 
+class BobVictory(Form):
+    """What a scenario wants of a side; the other side wins otherwise (18.0)."""
+
+    side: Name
+    markers: Whole | None = None
+    """Victory markers that it controls at the end."""
+    eliminate: Name | None = None
+    """The side of which nothing but Decoys may be left."""
+    losses: Whole | None = None
+    """Units of that side that are to be eliminated; one that came back still counts (17.0)."""
+
+
 class BobConditions(Form):
     """Turn and phase, whose they are, night, weather, module, and what the scenario card tells."""
 
@@ -269,3 +293,34 @@ class BobConditions(Form):
     thresholds: tuple[Whole, ...] | dict[Name, tuple[Whole, ...]] | None = None
     lost: BySide | None = None
     started: dict[Name, Whole | BySide] | None = None
+    victory: BobVictory | None = None
+
+
+class BobSideTracks(Form):
+    """What a side keeps beside the map; how many Suicide Teams and who is in the cup is known to nobody else."""
+
+    spent: Whole | None = None
+    cps: Whole | None = None
+    bonus_cps: Whole | None = None
+    smoke: Whole | None = None
+    satt: Annotated[Whole, Hidden("owner")] | None = None
+    fow: Annotated[tuple[Name, ...], Hidden("all")] | None = None
+    fow_drawn: Whole | None = None
+    solo: Annotated[tuple[Name, ...], Hidden("all")] | None = None
+    credits: Whole | None = None
+    """Enemy units that it eliminated and that came back (17.0)."""
+
+
+class BobTracks(Tracks):
+    """Numbers and cups of each side, Fatigue of companies, control of hexes, and what a phase has done."""
+
+    us: BobSideTracks | None = None
+    japan: BobSideTracks | None = None
+    german: BobSideTracks | None = None
+    russian: BobSideTracks | None = None
+    commonwealth: BobSideTracks | None = None
+    italian: BobSideTracks | None = None
+    fought: tuple[Label, ...] | None = None
+    """Hexes whose Melee was fought this turn."""
+    routed: tuple[Name, ...] | None = None
+    """Sides whose part of the Rout Phase is over."""

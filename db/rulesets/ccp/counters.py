@@ -137,6 +137,8 @@ class CcpConditions(Form):
 
     night: bool = False
     turn: Whole | None = None
+    first: Side | None = None
+    """The side that takes the first turn."""
     phase: Literal["start", "melee", "orders", "pass", "refill", "time_advance"] | None = None
     active: Side | None = None
     orders_given: Whole | None = None
@@ -150,6 +152,8 @@ class CcpConditions(Form):
     sudden_death: Whole | None = None
     surrender: Whole | None = None
     initiative: Side | None = None
+    rerolls: Literal["asked", "unasked"] | None = None
+    """In a game with decks: whether the holder of the Initiative is asked after every roll (10.1)."""
     deck: OfSides[Whole] | None = None
     """Cards in each draw pile."""
     hand: OfSides[Whole | tuple[Name, ...]] | None = None
@@ -162,6 +166,16 @@ class CcpConditions(Form):
     """Who holds an objective now, by its number, where that is no longer what the map says (14.3.1)."""
 
 
+class UnderWay(Form):
+    """The order that is being carried out (O20.4)."""
+
+    kind: Name
+    acted: bool = False
+    """Whether somebody has carried it out (O20.3)."""
+    done: tuple[Name, ...] = ()
+    """Who has (O22.1, O29.2)."""
+
+
 class CcpTracks(Form):
     """The Fate decks of a game, by the names of their cards; what lies in a pile in no order."""
 
@@ -170,3 +184,10 @@ class CcpTracks(Form):
     discards: OfSides[tuple[Name, ...]] | None = None
     next_card: Annotated[OfSides[Name], Hidden("owner")] | None = None
     """The card that a Reconnoiter order put back on top (O30)."""
+    order: UnderWay | None = None
+    passed: Whole | None = None
+    """Cards that the active side discarded instead of giving orders (O21)."""
+    twins: dict[str, Name] | None = None
+    """Teams that came of squads this turn: the second of each (E56)."""
+    came: tuple[Name, ...] = ()
+    """Units that a Support Table brought."""

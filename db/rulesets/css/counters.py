@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from db.counter_forms import Form, Label, MarkerKind, Name, Points, Signed, Unit, Whole, plain_markers
+from db.counter_forms import Form, Hidden, Label, MarkerKind, Name, Points, Signed, Unit, Whole, plain_markers
 
 
 class Fire(Form):
@@ -210,6 +210,8 @@ class CssConditions(Form):
     rallied: tuple[Label, ...] = ()
     engineered: tuple[Label, ...] = ()
     ambush_tried: tuple[Label, ...] = ()
+    changed: tuple[Name, ...] = ()
+    """Units that have changed their posture in this Activation (6.0)."""
     acted: dict[Name, Whole] = {}  # noqa: RUF012
     """How many Actions each unit has done in this Activation."""
 
@@ -263,10 +265,10 @@ class CssTracks(Form):
     us: CssSide | None = None
     japan: CssSide | None = None
     divisions: dict[Name, Division] | None = None
-    cup: tuple[Name, ...] | None = None
+    cup: Annotated[tuple[Name, ...], Hidden("all")] | None = None
     bought: tuple[Name, ...] | None = None
     played: tuple[Name, ...] | None = None
-    pools: Pools | None = None
+    pools: Annotated[Pools, Hidden("all")] | None = None
     air_box: Annotated[int, Field(ge=0, le=3, strict=True)] | None = None
     task_forces: Whole | None = None
     air_strikes: Whole | None = None

@@ -20,7 +20,7 @@ FOREIGN: dict[str, frozenset[str]] = {
         "action_under_fire",
     }),
     "us": frozenset({
-        "requires", "elite", "tank", "color", "revealed", "depth", "counterattack", "cave", "checked",
+        "requires", "elite", "tank", "color", "revealed", "depth", "counterattack", "cave",
     }),
 }  # fmt: skip
 """What no counter of a side says."""
@@ -95,7 +95,7 @@ class DdpUnit(Unit):
     counterattack: DdpCounterattack | None = None
     cave: bool = False
     checked: bool = False
-    """It was checked for an action in this Japanese Fire Phase (12.0)."""
+    """It was checked in this phase: a Japanese unit for an action (12.0), a US unit in its box for landing (5.1)."""
     status: Literal["eliminated", "reserve", "removed"] | None = None
     # `from` is a word of Python: the hex from which a unit came into a close combat (8.62)
     __annotations__["from"] = "Label | None"
@@ -158,6 +158,8 @@ class DdpJapanTracks(Form):
     reserve: Annotated[Whole | tuple[Name | DdpReserve, ...], Hidden("all")] | None = None
     depth: Annotated[Whole | tuple[DdpDepth, ...], Hidden("all")] | None = None
     eliminated_elite: Whole | tuple[Name | DdpReserve, ...] | None = None
+    eliminated: Whole | None = None
+    """Other units in the eliminated box, where they are put there (ddp-7)."""
     counterattack: bool | None = None
     """Whether the counterattack has happened (13.48)."""
     counterattack_markers: Annotated[Whole | tuple[DdpCounterattack, ...], Hidden("all")] | None = None
@@ -186,7 +188,10 @@ class DdpConditions(Form):
     """The turn, which decides what is in force, the phase, and the scenario."""
 
     turn: Whole | None = None
-    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] = "invasion"
+    scenario: Literal[
+        "invasion", "15_september", "peleliu_assault", "bloody_nose_ridge", "house_white_beach",
+    ] = "invasion"  # fmt: skip
+    """`house_white_beach`: a scenario of the house, played by the rules of the first day."""
     phase: (
         Literal[
             "amphibious_operations", "first_event", "japanese_fire", "second_event", "hq", "us_action",

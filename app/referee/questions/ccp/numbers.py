@@ -52,7 +52,7 @@ class PointsOf(Arguments):
         None, description="A unit that is eliminated, or with `exit` one that leaves"
     )
     objective: Annotated[int, Field(ge=1, le=5)] | None = Field(None, description="An objective's number")
-    exit: str | None = Field(None, description="An Exit Point, by its name on the map")
+    exit: str | None = Field(None, description="An Exit Point, by its name on the map or its hex")
     with_secret: bool = Field(False, description="Whether secret chits count, too")
 
     @model_validator(mode="after")
@@ -94,6 +94,8 @@ class Closest(Arguments):
     filter: dict[str, Any] = Field(
         default_factory=dict, description="What it must be: side, kind, broken … (of a weapon: the weapon's)"
     )
+    side: Literal["japan", "allied"] | None = Field(None, description="The same as in the filter: its side")
+    broken: bool | None = Field(None, description="The same as in the filter: whether it is broken")
 
 
 def finding_of(rows: list[Any]) -> Finding:
@@ -152,7 +154,8 @@ def _closest(asked: Asked, of: Closest) -> Finding:
     from db.values import canonical
 
     query = "select * from ccp.closest(:position, :hex, :what, cast(:filter as jsonb))"
-    return _bare(asked.rows(query, hex=of.hex, what=of.what, filter=canonical(of.filter)))
+    plain = {key: value for key, value in (("side", of.side), ("broken", of.broken)) if value is not None}
+    return _bare(asked.rows(query, hex=of.hex, what=of.what, filter=canonical({**of.filter, **plain})))
 
 
 def _bare(rows: list[Any]) -> Finding:
@@ -201,7 +204,7 @@ def _closest_verdict(ruling: Ruling) -> str:
     whose = ruling.question["closest"]["hex"]
     if not ids:
         return f"No such {what} is on the map"
-    return f"Nearest to {whose}, {ruling.answer['range']} away, has {members(ids, what)}"
+    return f"Nearest to {whose} are {members(ids, what)}, {ruling.answer['range']} away"
 
 
 MODIFIERS = {"modifiers": "what each rule adds, with rule, value and note"}

@@ -1,0 +1,309 @@
+"""`legal`: what a unit or a side may do now; and `drawn`, one of it at random.
+
+Of a unit the names are told with their targets; of a side every action with arguments that can be entered as
+they are. What only a procedure can judge is tried in it, up to its first roll.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.play.procedures import Given, ProcedureKind, tried
+from app.play.sequence import END_PHASE, state_of, walk_of
+from app.referee.questions import kinds_of
+from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, Step
+from app.referee.words import counted, series
+from importers.questions import Names
+
+Offer = dict[str, Any]
+FORWARD = 0.6
+"""How often a random player goes toward the enemy: else nobody would meet anybody in the dark."""
+
+
+class Legal(Arguments):
+    """For whom; without both, for whoever acts now."""
+
+    unit: Annotated[str | None, Names(("unit",))] = Field(None, description="The id of a unit")
+    side: str | None = Field(None, description="A side")
+
+
+def _legal(asked: Asked, of: Legal) -> Finding:
+    table = _Table(asked)
+    step = Step(table.rule, None, "phase", table.title)
+    if of.unit is not None:
+        names, targets, why = table.of_unit(of.unit)
+        return Finding({"actions": names, "targets": targets}, [step, *why])
+    side = of.side or table.active
+    if table.active is not None and side != table.active:
+        return Finding(
+            {"actions": []}, [step, Step(table.rule, None, "waits", "it is the other side's turn to act")]
+        )
+    return Finding({"actions": list(table.offers(side))}, [step])
+
+
+def drawn(asked: Asked, dice: random.Random) -> Offer | None:
+    """One of the actions that may be taken now, each kind as likely as any other; None where there is none."""
+    table = _Table(asked)
+    return table.chance(dice)
+
+
+class _Table:
+    """A position, and what may be done on it."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.walk, self.state = walk_of("bob"), state_of(asked)
+        leaf = self.walk.leaf(self.state)
+        self.rule = leaf.phase.rule if leaf is not None else "18.0"
+        self.title = leaf.phase.title if leaf is not None else "Set-up"
+        self.phase = asked.conditions.get("phase")
+        self.active = self.walk.side(leaf.phase, self.state) if leaf is not None else None
+        self.units = asked.rows("select * from bob._pieces(:position)")
+        self.ways: dict[str, dict[str, list[str]]] = {}
+
+    def _range(self, side: str) -> Any:
+        [row] = self.asked.rows(
+            "select * from bob.range_state(:position, :side, null, cast(:conditions as jsonb))", side=side
+        )
+        return row
+
+    def _may_use(self, unit: Any, manner: str) -> bool:
+        rows = self.asked.rows(
+            "select * from bob.activate(:position, :unit, :manner, :conditions, :policy)",
+            unit=unit.code,
+            manner=manner,
+        )
+        return bool(rows[-1].effect == "allowed")
+
+    # A unit
+
+    def of_unit(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        unit = next((one for one in self.units if one.code == code), None)
+        if unit is None:
+            return [], {}, [Step("4.0", None, "waits", "it is not on the map")]
+        if self.phase in ("rout", "melee"):
+            return self._in_phase(unit)
+        if unit.attributes.get("used") or unit.attributes.get("op_fire"):
+            return self._spent(unit)
+        names, targets = ["mark_used"], {}
+        if unit.kind != "satt":
+            names.append("mark_op_fire")
+        # 5.1, 59.1: Japanese in an enemy's hex are marked, and nothing else
+        if self._held(unit) and unit.nation == "japan":
+            return (
+                names,
+                {},
+                [Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked")],
+            )
+        if ways := self._ways(unit):
+            names.append("move")
+            targets["move"] = list(ways)
+        if not unit.decoy and not self._held(unit) and (seen := self._targets(unit)):
+            names.append("fire")
+            targets["fire"] = seen
+        names = [name for name in names if self._may_use(unit, _manner(name))]
+        return names, {name: found for name, found in targets.items() if name in names}, []
+
+    def _spent(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        """4.2: what a Used unit, or one marked Op Fire, may still do."""
+        if unit.attributes.get("op_fire"):
+            return ["op_fire"], {}, [Step("4.3", unit.label, "waits", "it is marked Op Fire")]
+        names = ["final_op_fire", "spot", "illumination"]
+        if unit.decoy:
+            names = ["spot"]
+        return names, {}, [Step("4.2", unit.label, "used", "a Used unit does nothing else")]
+
+    def _in_phase(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        if self.phase == "melee":
+            return (["melee"], {"melee": [unit.label]}, []) if unit.melee else ([], {}, [])
+        rows = self.asked.rows(
+            "select * from bob.rout_check(:position, :unit, :conditions, :policy)", unit=unit.code
+        )
+        return (["rout"], {}, []) if rows[-1].effect == "checks" else ([], {}, [])
+
+    def _held(self, unit: Any) -> bool:
+        return any(
+            one.side != unit.side
+            and (one.q, one.r, one.location) == (unit.q, unit.r, unit.location)
+            and not one.mounted
+            for one in self.units
+        )
+
+    def _ways(self, unit: Any) -> dict[str, list[str]]:
+        """The hexes in which it can end a move, each with a cheapest way."""
+        if unit.gun or unit.mounted:
+            return {}
+        if unit.code not in self.ways:
+            rows = self.asked.rows(
+                "select * from bob.reach_paths(:position, :unit, '{}', :conditions, :policy)", unit=unit.code
+            )
+            self.ways[unit.code] = {row.label: list(row.path) for row in rows}
+        return self.ways[unit.code]
+
+    def _near(self, unit: Any) -> list[str]:
+        """Hexes of enemies that are near enough to be fired at, and seen."""
+        rows = self.asked.rows(
+            "select distinct enemy.label from positions.state(:position, :conditions, :policy) as state"
+            " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as told) as board"
+            " cross join lateral unnest(board.told) as own"
+            " cross join lateral unnest(board.told) as enemy"
+            " where own.code = :unit and enemy.side <> own.side and not enemy.mounted"
+            " and lattice.distance(own.q, own.r, enemy.q, enemy.r)"
+            " <= bob._longest(own, jsonb_typeof(state.conditions -> 'night') = 'object')"
+            " and bob._seen(state, 'unit:' || own.code, 'unit:' || enemy.code) order by enemy.label",
+            unit=unit.code,
+        )
+        return [row.label for row in rows]
+
+    def _targets(self, unit: Any) -> list[str]:
+        """Hexes of enemies at which the procedure itself lets it fire."""
+        return [label for label in self._near(unit) if self._stands("fire", {"by": [unit.code], "at": label})]
+
+    def _stands(self, name: str, arguments: dict[str, Any]) -> bool:
+        """Whether the procedure itself allows it."""
+        kind = kinds_of("bob").get(name)
+        if not isinstance(kind, ProcedureKind):
+            return False
+        of = kind.arguments.model_validate(arguments)
+        outcome = tried(self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "bob"))  # type: ignore[arg-type]
+        return outcome.allowed is True
+
+    # A side
+
+    def offers(self, side: str | None) -> Iterator[Offer]:
+        """Every action, with arguments that can be entered as they are."""
+        if self.phase == "operations" and side is not None:
+            for unit in self._available(side):
+                yield from self._of(unit)
+            if self._may_pass(side):
+                yield {"action": "pass", "arguments": {"side": side}}
+            return
+        yield from self._of_phase(side)
+
+    def _available(self, side: str) -> list[Any]:
+        return [
+            unit
+            for unit in self.units
+            if unit.side == side
+            and not unit.mounted
+            and not unit.attributes.get("used")
+            and not unit.attributes.get("op_fire")
+        ]
+
+    def _may_pass(self, side: str) -> bool:
+        told = self._range(side)
+        return told.fitting == 0 or told.fewest is None or told.spent >= told.fewest
+
+    def _of(self, unit: Any) -> Iterator[Offer]:
+        names, targets, _ = self.of_unit(unit.code)
+        for name in names:
+            yield from self._offer(unit, name, targets.get(name, []))
+
+    def _offer(self, unit: Any, name: str, targets: list[Any]) -> Iterator[Offer]:
+        if name.startswith("mark_"):
+            yield {"action": "mark", "arguments": {"unit": unit.code, "as": name.removeprefix("mark_")}}
+        elif name == "fire":
+            for label in targets:
+                yield {"action": "fire", "arguments": {"by": [unit.code], "at": label}}
+        elif name == "move":
+            for label in targets:
+                yield {"action": "move", "arguments": {"unit": unit.code, "path": self._ways(unit)[label]}}
+
+    def _from_enemies(self, unit: Any) -> Callable[[str], int]:
+        """How far a hex is from the nearest enemy."""
+        rows = self.asked.rows(
+            "select hex.label, min(lattice.distance(hex.q, hex.r, enemy.q, enemy.r)) as away"
+            " from position join hex on hex.map_id = position.map_id"
+            " join bob._pieces(:position) as enemy on enemy.side <> :side"
+            " where position.id = :position group by hex.label",
+            side=unit.side,
+        )
+        away = {row.label: int(row.away) for row in rows}
+        return lambda label: away.get(label, 0)
+
+    def _of_phase(self, side: str | None) -> Iterator[Offer]:
+        if self.phase == "rout" and side not in (self.state.tracks.get("routed") or ()):
+            yield {"action": "rout", "arguments": {"side": side}}
+            return
+        if self.phase == "melee":
+            fought = self.state.tracks.get("fought") or ()
+            rows = self.asked.rows("select label from bob.melees(:position)")
+            waiting = [row.label for row in rows if row.label not in fought]
+            yield from ({"action": "melee", "arguments": {"at": label}} for label in waiting)
+            if waiting:
+                return
+        yield {"action": END_PHASE.name, "arguments": {}}
+
+    def chance(self, dice: random.Random) -> Offer | None:
+        """A random player's action, found without looking at all there are."""
+        if self.phase != "operations" or self.active is None:
+            offers = list(self._of_phase(self.active))
+            return dice.choice(offers) if offers else None
+        told = self._range(self.active)
+        units = self._available(self.active)
+        if self._may_pass(self.active) and (not units or told.fitting == 0 or dice.random() < 0.3):
+            return {"action": "pass", "arguments": {"side": self.active}}
+        dice.shuffle(units)
+        for unit in units:
+            offer = self._random_of(unit, dice)
+            if offer is not None:
+                return offer
+        return {"action": "pass", "arguments": {"side": self.active}} if self._may_pass(self.active) else None
+
+    def _random_of(self, unit: Any, dice: random.Random) -> Offer | None:
+        kinds = ["move", "move", "fire", "fire", "mark_used", "mark_op_fire"]
+        dice.shuffle(kinds)
+        held = self._held(unit)
+        for name in kinds:
+            if not self._may_use(unit, _manner(name)):
+                continue
+            if name == "move" and not (held and unit.nation == "japan"):
+                targets = list(self._ways(unit))
+                dice.shuffle(targets)
+                if dice.random() < FORWARD:
+                    targets.sort(key=self._from_enemies(unit))
+            elif name == "fire" and not unit.decoy and not held:
+                near = self._near(unit)
+                dice.shuffle(near)
+                fits = (label for label in near if self._stands("fire", {"by": [unit.code], "at": label}))
+                targets = [label for label in (next(fits, None),) if label is not None]
+            elif name.startswith("mark_"):
+                targets = []
+            else:
+                continue
+            for offer in self._offer(unit, name, targets[:1]):
+                return offer
+        return None
+
+
+def _manner(name: str) -> str:
+    return {"mark_used": "used", "mark_op_fire": "op_fire"}.get(name, name)
+
+
+def _verdict(ruling: Ruling) -> str:
+    of, actions = ruling.question["legal"], ruling.answer["actions"]
+    whose = of.get("unit") or of.get("side") or "Whoever acts"
+    if actions and isinstance(actions[0], str):
+        return f"{whose} may now {series(name.replace('_', ' ') for name in actions)}"
+    return f"{whose} has {counted(len(actions), 'action') if actions else 'no action'} now"
+
+
+KIND = QuestionKind(
+    name="legal",
+    title="What may be done now",
+    arguments=Legal,
+    rulesets=("bob",),
+    rule=_legal,
+    answers={
+        "actions": "of a unit, names; of a side, every action that may be entered now: `action` and `arguments`",
+        "targets": "of a unit: hexes for each of them",
+    },
+    verdict=_verdict,
+    points=(),
+    example='legal: {unit: "1/A"}',
+)

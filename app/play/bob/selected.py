@@ -1,0 +1,49 @@
+"""What a unit or asset is Used for in a game (4.0): first it counts against the Operations Range, then it acts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from app.play.bob import anti_tank, carriers, conceal, obstacles, support
+from app.play.bob.fire import KINDS as FIRE
+from app.play.bob.operations import activated
+from app.play.procedures import Procedure, ProcedureKind
+
+NAMES = {
+    "fire": "fire",
+    "sustained_fire": "fire",
+    "satw": "fire",
+    "decoy": "used",
+    "indirect_fire": "asset",
+    "air_attack": "asset",
+    "illumination": "asset",
+    "mount": "move",
+    "dismount": "move",
+    "clear": "move",
+    "crush": "move",
+    "swim": "move",
+}
+"""Actions that are a unit's Use, and as what each counts."""
+
+
+def _selected(kind: ProcedureKind, manner: str) -> Callable[[Any], Procedure]:
+    def play(of: Any) -> Procedure:
+        unit = getattr(of, "unit", None) or getattr(of, "firer", None)
+        assert isinstance(unit, str)
+        if (yield from activated(unit, manner)) is None:
+            return
+        yield from kind.begin(of)
+
+    return play
+
+
+def _kinds() -> Iterator[ProcedureKind]:
+    for kind in (*FIRE, *anti_tank.KINDS, *support.KINDS, *conceal.KINDS, *carriers.KINDS, *obstacles.KINDS):
+        if isinstance(kind, ProcedureKind) and kind.name in NAMES:
+            yield kind
+
+
+ACTIONS = [dataclasses.replace(kind, play=_selected(kind, NAMES[kind.name])) for kind in _kinds()]
+"""Asked, they are judged by themselves; in a game their Use is counted."""

@@ -1,0 +1,472 @@
+"""Moves that are played (6.0): hex by hex, stopping wherever somebody decides.
+
+For each hex: points are spent; Opportunity Fire; mines; an Ambush; then the entry with DG, booby trap, a strike from
+the air, Snipers, the offer of a ridge, airfield, beaches and Victory Hexes. What a step costs and who may fire is
+judged by `css.step`, as `css.move` judges a whole way.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.play.css.fire import Shot, Trigger, alert, react
+from app.play.css.frame import OTHER, Asking, css_kind, game, ledger
+from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
+from app.play.css.indirect import strike
+from app.play.css.points import paid
+from app.play.css.status import Orders, note_action, settle, state
+from app.play.css.victory import entered_by
+from app.play.procedures import (
+    NOTHING,
+    Action,
+    Ask,
+    Call,
+    Change,
+    Choose,
+    Procedure,
+    ProcedureKind,
+    Put,
+    Refused,
+    Tell,
+    Undecided,
+)
+from app.referee.questions import kinds_of
+from app.referee.rulings import Ruling, Step
+from app.referee.words import in_points
+from db.values import canonical
+from importers.questions import Names
+
+MOST_HEXES = 60
+"""Hexes that one way has."""
+STEP = "select * from css.step(:position, :unit, :to, cast(:options as jsonb), :conditions, :policy)"
+HELD = (
+    "select held.rule, held.note from unit cross join lateral css._holds(:position, unit.q, unit.r,"
+    " coalesce((unit.attributes ->> 'in_cave')::boolean, false)) as held"
+    " where unit.position_id = :position and unit.code = :unit"
+)
+LOADED = (
+    "select code from unit where position_id = :position and attributes ->> 'loaded_in' = :unit order by code"
+)
+
+
+class Move(Action):
+    """Who moves, and along which way."""
+
+    unit: Annotated[str, Names(("unit",))] = Field(description="The id of the unit that moves")
+    path: Annotated[list[str], Names(("hex",)), Field(min_length=1, max_length=MOST_HEXES)] = Field(
+        description="Labels of the hexes entered, in order; the one it stands in may come first"
+    )
+    together: Annotated[list[str], Names(("unit",))] = Field(
+        default_factory=list, alias="with", description="Ids of those that go along"
+    )
+    posture: Literal["column"] | None = Field(None, description="It changes to Column first (6.0)")
+    night_shift: bool = Field(False, description="Japanese artillery shifts by night (27.0)")
+
+
+def move(of: Move) -> Procedure:
+    """6.0: a Movement Action."""
+    if of.night_shift:
+        yield from _shifted(of)
+        return
+    orders = Orders(of.choices)
+    yield from _may_act(of)
+    party = yield from _party(of)
+    movers = yield from _units(party)
+    going = _Going(of, party, orders)
+    yield from going.along()
+    yield from note_action({}, movers)
+
+
+def _shifted(of: Move) -> Procedure:
+    """27.0: two hexes in the second night turn."""
+    finding = yield Put("move", unit=of.unit, path=of.path, night_shift=True)
+    answer = finding.answer
+    if answer["legal"] is False:
+        bar = next((step for step in finding.steps if step.effect == "forbids"), finding.steps[-1])
+        raise Refused(bar.rule, bar.note, answer["ends_at"], cost=0, ends_at=answer["ends_at"])
+    if answer["legal"] is None:
+        raise Undecided(cost=0, ends_at=answer["ends_at"])
+    yield Tell(cost=0, ends_at=answer["ends_at"])
+    yield Change({"unit": of.unit, "at": answer["ends_at"]})
+    for place, dg in answer.get("dg", {}).items():
+        yield Change({"hex": place.removesuffix(" cave"), "dg": int(dg)})
+
+
+def _may_act(of: Move) -> Procedure:
+    """5.1, 5.2: who is Active, and for which of its Actions; a second one is paid for."""
+    facts = yield from ledger("may_act", unit=of.unit)
+    if facts["second"] and facts["division"] is not None:
+        yield from paid(facts["division"])
+    if of.posture is not None:
+        [row] = yield Ask(PLACES, proves=False, codes=[of.unit])
+        if row.attributes.get("posture") == "deployed":
+            kind = kinds_of("css")["posture"]
+            assert isinstance(kind, ProcedureKind)
+            yield Call(kind.begin(kind.arguments(unit=of.unit, to="column")))  # type: ignore[arg-type,call-arg]
+
+
+def _party(of: Move) -> Asking:
+    """The unit, those that go along, and what a truck carries."""
+    rows = yield Ask(LOADED, proves=False, unit=of.unit)
+    return list(dict.fromkeys([of.unit, *of.together, *(row.code for row in rows)]))
+
+
+def _units(codes: list[str]) -> Asking:
+    rows = units_of((yield Ask(PLACES, proves=False, codes=codes)))
+    return [row.code for row in rows]
+
+
+class _Going:
+    """A party on its way: what it has left to spend, and where it stands."""
+
+    def __init__(self, of: Move, party: list[str], orders: Orders) -> None:
+        self.of, self.orders = of, orders
+        self.party = party
+        self.purse: int | None = None
+        self.spent = 0
+        self.side = ""
+        self.here = ""
+
+    def along(self) -> Procedure:
+        [row] = yield Ask(PLACES, proves=False, codes=[self.of.unit])
+        self.side, self.here = row.side, row.label
+        path = self.of.path[1:] if self.of.path[0] == self.here and len(self.of.path) > 1 else self.of.path
+        for n, to in enumerate(path, 1):
+            if not (yield from self._step(n, to)):
+                break
+        yield Tell(cost=_points(self.spent), left=_points(self.purse or 0), ends_at=self.here)
+
+    def _step(self, n: int, to: str) -> Asking:
+        """One hex; gives whether the way goes on."""
+        options: dict[str, Any] = {"with": [code for code in self.party if code != self.of.unit], "n": n}
+        if self.purse is not None:
+            options["purse"] = self.purse
+        rows = yield Ask(STEP, unit=self.of.unit, to=to, options=canonical(options))
+        verdict = rows[-1]
+        if verdict.effect == "refused":
+            if n > 1:
+                # what happened on the way has changed what it can do: it stops where it is
+                yield Tell(Step(verdict.rule, self.here, "stops", verdict.note))
+                return False
+            raise Refused(verdict.rule, verdict.note, verdict.at, cost=0, ends_at=to)
+        if verdict.effect == "unknown":
+            raise Undecided(cost=_points(self.spent), ends_at=to)
+        facts = verdict.facts
+        self.purse = facts["purse"]
+        self.spent += facts["cost"]
+        before = yield from self._dg()
+        yield from self._op_fire(to)
+        if not (yield from self._goes_on()):
+            return False
+        after = yield from self._dg()
+        yield from self._slowed(before, after)
+        if (yield from self._mined()):
+            stays = yield from mined(self.party, self.here, to, max(after - before, 0), self.orders)
+            if stays or not (yield from self._entered(to)):
+                return False
+        else:
+            if (yield from self._ambushed(to)):
+                return False
+            yield from self._enters(to, facts)
+        yield from self._after_entry(to, facts)
+        return (yield from self._goes_on())
+
+    def _dg(self) -> Asking:
+        [row] = yield Ask(
+            "select css._dg_at(:position, unit.q, unit.r, coalesce((unit.attributes ->> 'in_cave')::boolean, false)) as dg"
+            " from unit where unit.position_id = :position and unit.code = any(:codes) and unit.q is not null"
+            " union all select 0 limit 1",
+            proves=False,
+            codes=self.party,
+        )
+        return row.dg
+
+    def _slowed(self, before: int, after: int) -> Procedure:
+        """10.2.3, css-58: DG gained on the way lowers what is left."""
+        if after <= before:
+            return
+        [row] = yield Ask(
+            "select css.purse_left(:position, :purse, :before, :after, :policy) as left",
+            proves=False, purse=self.purse, before=before, after=after,
+        )  # fmt: skip
+        yield Tell(points=("css-58",))
+        self.purse = row.left
+
+    def _goes_on(self) -> Asking:
+        """Who is lost, routed, Pinned or Suppressed goes no further."""
+        rows = yield Ask(PLACES, proves=False, codes=self.party)
+        left = [row.code for row in rows]
+        self.party = [code for code in self.party if code in left]
+        if self.of.unit not in left:
+            return False
+        held = yield Ask(HELD, proves=False, unit=self.of.unit)
+        for row in held:
+            yield Tell(Step(row.rule, self.here, "stops", row.note))
+        return not held
+
+    # Opportunity Fire.
+
+    def _op_fire(self, to: str) -> Procedure:
+        """8.6: enemies fire one after the other, each hex once, until their owner declines."""
+        enemy = OTHER[self.side]
+        done: set[str] = set()
+        while True:
+            gunners = yield from self._gunners(to)
+            options = sorted({label for label, _, _ in gunners if label not in done})
+            if not options or not (yield from self._still_here()):
+                return
+            chosen = yield Choose(
+                "op_fire", enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
+                unsaid=NOTHING,
+            )  # fmt: skip
+            if chosen == NOTHING:
+                return
+            done.add(chosen)
+            by, wants_alert = next((by, wants) for label, by, wants in gunners if label == chosen)
+            alerted = yield from alert(by)
+            if wants_alert and not alerted:
+                yield Tell(Step("12.5", chosen, "silent", "the dogs do not give the alarm"))
+                continue
+            purpose = f"Opportunity Fire of {by} at {self.here}"
+            fired = yield Call(
+                react(
+                    Shot(by=(by,), at=self.here, read=self.of.read),
+                    Trigger(),
+                    self.orders,
+                    purpose,
+                    alerted=bool(alerted),
+                )
+            )
+            yield Tell(op_fire=fired.get("crt") or fired.get("result"))
+
+    def _still_here(self) -> Asking:
+        rows = yield Ask(PLACES, proves=False, codes=[self.of.unit])
+        return bool(rows)
+
+    def _gunners(self, to: str) -> Asking:
+        """Hexes with enemies who may fire, one enemy for each, and whether it takes an alert roll."""
+        options = {"with": [code for code in self.party if code != self.of.unit], "purse": 198}
+        rows = yield Ask(STEP, proves=False, unit=self.of.unit, to=to, options=canonical(options))
+        if rows[-1].effect != "legal":
+            return []
+        fires = {one["by"]: one["alert"] for one in rows[-1].facts["fires"]}
+        places = yield Ask(PLACES, proves=False, codes=list(fires))
+        found: dict[str, tuple[str, str, bool]] = {}
+        for row in places:
+            found.setdefault(row.label, (row.label, row.code, fires[row.code]))
+        return list(found.values())
+
+    # Mines and ambushes.
+
+    def _mined(self) -> Asking:
+        if self.side != "us":
+            return False
+        rows = yield Ask(
+            "select 1 from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+            " where marker.position_id = :position and marker.kind = 'mines' and hex.label = :label",
+            proves=False,
+            label=self.here,
+        )
+        return bool(rows)
+
+    def _ambushed(self, to: str) -> Asking:
+        """24.1: offered where it can be tried at all."""
+        if self.side != "us" or not (yield from _ambush_possible(to)):
+            return False
+        tries = yield Choose(
+            "ambush",
+            "japan",
+            f"whether an Ambush is tried in {to}",
+            options=[False, True],
+            unsaid=False,
+            default=False,
+        )
+        if not tries:
+            return False
+        return (yield from ambushed(self.of, to, None, None, self.of.unit, self.orders)) == "placed"
+
+    # The entry.
+
+    def _enters(self, to: str, facts: dict[str, Any]) -> Procedure:
+        inside = facts["inside"]
+        crossing = yield from ledger(
+            "crossing",
+            codes=self.party,
+            to=to,
+            mine_dg=None,
+            op_fire_dg=None,
+            told_apart=False,
+            inside=inside,
+        )
+        source = self.here
+        if inside != crossing["from_inside"] or inside:
+            yield from self._through_mouth(to, crossing, inside)
+        else:
+            yield from crossed(self.party, to, crossing, self.orders)
+        yield from self._slowed(crossing["carried"], crossing["there"])
+        self.here = to
+        if source != to:
+            yield from self._left_behind(source, crossing)
+
+    def _through_mouth(self, to: str, crossing: dict[str, Any], inside: bool) -> Procedure:
+        """6.3: the inside of a cave is a place of its own."""
+        here, there = (
+            {"in_cave": True} if crossing["from_inside"] else {},
+            {"in_cave": True} if inside else {},
+        )
+        if crossing["here"] and not crossing["stay"]:
+            yield Change({"hex": crossing["from"], **here, "dg": 0})
+        yield Change(*({"unit": code, "at": to, "in_cave": inside} for code in self.party))
+        if crossing["dg"] != crossing["there"]:
+            yield Change({"hex": to, **there, "dg": crossing["dg"]})
+
+    def _left_behind(self, source: str, crossing: dict[str, Any]) -> Procedure:
+        """11.1, 12.1, 13.1: what is left without a unit."""
+        yield from settle(source, crossing["from_inside"], self.orders)
+
+    def _entered(self, to: str) -> Asking:
+        """Whether those who went through mines have come into the hex."""
+        rows = yield Ask(PLACES, proves=False, codes=[self.of.unit])
+        if not rows or rows[0].label != to:
+            return False
+        source, self.here = self.here, to
+        yield from settle(source, False, self.orders)
+        return True
+
+    def _after_entry(self, to: str, facts: dict[str, Any]) -> Procedure:
+        """Booby trap, a strike from the air, Snipers, a ridge, victory."""
+        inside = facts["inside"]
+        yield from self._trap(to, inside)
+        yield from self._struck(to, facts["way"])
+        if self.side == "us":
+            for row in (yield Ask("select * from css.snipers_at(:position, :label)", proves=False, label=to)):
+                if (yield from self._still_here()):
+                    yield from sniped(row.at, to, self.of.unit, self.of, self.orders)
+        if (yield from self._still_here()) and not inside:
+            yield from self._ridge()
+            yield from entered_by(self.side, to)
+            yield from self._fortifications(to)
+
+    def _trap(self, to: str, inside: bool) -> Procedure:
+        rows = yield Ask(
+            "select 1 from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+            " where marker.position_id = :position and marker.kind = 'booby_trap' and hex.label = :label",
+            proves=False,
+            label=to,
+        )
+        now = yield from state()
+        if rows and not inside and (self.side == "us" or now.readings["css-77"] == "b"):
+            yield from trapped(to, self.of, self.orders)
+
+    def _struck(self, to: str, way: str | None) -> Procedure:
+        """16.0: a Japanese column on a road, by a marker of the Interdiction box."""
+        _, tracks = yield from game()
+        if self.side != "japan" or way not in ("paved_road", "unpaved_road") or not tracks.get("air_box"):
+            return
+        strikes = yield Choose(
+            "air_strike", "us", f"whether the column in {to} is struck from the air", options=[False, True],
+            unsaid=False, default=False,
+        )  # fmt: skip
+        if not strikes:
+            return
+        yield Change({"track": "air_box", "value": tracks["air_box"] - 1})
+        yield Call(
+            strike(
+                to, None, self.orders, read=self.of.read, interdicts=True, purpose=f"the air strike on {to}"
+            )
+        )
+
+    def _ridge(self) -> Procedure:
+        """6.2.2: the defender may claim the ridge, then the mover."""
+        query = (
+            "select side.direction, side.enemies, side.in_caves from positions.state(:position, :conditions, :policy) as state"
+            " cross join lateral positions.counter(:position, :unit) as unit"
+            " cross join lateral css._ridges(state, unit) as side order by side.direction"
+        )
+        for row in (yield Ask(query, proves=False, unit=self.of.unit)):
+            for side, unit in ((OTHER[self.side], row.enemies[0]), (self.side, self.of.unit)):
+                if side != self.side and row.in_caves:
+                    continue
+                bars = yield Ask(
+                    "select * from css.ridge_marker(:position, :unit, 'claim', :conditions, :policy)",
+                    proves=False,
+                    unit=unit,
+                )
+                if bars[-1].effect == "refused":
+                    break
+                claims = yield Choose(
+                    "ridge_marker", side, f"whether {unit} claims the ridge", options=["decline", "claim"],
+                    unsaid="decline", default="decline",
+                )  # fmt: skip
+                if claims == "claim":
+                    facts = bars[-1].facts
+                    yield Tell(Step("6.2.2", facts["at"], "claimed", "a Ridge marker"))
+                    yield Change({"marker": "ridge", "at": facts["at"], "side": facts["side"]})
+                    break
+
+    def _fortifications(self, to: str) -> Procedure:
+        """11.1, css-33: an enemy's pillbox does not outlast who enters its hex."""
+        rows = yield Ask(
+            "select 1 from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+            " where marker.position_id = :position and marker.kind = 'pillbox' and hex.label = :label",
+            proves=False,
+            label=to,
+        )
+        if rows and self.side == "us":
+            yield Tell(Step("11.1", to, "removed", "a pillbox goes when an enemy enters"))
+            yield Change({"marker": "pillbox", "at": to, "removed": True})
+
+
+def _ambush_possible(to: str) -> Asking:
+    """Whether the Japanese have somebody beside the hex, a point, a counter and a known number."""
+    rows = yield Ask(
+        "select * from css.ambush(:position, :to, null, :conditions, :policy)", proves=False, to=to
+    )
+    verdict = rows[-1]
+    if verdict.effect == "refused" or verdict.facts["number"] is None:
+        return False
+    _, tracks = yield from game()
+    if not (tracks.get("pools") or {}).get("ambush"):
+        return False
+    now = yield from state()
+    price = 2 if now.conditions.get("weather") == "hot" else 1
+    divisions = tracks.get("divisions", {})
+    return any(divisions.get(name, {}).get("direct_commands", 0) >= price for name in verdict.facts["payers"])
+
+
+def _points(halves: int) -> Any:
+    return halves // 2 if halves % 2 == 0 else halves / 2
+
+
+def _verdict(ruling: Ruling) -> str:
+    return f"{ruling.question['move']['unit']} moves to {ruling.answer['ends_at']} for {in_points(ruling.answer['cost'])}"
+
+
+ACTIONS = [
+    css_kind(
+        move,
+        name="move",
+        title="A move",
+        what="move",
+        done=_verdict,
+        arguments=Move,
+        answers={
+            "cost": "points that it spends",
+            "left": "points that it has left",
+            "ends_at": "the hex in which it ends",
+            "op_fire": "what the last Opportunity Fire came to",
+            "roll": "the last die of mines, traps or Snipers",
+            "dg": "DG of mines",
+            "total": "DG of those who leave mines, in all",
+            "eliminated": "units lost to mines",
+            "removed": "whether a trap or Sniper is gone",
+            "result": "of a trap, Sniper or Ambush",
+            "number": "the number of an Ambush",
+            "ambush": "the Ambush Unit",
+            "lost": "a Leader or Hero who is lost",
+        },
+    ),
+]
+"""A move is asked by the question of that name, and done by this."""

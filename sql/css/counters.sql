@@ -1,0 +1,469 @@
+-- needs: css/activation.sql, css/passage.sql, css/fire_zone.sql
+-- Support Weapons, Leaders, Heroes, trucks and Ridge markers in css (Guam): who may be put where: 6.2.2, 12.1, 12.2,
+-- 13.1, 13.3, 14.1, 15.0. Ways are traced by `css.trace_path`.
+
+create or replace function css._barred(bars rulings.ledger_step[], rule text, effect text, note text, facts jsonb, at text)
+returns setof rulings.ledger_step
+language sql immutable rows 3
+as $$
+  select bar.* from unnest(bars) as bar
+  union all
+  select (css._sum(
+    coalesce(bars[1].rule, rule), case when cardinality(bars) > 0 then 'refused' else effect end,
+    coalesce(bars[1].note, note), facts, at
+  )).*
+$$;
+
+comment on function css._barred(rulings.ledger_step[], text, text, text, jsonb, text) is
+'A ledger of what forbids something: its rows, and the verdict, refused where there are any.';
+
+create or replace function css._out_of_turn_steps(state positions.state, unit positions.counter, rule text)
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  select (css._entry(rule, null, 'forbids', format('%s is not Active', unit.code), unit.code, null, null, unit.label)).*
+  where not css._is_active(state, unit)
+$$;
+
+comment on function css._out_of_turn_steps(positions.state, positions.counter, text) is
+'That a counter is not Active, where the conditions tell who is (5.1).';
+
+create or replace function css._owning_hqs(state positions.state, asked positions.counter)
+returns setof text
+language sql stable rows 2
+as $$
+  select head.code
+  from public.unit as head
+  cross join lateral css._command_facts(head.attributes, head.kind) as his
+  cross join lateral css._command_facts(asked.attributes, asked.kind) as hers
+  where head.position_id = state.position_id
+    and head.kind = 'hq'
+    and head.side = asked.side
+    and head.q is not null
+    and not css._apart(hers, his)
+    -- its Formation's, or the Division's
+    and (his.formation is null or hers.formation is null or his.formation = hers.formation)
+  order by his.formation is null, head.code
+$$;
+
+create or replace function css.attach(
+  position_id bigint, weapon text, "to" text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, weapon);
+  place record;
+  crowd record;
+  bars rulings.ledger_step[];
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select hex.label, spot.q, spot.r into place
+  from positions.place(position_id, "to") as spot
+  inner join public.hex on hex.map_id = state.map_id and hex.q = spot.q and hex.r = spot.r;
+  select
+    count(*) filter (where css._is_unit(unit.kind) and unit.side = asked.side) as units,
+    count(*) filter (where unit.kind = 'support_weapon' and unit.side = asked.side and unit.code <> weapon) as weapons,
+    coalesce(bool_or(css._is_unit(unit.kind) and css._akin(hers, his)), false) as kin,
+    coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy
+  into crowd
+  from public.unit
+  cross join lateral css._command_facts(unit.attributes, unit.kind) as hers
+  cross join lateral css._command_facts(asked.attributes, asked.kind) as his
+  where unit.position_id = position_id and (unit.q, unit.r) = (place.q, place.r);
+  bars := array(
+    select css._entry(bar.rule, null, 'forbids', bar.note, weapon, null, null, place.label)
+    from (
+      values
+      ('12.1', asked.kind <> 'support_weapon', 'only Support Weapons are attached'),
+      (
+        '12.1',
+        asked.q is null and coalesce(asked.attributes ->> 'box', 'off_board') <> 'available',
+        format('it is in the box %s, not Available', replace(coalesce(asked.attributes ->> 'box', 'off_board'), '_', ' '))
+      ),
+      ('12.1', asked.q is not null, 'it is attached already'),
+      ('12.1', crowd.units = 0, 'no Unit of its side is there'),
+      (
+        '12.1', crowd.units > 0 and crowd.weapons >= crowd.units,
+        'there are as many Support Weapons as Units already'
+      ),
+      ('12.1', crowd.units > 0 and not crowd.kin, 'no Unit of its own is there'),
+      (
+        '6.1.2', asked.side = 'japan' and crowd.units > 0
+        and coalesce(asked.attributes ->> 'service' = 'navy', false) <> crowd.navy and asked.attributes ? 'service',
+        'Navy and Army do not use each other''s weapons'
+      )
+    ) as bar (rule, holds, note)
+    where bar.holds
+    union all
+    select step from css._out_of_turn_steps(state, asked, '12.1') as step
+  );
+  return query
+  select * from css._barred(
+    bars, '12.1', 'attaches', format('%s may be attached', weapon),
+    jsonb_build_object(
+      'at', place.label,
+      'for', case when asked.attributes ->> 'target' = 'tank' then 'tank_support_weapon' else 'support_weapon' end,
+      'heads', (select coalesce(jsonb_agg(head), '[]') from css._owning_hqs(state, asked) as head)
+    ),
+    place.label
+  );
+end
+$$;
+
+comment on function css._owning_hqs(positions.state, positions.counter) is
+'The HQs from which a Support Weapon is traced: of its Formation, or of its Division (12.1).';
+comment on function css.attach(bigint, text, text, jsonb, jsonb) is
+'Whether a Support Weapon may be attached to the Units of a hex, its trace apart (12.1).';
+
+create or replace function css.detach(
+  position_id bigint, weapon text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, weapon);
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  return query
+  select * from css._barred(
+    array(
+      select css._entry(bar.rule, null, 'forbids', bar.note, weapon, null, null, asked.label)
+      from (
+        values
+        ('12.2', asked.kind <> 'support_weapon', 'only Support Weapons are detached'),
+        ('12.2', asked.q is null, 'it is attached nowhere')
+      ) as bar (rule, holds, note)
+      where bar.holds
+    ),
+    '12.2', 'detaches', format('%s may be detached', weapon),
+    jsonb_build_object(
+      'at', asked.label,
+      'side', asked.side,
+      'for', case when asked.attributes ->> 'target' = 'tank' then 'tank_support_weapon' else 'support_weapon' end,
+      'heads', (select coalesce(jsonb_agg(head), '[]') from css._owning_hqs(state, asked) as head)
+    ),
+    asked.label
+  );
+end
+$$;
+
+comment on function css.detach(bigint, text, jsonb, jsonb) is
+'Whether a Support Weapon may be detached, its trace apart (12.2).';
+
+create or replace function css.leader_move(
+  position_id bigint, leader text, "to" text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, leader);
+  place record;
+  bars rulings.ledger_step[];
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select hex.label, spot.q, spot.r into place
+  from positions.place(position_id, "to") as spot
+  inner join public.hex on hex.map_id = state.map_id and hex.q = spot.q and hex.r = spot.r;
+  bars := array(
+    select css._entry(bar.rule, null, 'forbids', bar.note, leader, null, null, place.label)
+    from (
+      values
+      ('13.1', asked.kind <> 'leader', 'only Leaders are moved so'),
+      (
+        '13.1',
+        state.conditions ->> 'activation' in ('direct_command', 'amphibious'),
+        'on this chit a Leader moves with an Active Unit, never alone'
+      ),
+      (
+        '13.1',
+        not exists (
+          select
+          from public.unit
+          cross join lateral css._command_facts(unit.attributes, unit.kind) as hers
+          cross join lateral css._command_facts(asked.attributes, asked.kind) as his
+          where unit.position_id = position_id
+            and (unit.q, unit.r) = (place.q, place.r)
+            and unit.side = asked.side
+            and css._is_unit(unit.kind)
+            and css._akin(hers, his) is distinct from false
+        ),
+        'no Unit of his command is there'
+      )
+    ) as bar (rule, holds, note)
+    where bar.holds
+    union all
+    select step from css._out_of_turn_steps(state, asked, '13.1') as step
+  );
+  return query
+  select * from css._barred(
+    bars, '13.1', 'moves', format('%s may be moved', leader),
+    jsonb_build_object('at', place.label, 'from', asked.label, 'afloat', asked.q is null), place.label
+  );
+end
+$$;
+
+comment on function css.leader_move(bigint, text, text, jsonb, jsonb) is
+'Whether a Leader may be placed with the Units of a hex, his trace apart (13.1).';
+
+create or replace function css._has_unit(position_id bigint, spot public.hex, pattern text, formation text)
+returns boolean
+language sql stable
+return exists (
+  select
+  from public.unit
+  where unit.position_id = _has_unit.position_id
+    and (unit.q, unit.r) = (spot.q, spot.r)
+    and unit.side = 'us'
+    and css._is_unit(unit.kind)
+    and case
+      when _has_unit.formation is not null and unit.attributes ? 'formation'
+        then unit.attributes ->> 'formation' = _has_unit.formation
+      else unit.code ~ pattern
+    end
+);
+
+create or replace function css.hero(
+  position_id bigint, hero text, place text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, hero);
+  name constant text := substring(lower(hero) from 'mason|skaggs|wilson|witek');
+  spot public.hex;
+  used boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select * into spot from public.hex where hex.map_id = state.map_id and hex.label = place;
+  select coalesce(position.tracks -> 'once' ? name, false) into used
+  from public.position where position.id = position_id;
+  return query
+  select * from css._barred(
+    array(
+      select css._entry('14.1', bar.clause, 'forbids', bar.note, hero, null, null, place)
+      from (
+        values
+        (null, asked.kind <> 'hero' or asked.side <> 'us', 'only the American Heroes are used so'),
+        (null, name is null, 'of this Hero the rules tell nothing'),
+        (null, used or coalesce(asked.attributes ->> 'status' = 'eliminated', false), 'he is out of the game'),
+        ('a', name in ('mason', 'witek') and place is not null, 'he is used, not placed'),
+        ('b', name in ('skaggs', 'wilson') and place is null, 'he is placed in a hex'),
+        (
+          'b', name = 'skaggs' and place is not null and not exists (
+            select from public.marker
+            where marker.position_id = position_id
+              and marker.kind in ('banzai_charge', 'drunk_banzai_charge')
+              and lattice.distance(marker.q, marker.r, spot.q, spot.r) <= 1
+          ),
+          'no Banzai Charge marker is beside the hex'
+        ),
+        (
+          'b', name = 'skaggs' and place is not null and not css._has_unit(position_id, spot, '(^|\W)3 RCT|/3$', '3 RCT'),
+          'no Unit of 3 RCT is there'
+        ),
+        (
+          'c', name = 'wilson' and coalesce(state.conditions ->> 'day', '07-25') <> '07-25',
+          'he is placed on 25 July only'
+        ),
+        (
+          'c', name = 'wilson' and place is not null and not css._has_unit(position_id, spot, '^[EFG]/2/9$', null),
+          'neither E, F nor G of 2/9 is there'
+        )
+      ) as bar (clause, holds, note)
+      where bar.holds
+    ),
+    '14.1', case when place is null then 'used' else 'placed' end, format('%s serves', hero),
+    jsonb_build_object('name', name, 'at', place), place
+  );
+end
+$$;
+
+comment on function css._has_unit(bigint, public.hex, text, text) is
+'Whether an American Unit by its Formation, or by its name, is in a hex.';
+comment on function css.hero(bigint, text, text, jsonb, jsonb) is
+'Whether an American Hero may be used or placed now (14.1).';
+
+create or replace function css.truck(
+  position_id bigint, truck text, unit text, loading boolean, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  lorry positions.counter := positions._asked_counter(position_id, truck);
+  cargo positions.counter;
+  carried text;
+  corps boolean;
+  zoned boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select aboard.code into carried
+  from public.unit as aboard
+  where aboard.position_id = position_id and aboard.attributes ->> 'loaded_in' = truck
+  order by aboard.code
+  limit 1;
+  select * into cargo from positions.counter(position_id, coalesce(unit, carried));
+  corps := css._is_corps(lorry.attributes);
+  zoned := exists (
+    select
+    from css.side_zone(position_id, 'japan', conditions, policy) as zone
+    where zone.arm = 'unit' and (zone.q, zone.r) = (cargo.q, cargo.r)
+  );
+  return query
+  select * from css._barred(
+    array(
+      select css._entry(bar.rule, null, 'forbids', bar.note, truck, null, null, cargo.label)
+      from (
+        values
+        ('15.0', lorry.kind <> 'truck' or lorry.side <> 'us', 'only American trucks carry Units'),
+        (
+          '15.0',
+          not corps and coalesce(state.conditions ->> 'activation', 'division') <> 'division',
+          'on the Division''s own chit alone'
+        ),
+        (
+          '26.0',
+          corps and coalesce(state.conditions ->> 'activation', 'direct_command') <> 'direct_command',
+          'Corps trucks are Active on the Direct Command chit alone'
+        ),
+        ('15.0', loading and coalesce(lorry.attributes ->> 'box', '') <> 'truck_pool', 'the truck is not in the pool'),
+        ('15.0', cargo.q is null, 'the Unit is not on the map'),
+        ('15.0', loading and cargo.attributes ? 'loaded_in', 'it is carried already'),
+        ('15.0', loading and not css._is_unit(cargo.kind), 'a truck carries a Unit, and what goes with it'),
+        ('15.0', loading and cargo.attributes ->> 'posture' = 'deployed', 'only a column is carried'),
+        ('15.0', loading and zoned, 'it stands in an enemy Fire Zone'),
+        (
+          '15.0',
+          loading and not corps and (
+            select step.effect from css.command(position_id, cargo.code, conditions, policy) as step
+            where step.effect in ('in command', 'out of command')
+          ) = 'out of command',
+          'it is not In-Command'
+        ),
+        (
+          '15.0',
+          not corps and lorry.attributes ->> 'division' <> cargo.attributes ->> 'division',
+          'the truck is of another Division'
+        ),
+        ('26.0', corps <> css._is_corps(cargo.attributes), 'Corps trucks carry Corps Artillery, and nothing else'),
+        ('15.0', not loading and carried is null, 'the truck carries nobody'),
+        (
+          '15.0',
+          coalesce((state.conditions -> 'acted' ->> cargo.code)::integer, 0) > 0,
+          'it takes all Actions of truck and Unit'
+        )
+      ) as bar (rule, holds, note)
+      where bar.holds
+    ),
+    '15.0', case when loading then 'loads' else 'unloads' end,
+    case when loading then 'it is loaded' else 'it is unloaded' end,
+    jsonb_build_object('at', cargo.label, 'unit', cargo.code, 'zoned', zoned), cargo.label
+  );
+end
+$$;
+
+comment on function css.truck(bigint, text, text, boolean, jsonb, jsonb) is
+'Whether a truck may load a Unit, or unload it (15.0, 26.0).';
+
+create or replace function css._ridges(state positions.state, unit positions.counter)
+returns table (direction integer, enemies text[], in_caves boolean)
+language sql stable rows 2
+as $$
+  select
+    beside.direction,
+    array_agg(enemy.code order by enemy.code),
+    bool_and(coalesce((enemy.attributes ->> 'in_cave')::boolean, false))
+  from lattice.neighbours(unit.q, unit.r) as beside
+  inner join public.hexside
+    on hexside.map_id = state.map_id and hexside.kind = 'ridge'
+    and hexside.x = unit.q + beside.nq and hexside.y = unit.r + beside.nr
+  inner join public.unit as enemy
+    on enemy.position_id = state.position_id and enemy.side <> unit.side
+    and enemy.q = beside.nq and enemy.r = beside.nr and css._is_unit(enemy.kind)
+  group by beside.direction
+  order by beside.direction
+$$;
+
+comment on function css._ridges(positions.state, positions.counter) is
+'Ridge hexsides of a unit''s hex with enemies behind them (6.2.2).';
+
+create or replace function css.ridge_marker(
+  position_id bigint, unit text, deed text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 3
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, unit);
+  lying integer;
+  ridge record;
+  theirs boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select * into ridge from css._ridges(state, asked) limit 1;
+  select marker.facing into lying
+  from public.marker
+  where marker.position_id = position_id and marker.kind = 'ridge' and (marker.q, marker.r) = (asked.q, asked.r);
+  -- the ridge is claimed by those on its other side
+  theirs := exists (
+    select
+    from css._ridges(state, asked) as side
+    inner join public.unit as enemy on enemy.position_id = position_id and enemy.code = any(side.enemies)
+    inner join public.marker
+      on marker.position_id = position_id and marker.kind = 'ridge' and marker.q = enemy.q and marker.r = enemy.r
+  );
+  return query
+  select * from css._barred(
+    array(
+      select css._entry('6.2.2', null, 'forbids', bar.note, unit, null, null, asked.label)
+      from (
+        values
+        (
+          deed <> 'remove' and ridge.direction is null,
+          'no enemy stands behind a ridge hexside of its hex'
+        ),
+        (
+          deed = 'claim' and coalesce((asked.attributes ->> 'in_cave')::boolean, false),
+          'Units in a cave never have a Ridge marker'
+        ),
+        (deed = 'claim' and lying is not null, 'its hex has a Ridge marker'),
+        (deed = 'claim' and theirs, 'the other side has claimed the ridge'),
+        (deed = 'remove' and lying is null, 'no Ridge marker lies there'),
+        (
+          deed = 'remove' and ridge.direction is not null and not css._is_active(state, asked),
+          'only Active Units give a Ridge marker up'
+        )
+      ) as bar (holds, note)
+      where bar.holds
+    ),
+    '6.2.2', deed,
+    case deed when 'claim' then 'the ridge is claimed' when 'remove' then 'the marker is taken off' else 'it is declined' end,
+    jsonb_build_object(
+      'at', asked.label,
+      'side', coalesce(lying, ridge.direction),
+      'may_claim', case when deed <> 'claim' and not coalesce(ridge.in_caves, false) then to_jsonb(coalesce(ridge.enemies, '{}')) else '[]' end
+    ),
+    asked.label
+  );
+end
+$$;
+
+comment on function css.ridge_marker(bigint, text, text, jsonb, jsonb) is
+'Whether a unit may claim a ridge or give its marker up, and who may claim it then (6.2.2).';
