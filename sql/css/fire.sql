@@ -913,3 +913,19 @@ $$;
 
 comment on function css.flame(bigint, text, integer, jsonb) is
 'Whether a hex catches fire from a Flamethrower attack with this die (8.8).';
+
+create or replace function css.fire_chances(position_id bigint, value integer, harms boolean)
+returns jsonb
+language sql immutable parallel safe
+-- 8.4: a 0 always hits and a 9 never; where nobody can be harmed nothing hits
+return case
+  when not harms then '{"no_effect": "1/1"}'::jsonb
+  when value is not null
+    then jsonb_build_object(
+      'hit', (array['1/10', '1/5', '3/10', '2/5', '1/2', '3/5', '7/10', '4/5', '9/10'])[least(greatest(value, 0), 8) + 1],
+      'miss', (array['9/10', '4/5', '7/10', '3/5', '1/2', '2/5', '3/10', '1/5', '1/10'])[least(greatest(value, 0), 8) + 1]
+    )
+end;
+
+comment on function css.fire_chances(bigint, integer, boolean) is
+'The chance of a fire of this value to hit, as fractions in lowest terms; null where the value is not told (8.4).';
