@@ -187,7 +187,11 @@ def _by_command(of: Activate) -> Procedure:
         else:
             yield Tell(cost={division: 1})
     yield Change(*({**marker, "removed": True} for marker in facts["markers"]))
-    yield Change({"conditions": {"active": {"units": [of.unit]}, "action": None}}, kept=True)
+    [row] = yield Ask(
+        "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
+    )
+    # the chit stays its owner's while his units act one by one
+    yield Change({"conditions": {"active": {"side": row.side, "units": [of.unit]}, "action": None}}, kept=True)
 
 
 def restock(_: NothingMore) -> Procedure:
