@@ -281,8 +281,7 @@ as $$
       )
     union all
     select
-      '3.3.3',
-      'b',
+      '3.3.3', 'b',
       (head.stat).label,
       'forbids',
       format('%s, a broken Scout, activates no mortar', (head.stat).code),

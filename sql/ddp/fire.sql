@@ -315,6 +315,7 @@ as $$
     'limit', shooter.most,
     'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
     'garrisons', ddp._lone_garrisons(scene, shooter.place),
+    'spread', (scene.state).readings ->> 'ddp-46',
     'targets', coalesce(
       (
         select jsonb_agg(to_jsonb(ranked) order by ranked.rank, ranked.unit, ranked.hero)

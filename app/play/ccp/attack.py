@@ -159,6 +159,15 @@ def _prospect(of: Attack, code: str, proves: bool = False, **said: Any) -> Doing
     return row.facts
 
 
+def prospects(of: Attack) -> Doing:
+    """Cover and morale of every unit that would roll now."""
+    told = {}
+    for code in of.targets:
+        facts = yield from _prospect(of, code)
+        told[code] = {"cover": facts["cover"], "morale": facts["morale"]}
+    return told
+
+
 def _destroyed(of: Attack, roll: int) -> Doing:
     """O24.3.4, F100.2: exactly the Vulnerability number takes the fortification, before anybody defends."""
     if of.fort is None or roll != of.destroyed_by:

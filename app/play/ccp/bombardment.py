@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.play.ccp.attack import Asker, Attack, attacked, refuse, targets_hit
+from app.play.ccp.attack import Asker, Attack, attacked, prospects, refuse, targets_hit
 from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, SIGHT_POINTS, outcome_words
 from app.play.ccp.giving import orders_asset
 from app.play.ccp.roll import ENDS, revealed
@@ -129,14 +129,13 @@ def _struck(
     """One hex under artillery or aircraft: everybody in it rolls, whoever he is."""
     [*_, row] = yield Ask(IMPACT, at=label, source=source, fp=fp, viewer=plane)
     facts = row.facts
-    number = None
-    if facts["fort"] is not None and source != "fighter":
-        number = yield from _vulnerability(of, fp, label)
     attack = Attack(
         side=side, hex=label, value=facts["value"], source=source, targets=facts["targets"],
         to_total=facts["to_total"], purpose=f"the attack on {label}", rule=row.rule, fort=facts["fort"],
-        destroyed_by=number, order=f"order:{label}" if not tell else "order",
+        order=f"order:{label}" if not tell else "order",
     )  # fmt: skip
+    if attack.fort is not None and source != "fighter":
+        attack.destroyed_by = yield from _vulnerability(of, fp, attack)
     if tell:
         yield Tell(value=facts["value"], modifiers=facts["modifiers"])
     told = yield from attacked(attack, asker, tell)
@@ -148,22 +147,23 @@ def _struck(
     }
 
 
-def _vulnerability(of: Action, fp: int, label: str) -> Doing:
-    """O24.3.4: the number that destroys a fortification; without it nobody knows whether one still gives Cover."""
-    number = yield from cell(
-        of, VULNERABILITY, str(fp), "number", rule="O24.3.4", what=f"the Vulnerability number of {fp} FP"
-    )
-    if number is None:
-        yield Tell(
-            Step(
-                "O24.3.4",
-                label,
-                "open",
-                "exactly that roll destroys the fortification before the Defense rolls",
-            )
+def _vulnerability(of: Action, fp: int, attack: Attack) -> Doing:
+    """O24.3.4: the number that destroys a fortification; without it both ways are told, and nobody knows which holds."""
+    what = f"the Vulnerability number of {fp} FP"
+    number = yield from cell(of, VULNERABILITY, str(fp), "number", rule="O24.3.4", what=what)
+    if number is not None:
+        return int(number)
+    yield Tell(
+        Step(
+            "O24.3.4", attack.hex, "open", "exactly that roll takes the fortification before anybody defends"
         )
-        raise Undecided()
-    return int(number)
+    )
+    branches = {"stands": (yield from prospects(attack))}
+    assert attack.fort is not None
+    yield Change({"marker": attack.fort, "at": attack.hex, "removed": True}, kept=True)
+    branches["destroyed"] = yield from prospects(attack)
+    yield Tell(branches={attack.hex: branches})
+    raise Undecided()
 
 
 # Aircraft.
@@ -272,6 +272,7 @@ ROUND_ANSWERS = {
 IMPACT_ANSWERS = {
     "hexes": "the hexes attacked, in order",
     "impacts": "of each hex: roll, total, destroyed, defense",
+    "branches": "where a Vulnerability number is wanted: Cover and morale of each unit if the fortification stands, and if not",
 }
 BLAST_POINTS = (*SIGHT_POINTS, *DEFENSE_POINTS)
 KINDS = [
@@ -300,7 +301,7 @@ KINDS = [
         ),
         (
             "bombing_run", "Bombing Run", BombingRun, bombing_run,
-            {**{key: ROUND_ANSWERS[key] for key in ("range", "hindrance")}, **ATTACK_ANSWERS}, (*BLAST_POINTS, "ccp-12"),
+            {**{key: ROUND_ANSWERS[key] for key in ("range", "hindrance")}, "branches": IMPACT_ANSWERS["branches"], **ATTACK_ANSWERS}, (*BLAST_POINTS, "ccp-12"),
             "bombing_run: {at: D4}",
         ),
         (

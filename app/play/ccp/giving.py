@@ -100,7 +100,7 @@ def carries_out(order: str, units: Sequence[str]) -> Doing:
             raise Refused("O20.2", f"{code} is activated {was} this turn, not to {order}")
     if played:
         yield from _done(order, units, (under_way or {}).get("done") or [])
-    yield Tell(Step("O20.4", None, order, "carried out"))
+        yield Tell(Step("O20.4", None, order, "carried out"))
 
 
 def _done(order: str, units: Sequence[str], done: Sequence[str]) -> Doing:

@@ -326,6 +326,35 @@ class TankArrival(Action):
 
 def tank_arrival(of: TankArrival) -> Procedure:
     """12.4.2: it arrives on 0 to 6; else something has happened."""
+    if _ends_early(of.rolls):
+        # css-83 b: a delay of no turns rolls again, without end: chances are not counted die by die
+        yield Tell(odds=None, basis="a delay of no turns rolls again at once")
+    yield from _arrival(of)
+
+
+def _ends_early(rolls: list[Any]) -> bool:
+    """Whether the dice that were told end before the tank's fate is known."""
+    shown = [roll["die"] if isinstance(roll, dict) else roll for roll in rolls]
+    while shown:
+        if shown[0] <= LAST_ARRIVAL:
+            return False
+        if len(shown) < 2:
+            return True
+        if shown[1] > LAST_CHECKED:
+            return False
+        if len(shown) < 3:
+            return True
+        if shown[1] == LAST_CHECKED or shown[2]:
+            return False
+        shown = shown[3:]
+    return True
+
+
+LAST_ARRIVAL, LAST_CHECKED = 6, 4
+"""The last numbers of the two tables on which nothing happens, and on which a third die is rolled."""
+
+
+def _arrival(of: TankArrival) -> Procedure:
     die = yield from d10(f"the arrival of {of.unit}")
     facts = yield from ledger("tank_arrival", unit=of.unit, die=die)
     if facts["result"] == "arrives":
@@ -341,7 +370,7 @@ def tank_arrival(of: TankArrival) -> Procedure:
             facts = yield from ledger("tank_delay", unit=of.unit, die=turns)
             yield Tell(turns=facts["turns"])
             if facts["again"]:
-                yield from tank_arrival(of)
+                yield from _arrival(of)
             else:
                 yield Change({"unit": of.unit, "due": facts["turns"]}, kept=True)
         case "obstacle":
@@ -485,7 +514,7 @@ KINDS = [
             "turns": "turns of delay",
             "passes": "whether the Troop Quality Check is passed",
         },
-        points=("css-83",),
+        points=("css-59", "css-83"),
         example="tank_arrival: {unit: 4/A/4, rolls: [3]}",
     ),
 ]

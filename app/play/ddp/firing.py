@@ -70,7 +70,9 @@ def fire(of: Fire) -> Procedure:
     [place] = yield Ask(PLACE, proves=False, name=of.position)
     card = yield from cards.fire(f"the fire of {place.place}")
     color = card.color(place.color)
-    nothing: dict[str, Any] = {"limit": 0, "eligible": {}, "hits": [], "disrupted": []}
+    nothing: dict[str, Any] = {
+        "limit": 0, "eligible": {}, "hits": [], "disrupted": [], "result": "no_hit",
+    }  # fmt: skip
     if color is None:
         raise Refused("6.1", f"{place.color} is not on the card", place.place, **nothing)
     if not place.awake:
@@ -140,9 +142,8 @@ def _others(volley: Volley, later: Sequence[Volley], facts: Mapping[str, Any]) -
     shared = any(one.targets & _shooter(facts).targets for one in found)
     if not shared:
         return []
-    [row] = yield Ask("select positions.readings(:position, :policy) ->> 'ddp-46' as reading", proves=False)
     yield Tell(points=("ddp-46",))
-    if row.reading == "b":
+    if facts["spread"] == "b":
         yield Tell(Step("6.34", volley.place, "by itself", "each position follows its own priorities"))
         return []
     yield Tell(
@@ -214,7 +215,8 @@ def _apply(
         if target["hero"]:
             yield from fall_of_hero(code)
             continue
-        left = yield from lose_by_fire(code, names, "6.32")
+        [unit] = yield Ask(losses.UNIT, proves=False, code=code)
+        left = yield from lose_by_fire(code, names, "6.32", unit=unit)
         if left in ("eliminated", "gone"):
             continue
         disrupts = target["disrupts"]
@@ -223,7 +225,7 @@ def _apply(
             told = yield from charts.cell(of, "japanese_fire_chart", row, "disrupted", rule="6.3")
             disrupts = None if told is None else _is_true(told)
         untold = untold or disrupts is None
-        if disrupts and (yield from losses.disrupt(code, "6.33", "hit by fire")):
+        if disrupts and (yield from losses.disrupt(code, "6.33", "hit by fire", unit=unit)):
             disrupted.append(code)
     return None if untold else disrupted
 
@@ -232,9 +234,10 @@ def _is_true(told: Any) -> bool:
     return told is True or "disrupted" in str(told) or str(told).lower() in ("true", "yes")
 
 
-def lose_by_fire(code: str, names: Names, rule: str) -> Deciding:
+def lose_by_fire(code: str, names: Names, rule: str, *, unit: Any = None) -> Deciding:
     """A step by Japanese fire, kept for the limit of the phase; leaders have their own fate (10.4, 14.33)."""
-    [unit] = yield Ask(losses.UNIT, proves=False, code=code)
+    if unit is None:
+        [unit] = yield Ask(losses.UNIT, proves=False, code=code)
     if unit.kind == "regimental_hq":
         yield from _hq_hit(unit)
         return "gone"
@@ -253,7 +256,7 @@ def lose_by_fire(code: str, names: Names, rule: str) -> Deciding:
         yield Change({"unit": code, "eliminated": True})
         yield Tell(Step("10.4", unit.label, "killed", f"{code} falls"))
         return "gone"
-    left = yield from losses.lose_step(code, rule, "hit by fire", choice=names)
+    left = yield from losses.lose_step(code, rule, "hit by fire", choice=names, unit=unit)
     if left != "eliminated":
         yield Change({"unit": code, "stepped": True}, kept=True)
     return left

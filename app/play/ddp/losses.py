@@ -13,23 +13,25 @@ Doing = Generator[Want, Any, Any]
 COMPANIES = ("infantry", "heavy_infantry")
 """Whose counters go to the Infantry Loss Box (15.1)."""
 UNIT = (
-    "select unit.code, unit.kind, unit.side, hex.label, unit.attributes,"
-    " position.tracks -> 'us' as us, cast(:conditions as jsonb) as conditions,"
-    " (select cell.value from charts.cell('ddp', 'turn_track', coalesce(:conditions ->> 'turn', '0'), 'loss_level') as cell) as printed"
-    " from position"
+    "select unit.code, unit.kind, unit.side, hex.label, unit.attributes, position.tracks -> 'us' as us,"
+    " cast(:conditions as jsonb) as conditions from position"
     " join unit on unit.position_id = position.id and unit.code = :code"
     " left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
     " where position.id = :position"
-).replace(":conditions ->> 'turn'", "cast(:conditions as jsonb) ->> 'turn'")
+)
+LEVEL = "select cell.value from charts.cell('ddp', 'turn_track', :turn, 'loss_level') as cell"
 
 
-def lose_step(code: str, rule: str, why: str, *, choice: str | Names = "sacrifice") -> Doing:
+def lose_step(
+    code: str, rule: str, why: str, *, choice: str | Names = "sacrifice", unit: Any = None
+) -> Doing:
     """One step less; of the last one the hero may be given instead. Tells `lost`, `eliminated` or `sacrificed`.
 
     `choice` names the decision about the hero: another name for every time that one procedure may ask, or the names
-    of that procedure, which count themselves.
+    of that procedure, which count themselves. `unit` is the unit's row where it has been asked for.
     """
-    [unit] = yield Ask(UNIT, proves=False, code=code)
+    if unit is None:
+        [unit] = yield Ask(UNIT, proves=False, code=code)
     said = unit.attributes
     steps = said.get("steps")
     if steps is None:
@@ -71,9 +73,10 @@ def eliminate(code: str, rule: str, why: str, *, unit: Any = None) -> Doing:
         yield from _counted(unit, unit.attributes.get("steps") or 1, gone=True)
 
 
-def disrupt(code: str, rule: str, why: str, at: str | None = None) -> Doing:
+def disrupt(code: str, rule: str, why: str, at: str | None = None, *, unit: Any = None) -> Doing:
     """6.33: a marker; a second one does nothing, and regimental HQs and posts never get one (10.42)."""
-    [unit] = yield Ask(UNIT, proves=False, code=code)
+    if unit is None:
+        [unit] = yield Ask(UNIT, proves=False, code=code)
     if unit.kind in ("regimental_hq", "command_post", "garrison", "hero"):
         yield Tell(Step("10.42", at or unit.label, "not disrupted", f"{code} is never disrupted"))
         return False
@@ -116,7 +119,7 @@ def _counted(unit: Any, steps: int, *, gone: bool = False) -> Doing:
     rule = "18.41" if _is_ridge(unit) else "15.1"
     yield Change({"side": "us", "infantry_loss": loss})
     yield Tell(Step(rule, None, counters, f"a counter of {unit.code} lies in the loss box: {loss} there"))
-    level = 10 if _is_ridge(unit) else _level(unit)
+    level = 10 if _is_ridge(unit) else (yield from _level(unit))
     turn = unit.conditions.get("turn")
     if level is not None and loss >= level and (_is_ridge(unit) or (turn is not None and turn >= 5)):
         yield Tell(
@@ -126,10 +129,14 @@ def _counted(unit: Any, steps: int, *, gone: bool = False) -> Doing:
         )
 
 
-def _level(unit: Any) -> int | None:
+def _level(unit: Any) -> Doing:
+    """15.1: the level of this turn, as it is told or stands on the Turn Track."""
     level = (unit.us or {}).get("loss_level")
-    if level is None and unit.printed and unit.printed.isdigit():
-        level = int(unit.printed)
+    turn = unit.conditions.get("turn")
+    if level is None and turn is not None:
+        rows = yield Ask(LEVEL, proves=False, turn=str(turn))
+        printed = rows[0].value if rows else None
+        level = int(printed) if printed and printed.isdigit() else None
     return level
 
 

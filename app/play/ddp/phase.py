@@ -52,9 +52,9 @@ GAME = (
     " ddp._letters(cast(:conditions as jsonb)) as letters"
 )
 STRAYS = (
-    "select holder.code from positions.state(:position, :conditions, :policy) as state"
+    "select holder.code, holder.attributes ->> 'color' as color from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral ddp._occupants(state) as holder"
-    " where holder.tank and not holder.stance and holder.place is null and holder.attributes ->> 'color' = :color"
+    " where holder.tank and not holder.stance and holder.place is null"
     " order by holder.label"
 )
 
@@ -116,6 +116,8 @@ class _Run:
         self.checks: list[dict[str, str]] = []
         self.hits: dict[str, list[str]] = {}
         self._left: list[str] = []
+        self._strays_left: list[Any] | None = None
+        """Tanks outside every position when the phase began."""
 
     @property
     def names(self) -> Names:
@@ -151,8 +153,13 @@ class _Run:
         self._left = [row.place for row in rows]
         for color in self.card.colors:
             yield from self._scarce(color)
-            now = yield Ask(CHECKS, proves=False, colors=[color.name], linked=self.phase.linked)
-            now = [row for row in now if self._is_checked(row, color)]
+            # who moved or came has changed what there is to check
+            now = (
+                (yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked))
+                if self.phase.arrived
+                else rows
+            )
+            now = [row for row in now if row.color == color.name and self._is_checked(row, color)]
             for _, group in itertools.groupby(now, key=lambda row: row.west):
                 for place in (yield from self._column(list(group))):
                     self._left = [one for one in self._left if one != place]
@@ -164,11 +171,7 @@ class _Run:
         """Empty positions act by a letter alone: in communication, and with an I out of it."""
         if row.held or color.letter not in self.game.letters:
             return bool(row.held)
-        return color.letter == "I" or row.label in (self.phase.linked or ()) or self._has_linked(row.place)
-
-    def _has_linked(self, place: str) -> bool:
-        # the first hex of a group need not be the one in communication
-        return "/" in place
+        return bool(color.letter == "I" or row.connected)
 
     def _column(self, rows: Sequence[Any]) -> Deciding:
         """ddp-44: positions of one color in one column: as the player likes, or from the north."""
@@ -188,9 +191,10 @@ class _Run:
 
     def _strays(self, color: cards.Color) -> Deciding:
         """13.2: tanks outside every position act by their own color."""
-        rows = yield Ask(STRAYS, proves=False, color=color.name)
-        for row in rows:
-            if row.code not in self.phase.arrived:
+        if self._strays_left is None:
+            self._strays_left = yield Ask(STRAYS, proves=False)
+        for row in self._strays_left:
+            if row.color == color.name and row.code not in self.phase.arrived:
                 [unit] = yield Ask(UNIT, proves=False, unit=row.code)
                 yield from self._begins(row.code)
                 yield from self._note(row.code, (yield from stray_tank(unit, color, self.phase)))

@@ -44,6 +44,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measure_zones,
     )
     from tests.bench.doors import measure_doors
+    from tests.bench.fire_phase import measure_fire_phase
     from tests.bench.games import measure_games
 
     engine = open_database(say=say)
@@ -61,6 +62,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
             measures += measure_position_reach(connection, "sorovi-crossing", times, say)
             measures += measure_position_reach(connection, "tanaro-assault", times, say)
         measures += measure_games(engine, times, say)
+        measures += measure_fire_phase(engine, times, say)
         measures += measure_doors(engine, times, say)
     if as_json:
         print_json([measure.as_dict() for measure in measures])
