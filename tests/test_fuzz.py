@@ -1,4 +1,4 @@
-"""Random play in small: games of fpb and ccp to their end, with every promise of the log checked; more with `SIGHTLINE_FUZZ=500`."""
+"""Random play in small: games of all rulesets to their end, with every promise of the log checked; more with `SIGHTLINE_FUZZ=500`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from app.play import fuzz as playing
-from app.play.fuzz import MOST_ACTIONS, Played, Start, fuzz
+from app.play.fuzz import Played, fuzz
 from app.play.openings import begin
 from app.play.records import import_record
 from app.play.tables import Table
 from app.play.verification import verify
 
 SOME_ACTIONS = 20
-"""Of a ccp game that every run of the tests begins."""
+"""Of the one ccp game that every run of the tests begins."""
 GAMES = int(os.environ.get("SIGHTLINE_FUZZ", "2"))
 
 
@@ -36,6 +36,15 @@ def test_random_games_keep_every_promise_and_end(connection: Connection, scenari
     assert connection.scalar(sa.text("select count(*) from game")) == 0, "nothing is kept"
 
 
+def test_random_nights_on_the_jungle_trail_keep_every_promise_and_end(connection: Connection) -> None:
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, "scenario:jungle_trail", name=name, seed=dice.hex())
+
+    games = list(fuzz(connection, start, max(1, GAMES // 2), "tests"))
+    assert [(game.n, game.problem) for game in games if game.problem] == []
+    assert all(game.actions["pass"] >= 6 and game.actions["rout"] == 12 for game in games), "six turns"
+
+
 @pytest.mark.parametrize("scenario", ["eniwetok", "parry", "guam", "tinian"])
 def test_the_other_islands_begin(connection: Connection, scenario: str) -> None:
     table = begin(connection, f"scenario:{scenario}", name="x", seed="tests")
@@ -48,24 +57,66 @@ def test_random_games_of_ccp_with_hidden_hands_keep_every_promise(
     connection: Connection, scenario: str
 ) -> None:
     """To their end with `SIGHTLINE_FUZZ`; else the beginning of one, since a game takes a minute or two."""
+
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        # every fifth asks for re-rolls, too: that is a prompt for every roll
+        options = {"rerolls": "unasked" if int(name.rpartition("-")[2]) % 5 else "asked"}
+        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex(), options=options)
+
     whole = "SIGHTLINE_FUZZ" in os.environ
-    most = MOST_ACTIONS if whole else SOME_ACTIONS
-    games = list(fuzz(connection, _dealt(scenario), GAMES if whole else 1, "p", most=most))
+    most = 3_000 if whole else SOME_ACTIONS
+    games = list(fuzz(connection, start, GAMES if whole else 1, "p", most=most))
     stopped = None if whole else f"BrokenPromiseError: the game has not ended after {SOME_ACTIONS} actions"
     assert [(game.n, game.problem) for game in games if game.problem not in (None, stopped)] == []
     assert all(game.actions["end_phase"] >= 2 for game in games)
     assert connection.scalar(sa.text("select count(*) from game")) == 0, "nothing is kept"
 
 
-def _dealt(scenario: str) -> Start:
-    """Games in which every fifth asks for re-rolls, too: that is a prompt for every roll."""
+DDP_ACTIONS = 30
+"""Of the one ddp game that every run of the tests begins."""
+
+
+def test_random_games_of_white_beach_keep_every_promise_and_end(connection: Connection) -> None:
+    """A game takes a minute; whole ones with `SIGHTLINE_FUZZ`."""
 
     def start(within: Connection, name: str, dice: bytes) -> Table:
-        n = int(name.rpartition("-")[2])
-        options = {"rerolls": "unasked" if n % 5 else "asked"}
-        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex(), options=options)
+        return begin(within, "scenario:house-white-beach", name=name, seed=dice.hex())
 
-    return start
+    whole = "SIGHTLINE_FUZZ" in os.environ
+    most = 3_000 if whole else DDP_ACTIONS
+    games = list(fuzz(connection, start, GAMES if whole else 1, "tests", most=most))
+    broken = [(game.n, game.problem) for game in games if game.problem]
+    if whole:
+        assert broken == []
+        assert all(game.actions["fire_phase"] >= 5 for game in games), "no game ends before turn 5"
+    else:
+        [game] = games
+        assert game.problem is None or f"has not ended after {most} actions" in game.problem
+        assert game.actions["fire_phase"] >= 2
+
+
+CSS_ACTIONS = 40
+"""Of the css games that every run of the tests begins."""
+
+
+@pytest.mark.parametrize("scenario", ["orote", "red-1"])
+def test_random_games_of_guam_keep_every_promise_and_end(connection: Connection, scenario: str) -> None:
+    """A game takes a minute or two; whole ones with `SIGHTLINE_FUZZ`."""
+
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex())
+
+    whole = "SIGHTLINE_FUZZ" in os.environ
+    most = 3_000 if whole else CSS_ACTIONS
+    games = list(fuzz(connection, start, GAMES if whole else 1, "tests", most=most))
+    broken = [(game.n, game.problem) for game in games if game.problem]
+    if whole:
+        assert broken == []
+    else:
+        assert [problem for _, problem in broken] == [
+            f"BrokenPromiseError: the game has not ended after {most} actions"
+        ]
+    assert all(game.actions["end_phase"] >= 5 for game in games)
 
 
 def test_the_same_seed_plays_the_same_games(connection: Connection) -> None:

@@ -190,8 +190,12 @@ class Walk:
     def _is_at(self, leaf: Leaf, moment: Moment) -> bool:
         if leaf.within is not None:
             return (leaf.within, leaf.phase.code) == (moment.phase, moment.step)
+        if leaf.phase.code != moment.phase:
+            return False
         fixed = leaf.phase.who if leaf.phase.who in read_ruleset(self.ruleset).facts.sides else None
-        return leaf.phase.code == moment.phase and fixed in (moment.active, None)
+        alike = sum(other.phase.code == leaf.phase.code for other in self.leaves)
+        # whose it is need not be told where there is one such phase only
+        return fixed in (moment.active, None) or (moment.active is None and alike == 1)
 
     def _first_of(self, leaves: tuple[Leaf, ...], state: State) -> Moment:
         return next(self._moment_of(leaf, state) for leaf in leaves if self.holds(leaf, state))

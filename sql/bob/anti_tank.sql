@@ -86,6 +86,7 @@ create or replace function bob.satw(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -210,6 +211,7 @@ create or replace function bob.close_assault(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 5
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -289,6 +291,7 @@ create or replace function bob.satchel_charge(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

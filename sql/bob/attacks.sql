@@ -25,7 +25,9 @@ end;
 comment on function bob._class(bob.shot, positions.counter) is
 'Whether a Gun''s second casualty number counts against this fire: heavy, or else infantry (20.2, 33.0, 34.0).';
 
-create or replace function bob._target_facts(state positions.state, shot bob.shot, target positions.counter, fp integer)
+create or replace function bob._target_facts(
+  state positions.state, shot bob.shot, target positions.counter, fp integer, seen bob.cover_row[], hidden boolean
+)
 returns jsonb
 language plpgsql stable
 as $$
@@ -33,11 +35,6 @@ as $$
 declare
   moving boolean := target.code = any(shot.movers);
   works text := bob._works(state, shot.aim, target, moving);
-  hidden boolean := works is not null and coalesce((
-    select (fort.attributes ->> 'concealed')::boolean
-    from bob._fortification(state, target.q, target.r, bob._storey(target)) as fort
-  ), false);
-  seen bob.cover_row[] := array(select one from bob._target_rows(state, shot, target, not hidden) as one);
 begin
   return jsonb_build_object(
     'unit', target.code,
@@ -61,33 +58,20 @@ begin
 end
 $$;
 
-comment on function bob._target_facts(positions.state, bob.shot, positions.counter, integer) is
+comment on function bob._target_facts(positions.state, bob.shot, positions.counter, integer, bob.cover_row[], boolean) is
 'One target of an attack: the adjusted FP against it, its casualty numbers, and what the roll is to be judged by.';
 
-create or replace function bob._target_steps(state positions.state, shot bob.shot)
-returns setof rulings.ledger_step
-language sql stable rows 8
+create or replace function bob._is_hidden(state positions.state, shot bob.shot, target positions.counter)
+returns boolean
+language sql stable
 as $$
-  select entry.*
-  from unnest(shot.targets) with ordinality as target (position_id, map_id, id, code, side, kind, q, r, label, attributes, n)
-  cross join lateral (
-    select row(
-      target.position_id, target.map_id, target.id, target.code, target.side, target.kind, target.q, target.r, target.label, target.attributes
-    )::positions.counter as unit
-  ) as whole
-  cross join lateral (
-    select coalesce((
-      select (fort.attributes ->> 'concealed')::boolean
-      from bob._fortification(state, target.q, target.r, bob._storey(whole.unit)) as fort
-    ), false) as hidden
-  ) as fort
-  cross join lateral bob._target_rows(state, shot, whole.unit, not fort.hidden) as item
-  cross join lateral bob._entry(item, whole.unit) as entry
-  order by target.n, item.n, item.rule, item.note
+  select bob._works(state, shot.aim, target, target.code = any(shot.movers)) is not null
+    and coalesce(bool_or((fort.attributes ->> 'concealed')::boolean), false)
+  from bob._fortification(state, target.q, target.r, bob._storey(target)) as fort
 $$;
 
-comment on function bob._target_steps(positions.state, bob.shot) is
-'What terrain and situation do to an attack, target by target.';
+comment on function bob._is_hidden(positions.state, bob.shot, positions.counter) is
+'Whether a fortification that the firer does not know of covers a target (43.0).';
 
 create or replace function bob.fire(
   position_id bigint, by text, at text, manner text default 'fire', weapon text default null, facing integer default null,
@@ -95,6 +79,7 @@ create or replace function bob.fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 16
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -107,6 +92,10 @@ declare
   fp integer;
   heavy boolean;
   against text := options ->> 'against';
+  target positions.counter;
+  seen bob.cover_row[];
+  hidden boolean;
+  soft boolean := false;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   shot := bob._shot(state, by, at, manner, weapon, facing, cp, read);
@@ -124,19 +113,25 @@ begin
     last_step := steps[cardinality(steps)];
     targets := jsonb_build_array(last_step.facts || jsonb_build_object('unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', shot.arm, 'moving', (shot.vehicle).code = any(shot.movers)));
     if (shot.vehicle).attributes ? 'unarmored' and not heavy then
-      steps := steps || array(select step from bob._target_steps(state, shot) as step);
-      targets := targets || coalesce((select jsonb_agg(bob._target_facts(state, shot, one, fp)) from unnest(shot.targets) as one), '[]');
+      soft := true;
     end if;
   else
-    steps := steps || array(select step from bob._target_steps(state, shot) as step);
-    targets := coalesce((select jsonb_agg(bob._target_facts(state, shot, one, fp)) from unnest(shot.targets) as one), '[]');
+    soft := true;
+  end if;
+  if soft then
+    foreach target in array shot.targets loop
+      hidden := bob._is_hidden(state, shot, target);
+      seen := array(select one from bob._target_rows(state, shot, target, not hidden) as one order by one.n, one.rule, one.note);
+      steps := steps || array(select bob._entry(one, target) from unnest(seen) as one);
+      targets := targets || jsonb_build_array(bob._target_facts(state, shot, target, fp, seen, hidden));
+    end loop;
   end if;
   if heavy then
     steps := steps || array(select step from bob._prof_steps(state, shot) as step);
     facts := steps[cardinality(steps)].facts;
   end if;
   if not shot.at_vehicle and (shot.aim).away > shot.far and not heavy and cardinality(shot.targets) > 0 and (
-    select bool_and((one ->> 'value')::integer < 1) from jsonb_array_elements(targets) as target (one)
+    select bool_and(coalesce((one ->> 'value')::integer < 1, false)) from jsonb_array_elements(targets) as aimed_at (one)
   ) then
     steps := steps || row('6.1', null, (shot.aim).target.label, 'forbids', 'beyond normal Range an FP below 1 does not fire', null, by, null, null)::rulings.ledger_step;
   end if;

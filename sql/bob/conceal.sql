@@ -150,6 +150,7 @@ create or replace function bob.conceal(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 3
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -308,7 +308,7 @@ return case
   when way is not null then way
   when terrain in ('river', 'canal') and 'bridge' = any(features) then 'bridge'
   when terrain = 'river' and 'shallow' = any(features) then 'river/shallow'
-  when terrain = 'jungle' and conditions ->> 'jungle_cost' = '2.5' then 'jungle/new_britain'
+  when terrain = 'jungle' and (conditions ->> 'jungle_cost')::numeric = 2.5 then 'jungle/new_britain'
   else terrain
 end;
 
@@ -639,7 +639,7 @@ begin
     not mover.vehicle and ((summed.goal).enemy or (summed.goal).enemy_vehicle or (summed.goal).wire),
     case
       when summed.whole then mover.halves
-      when summed.side_untold is null
+      when summed.side_untold is null and summed.base is not null
         then (greatest(summed.base, summed.least) + summed.side_halves + summed.more)
           * case when mover.manner = 'reverse' then 4 else 1 end
     end

@@ -100,8 +100,8 @@ $$;
 comment on function bob._melee_foes(positions.state, positions.counter) is
 'The nations that a unit fights in its location; null where there is nobody.';
 
-drop type if exists bob.check cascade;
-create type bob.check as (
+drop type if exists bob.trial cascade;
+create type bob.trial as (
   unit positions.counter,
   purpose text,
   foes text array,
@@ -110,16 +110,16 @@ create type bob.check as (
   tired integer
 );
 
-comment on type bob.check is
+comment on type bob.trial is
 'A Morale Check that is about to be taken: by whom, for what, among whom, with which Morale less Fatigue.';
 
 create or replace function bob._check(state positions.state, unit positions.counter, purpose text)
-returns bob.check
+returns bob.trial
 language plpgsql stable
 as $$
 #variable_conflict use_variable
 declare
-  built bob.check;
+  built bob.trial;
   enemies boolean;
 begin
   built.unit := unit;
@@ -160,7 +160,7 @@ $$;
 comment on function bob._is_out_of_command(positions.state, positions.counter) is
 'Whether a unit is beyond the range of its Company Hub (63.1).';
 
-create or replace function bob._morale_steps(state positions.state, checked bob.check)
+create or replace function bob._morale_steps(state positions.state, checked bob.trial)
 returns setof rulings.ledger_step
 language sql stable rows 4
 as $$
@@ -218,7 +218,7 @@ as $$
   order by entry.n
 $$;
 
-comment on function bob._morale_steps(positions.state, bob.check) is
+comment on function bob._morale_steps(positions.state, bob.trial) is
 'What changes the Morale of a unit that checks it, a row each, in order.';
 
 create or replace function bob._retreats(unit positions.counter)
@@ -229,7 +229,7 @@ return coalesce(unit.attributes ->> 'declared' = 'retreat' or (unit.attributes -
 comment on function bob._retreats(positions.counter) is
 'Whether a unit has declared that it retreats (5.3).';
 
-create or replace function bob._morale_sum(checked bob.check, steps rulings.ledger_step[], readings jsonb)
+create or replace function bob._morale_sum(checked bob.trial, steps rulings.ledger_step[], readings jsonb)
 returns integer
 language plpgsql immutable parallel safe
 as $$
@@ -249,7 +249,7 @@ begin
 end
 $$;
 
-comment on function bob._morale_sum(bob.check, rulings.ledger_step[], jsonb) is
+comment on function bob._morale_sum(bob.trial, rulings.ledger_step[], jsonb) is
 'Morale with all its modifiers, in their order.';
 
 create or replace function bob._checker(state positions.state, unit positions.counter)
@@ -294,11 +294,12 @@ create or replace function bob.morale(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   state positions.state;
   asked positions.counter;
-  checked bob.check;
+  checked bob.trial;
   steps rulings.ledger_step[];
   sum integer;
   easy boolean;

@@ -99,6 +99,7 @@ create or replace function bob.indirect_fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -260,6 +261,7 @@ create or replace function bob.barrage(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -356,6 +358,7 @@ create or replace function bob.air_attack(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -13,13 +13,12 @@ create or replace function css._terrain_defense(terrain text)
 returns integer
 language sql stable
 return (
-  select effect.halves / 2
+  select max(effect.halves) / 2
   from public.terrain_effect as effect
   where effect.ruleset = 'css'
     and effect.feature = 'terrain'
     and effect.code = terrain
     and effect.aspect = 'defense'
-  limit 1
 );
 
 comment on function css._terrain_defense(text) is

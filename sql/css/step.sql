@@ -107,7 +107,7 @@ language sql immutable parallel safe
 return greatest(die - demolition, 0) / 2;
 
 comment on function css._mine_dg(integer, integer) is
-'DG of mines: the die less what demolition teams placed, halved and rounded down (28.1, css-84).';
+'DG of mines: the die less what demolition teams placed, halved and rounded down; never less than none (28.1).';
 
 create or replace function css.mines(
   position_id bigint, label text, die integer, conditions jsonb default null, policy jsonb default null
@@ -136,8 +136,7 @@ begin
   return next css._entry('28.1', null, '+' || die, 'the die', null, 2 * die, null, label);
   if cleared > 0 then
     return next css._entry(
-      '28.3', null, '-' || cleared, 'what demolition teams placed', null, -2 * cleared,
-      case when die < cleared then 'css-84' end, label
+      '28.3', null, '-' || cleared, 'what demolition teams placed', null, -2 * cleared, null, label
     );
   end if;
   return next css._sum('28.1', dg || ' DG', 'halved, rounded down', jsonb_build_object('dg', dg), label);

@@ -118,17 +118,14 @@ declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
   mover ddp.occupant := ddp._mover(scene, unit);
   rule text := case manner when 'redeploy' then '12.4' when 'assault' then '12.8' else '13.2' end;
+  -- asked once, not for every hex
+  connected text[] := case when manner = 'advance' then ddp._linked(scene.state, linked) else '{}' end;
   found ddp.goal[];
 begin
   if mover.code is null then
     raise exception 'there is no Japanese unit % on the map', unit using errcode = 'no_data_found';
   end if;
-  found := array(
-    select goal
-    from ddp._goals(
-      scene, mover, manner, case when manner = 'advance' then ddp._linked(scene.state, linked) else '{}' end
-    ) as goal
-  );
+  found := array(select goal from ddp._goals(scene, mover, manner, connected) as goal);
   return query
   select
     coalesce(goal.rule, rule),

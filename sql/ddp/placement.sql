@@ -117,9 +117,9 @@ as $$
 #variable_conflict use_variable
 declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  berths ddp.berth[] := array(
-    select berth from ddp._berths(scene, manner, origin, ddp._linked(scene.state, linked)) as berth
-  );
+  -- asked once, not for every hex
+  connected text[] := ddp._linked(scene.state, linked);
+  berths ddp.berth[] := array(select berth from ddp._berths(scene, manner, origin, connected) as berth);
   rule text := case manner when 'depth' then '9.2' when 'reinforcement' then '9.3' when 'tactical' then '9.4' else '4.0' end;
 begin
   return query

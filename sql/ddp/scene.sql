@@ -214,52 +214,6 @@ $$;
 comment on function ddp._sites(positions.state) is
 'Every hex of every Japanese position: who holds it, and how far US units and landing beaches are.';
 
-create or replace function ddp._holders(state positions.state, sites ddp.site[])
-returns setof ddp.occupant
-language plpgsql stable rows 20
-as $$
-#variable_conflict use_column
-begin
-  return query
-  select
-    held.code,
-    held.fortification,
-    site.place,
-    site.id,
-    site.color,
-    coalesce(site.provisional, false),
-    held.q,
-    held.r,
-    hex.label,
-    ddp._flag(held.attributes, 'disrupted'),
-    ddp._flag(held.attributes, 'revealed') or held.attributes ? 'counterattack',
-    ddp._flag(held.attributes, 'tank'),
-    held.attributes ? 'counterattack',
-    ddp._flag(held.attributes, 'cave') or exists (
-      select from public.marker
-      where marker.position_id = state.position_id and marker.kind = 'cave' and marker.q = held.q and marker.r = held.r
-    ),
-    held.attributes ? 'depth'
-    or coalesce((held.attributes -> 'counterattack' ->> 'depth')::boolean, held.attributes ? 'counterattack'),
-    held.attributes
-  from (
-    select unit.code, false as fortification, unit.q, unit.r, unit.attributes
-    from public.unit
-    where unit.position_id = state.position_id and unit.side = 'japan' and unit.q is not null
-    union all
-    -- 18.31: a fortification marker holds its hex
-    select 'fortification', true, marker.q, marker.r, marker.attributes
-    from public.marker
-    where marker.position_id = state.position_id and marker.kind = 'fortification' and ddp._ridge(state.conditions)
-  ) as held
-  inner join public.hex on hex.map_id = state.map_id and hex.q = held.q and hex.r = held.r
-  left join unnest(sites) as site on site.q = held.q and site.r = held.r;
-end
-$$;
-
-comment on function ddp._holders(positions.state, ddp.site[]) is
-'Every Japanese unit on the map, and on Bloody Nose Ridge every fortification, as ddp._occupants tells them, from sites that are known.';
-
 create or replace function ddp._fire_dots(state positions.state, holders ddp.occupant[])
 returns setof ddp.dot
 language plpgsql stable rows 100
@@ -344,7 +298,7 @@ begin
   scene.state := state;
   scene.marines := array(select man from ddp._men(state) as man);
   scene.sites := array(select site from ddp._sites(state) as site);
-  scene.holders := array(select one from ddp._holders(state, scene.sites) as one);
+  scene.holders := array(select one from ddp._occupants(state) as one);
   scene.dots := array(select dot from ddp._fire_dots(state, scene.holders) as dot);
   return scene;
 end

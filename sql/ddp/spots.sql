@@ -97,8 +97,13 @@ comment on column ddp.occupant.depth is 'Whether it has depth, a counterattack m
 
 create or replace function ddp._occupants(state positions.state)
 returns setof ddp.occupant
-language sql stable parallel safe rows 40
+language plpgsql stable rows 20
 as $$
+#variable_conflict use_column
+declare
+  spots ddp.spot[] := array(select spot from ddp._spots(state.map_id) as spot);
+begin
+  return query
   select
     held.code,
     held.fortification,
@@ -113,37 +118,26 @@ as $$
     ddp._flag(held.attributes, 'revealed') or held.attributes ? 'counterattack',
     ddp._flag(held.attributes, 'tank'),
     held.attributes ? 'counterattack',
-    ddp._flag(held.attributes, 'cave') or held.cave,
+    ddp._flag(held.attributes, 'cave') or exists (
+      select
+      from public.marker
+      where marker.position_id = state.position_id and marker.kind = 'cave' and marker.q = held.q and marker.r = held.r
+    ),
     held.attributes ? 'depth' or coalesce((held.attributes -> 'counterattack' ->> 'depth')::boolean, held.attributes ? 'counterattack'),
     held.attributes
   from (
-    select
-      unit.code,
-      false as fortification,
-      unit.q,
-      unit.r,
-      unit.attributes,
-      exists (
-        select
-        from public.marker
-        where marker.position_id = state.position_id and marker.kind = 'cave' and marker.q = unit.q and marker.r = unit.r
-      ) as cave
+    select unit.code, false as fortification, unit.q, unit.r, unit.attributes
     from public.unit
     where unit.position_id = state.position_id and unit.side = 'japan' and unit.q is not null
     union all
     -- 18.31: a fortification marker holds its hex
-    select
-      'fortification',
-      true,
-      marker.q,
-      marker.r,
-      marker.attributes,
-      false
+    select 'fortification', true, marker.q, marker.r, marker.attributes
     from public.marker
     where marker.position_id = state.position_id and marker.kind = 'fortification' and ddp._ridge(state.conditions)
   ) as held
   inner join public.hex on hex.map_id = state.map_id and hex.q = held.q and hex.r = held.r
-  left join ddp._spots(state.map_id) as spot on held.q = spot.q and held.r = spot.r
+  left join unnest(spots) as spot on spot.q = held.q and spot.r = held.r;
+end
 $$;
 
 comment on function ddp._occupants(positions.state) is

@@ -6,13 +6,19 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from app.play.bob import carriers, obstacles
+from app.play.bob import anti_tank, carriers, conceal, obstacles, support
 from app.play.bob.fire import KINDS as FIRE
 from app.play.bob.operations import activated
 from app.play.procedures import Procedure, ProcedureKind
 
 NAMES = {
     "fire": "fire",
+    "sustained_fire": "fire",
+    "satw": "fire",
+    "decoy": "used",
+    "indirect_fire": "asset",
+    "air_attack": "asset",
+    "illumination": "asset",
     "mount": "move",
     "dismount": "move",
     "clear": "move",
@@ -34,7 +40,7 @@ def _selected(kind: ProcedureKind, manner: str) -> Callable[[Any], Procedure]:
 
 
 def _kinds() -> Iterator[ProcedureKind]:
-    for kind in (*FIRE, *carriers.KINDS, *obstacles.KINDS):
+    for kind in (*FIRE, *anti_tank.KINDS, *support.KINDS, *conceal.KINDS, *carriers.KINDS, *obstacles.KINDS):
         if isinstance(kind, ProcedureKind) and kind.name in NAMES:
             yield kind
 

@@ -111,6 +111,10 @@ class IndirectFire(Action):
         "fire", alias="as", description="Fire, Op Fire, or smoke"
     )
 
+    @property
+    def firer(self) -> str:
+        return one_of(self.by)
+
 
 def indirect_fire(of: IndirectFire) -> Procedure:
     """32.0: the Prof Check, where the shells fall, and what they do."""
@@ -247,6 +251,10 @@ class AirAttack(Action):
     by: Annotated[list[str] | str, Names(("unit",))] = Field(description="The aircraft")
     target: Unit = Field(description="The unit it selects")
 
+    @property
+    def firer(self) -> str:
+        return one_of(self.by)
+
 
 def air_attack(of: AirAttack) -> Procedure:
     """35.0: the Prof Check, perhaps another target, and the attack."""
@@ -367,6 +375,10 @@ class Illumination(Action):
     by: Annotated[list[str] | str, Names(("unit",))] = Field(description="The Illumination counter")
     at: Annotated[str, Names(("hex", "unit"))] = Field(description="The hex")
 
+    @property
+    def firer(self) -> str:
+        return one_of(self.by)
+
 
 def illumination(of: Illumination) -> Procedure:
     """50.1: within 5 hexes of a friend not in Melee; it lights its hex and those around it."""
@@ -397,6 +409,10 @@ class Smoke(Action):
     manner: Literal["grenade", "discharger", "artillery"] = Field(
         "grenade", alias="as", description="By what"
     )
+
+    @property
+    def firer(self) -> str:
+        return one_of(self.by)
 
 
 def smoke(of: Smoke) -> Procedure:

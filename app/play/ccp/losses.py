@@ -19,6 +19,7 @@ from app.play.ccp.table import (
     ending,
     gains,
     keep,
+    now,
     other,
     removes_marker,
 )
@@ -167,20 +168,14 @@ def _buried(unit: Any) -> Doing:
 
 def _whole(unit: Any) -> Doing:
     """ccp-35: Banzai losses wait unbroken, with their weapon."""
-    if (yield from _read("ccp-35")) == "b":
+    # decides only what comes later, so it is not touched here
+    if (yield from now()).readings["ccp-35"] == "b":
         return
     if unit.attributes.get("broken"):
         yield from turns(unit, broken=False, told=False)
     weapon = unit.attributes.get("weapon")
     if weapon and weapon.get("broken"):
         yield Change({"unit": unit.code, "weapon": {**weapon, "broken": False}}, kept=True)
-
-
-def _read(point: str) -> Doing:
-    """A reading that decides only what comes later."""
-    from app.play.ccp.table import now
-
-    return (yield from now()).readings[point]
 
 
 def breaks_weapon(code: str, rule: str, why: str) -> Doing:

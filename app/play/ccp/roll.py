@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -38,9 +36,6 @@ TRIGGERS = ("event", "sniper", "disperse", "time")
 MORE = ("dice", "trigger", "cards", "rolls", "draws", "choices", "reroll")
 """What a roll may say that is more than its dice."""
 TWO_DICE = "two_dice"
-PAIRS = tuple(itertools.product(range(1, 7), repeat=2))
-Odds = Mapping[str, int]
-"""Of the 36 pairs of dice, how many bring each result."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,14 +91,6 @@ class FateRoll(Roll):
             return None
         told = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in self.chances}
         return {"odds": told or None, "basis": TWO_DICE if told else "give the rolls: several units roll"}
-
-
-def chances_of(results: Iterable[tuple[str, Fraction]]) -> tuple[tuple[str, Fraction], ...]:
-    """Chances that are added up by result, in the order in which they first come."""
-    added: dict[str, Fraction] = {}
-    for result, chance in results:
-        added[result] = added.get(result, Fraction(0)) + chance
-    return tuple(added.items())
 
 
 def rolled(

@@ -531,7 +531,7 @@ KINDS = [
             "eliminated": "units lost, as DG4 is exceeded",
             "result": "moves or stays",
         },
-        points=("css-2", "css-84"),
+        points=("css-2",),
         acts=False,
         example='mines: {units: [A/1/3], to: "24.59", rolls: [8]}',
     ),

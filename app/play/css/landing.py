@@ -33,7 +33,7 @@ MARKED = (
 
 
 class Landing(Action):
-    """Who moves off a beach, zone by zone."""
+    """Who moves off a beach, zone by zone; an amphibious tank takes its side as it lands, like all others (22.2)."""
 
     beach: str = Field(description="The beach by its name, or its hex")
     land: Ids = Field(default_factory=list, description="From the Final Run-In Zone onto the beach")

@@ -52,7 +52,10 @@ class Walk(sequence.Walk):
     def moment(self, state: State) -> Moment:
         told = state.conditions
         phase, step = told.get("phase"), told.get("step")
-        return Moment(told.get("turn"), phase, active_side(told, state.tracks), step if phase else None)
+        here = next((leaf for leaf in self.leaves if (leaf.within, leaf.phase.code) == (phase, step)), None)
+        fixed = here is not None and here.phase.who in SIDES
+        side = here.phase.who if here is not None and fixed else active_side(told, state.tracks)
+        return Moment(told.get("turn"), phase, side, step if phase else None)
 
     def leaf(self, state: State) -> Leaf | None:
         """Of the two steps of one name in the Action Phase it does not matter which."""
