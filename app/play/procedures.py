@@ -436,6 +436,7 @@ class Runner:
             outcome.pending = stop.want
         else:
             self._write()
+        outcome.needs = list(dict.fromkeys(outcome.needs))
         if self._asked.ruleset in NETTED:
             outcome.effects = net(outcome.effects, outcome.changes)
         return outcome

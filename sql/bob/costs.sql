@@ -639,7 +639,7 @@ begin
     not mover.vehicle and ((summed.goal).enemy or (summed.goal).enemy_vehicle or (summed.goal).wire),
     case
       when summed.whole then mover.halves
-      when summed.side_untold is null
+      when summed.side_untold is null and summed.base is not null
         then (greatest(summed.base, summed.least) + summed.side_halves + summed.more)
           * case when mover.manner = 'reverse' then 4 else 1 end
     end

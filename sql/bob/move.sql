@@ -94,7 +94,8 @@ as $$
   from bob._stack_bars(
     bob._standing(pieces, mover.side, goal.q, goal.r, mover.location, mover.code) || mover.kind,
     mover.location,
-    bob._foes(pieces, mover.side, goal.q, goal.r, mover.location),
+    -- 20.10: of the enemies there only a Vehicle must beware
+    mover.vehicle and bob._foes(pieces, mover.side, goal.q, goal.r, mover.location),
     state.readings
   ) as bar
   cross join lateral (

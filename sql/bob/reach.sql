@@ -40,19 +40,21 @@ comment on function bob._radius(bob.mover) is
 
 create or replace function bob._region(state positions.state, pieces bob.piece[], mover bob.mover, radius integer)
 returns setof bob.ground
-language sql stable rows 100
+language plpgsql stable rows 100
 as $$
-  select ground.*
-  from (
-    select
-      array_agg(hex.q order by hex.q, hex.r) as qs,
-      array_agg(hex.r order by hex.q, hex.r) as rs
-    from public.hex
-    where hex.map_id = state.map_id
-      and (radius is null or lattice.distance(hex.q, hex.r, mover.q, mover.r) <= radius)
-  ) as near
-  cross join lateral bob._ground(state, pieces, mover.side, near.qs, near.rs) as ground
-  order by ground.q, ground.r
+#variable_conflict use_column
+declare
+  qs integer[];
+  rs integer[];
+begin
+  select array_agg(hex.q order by hex.q, hex.r), array_agg(hex.r order by hex.q, hex.r)
+  into qs, rs
+  from public.hex
+  where hex.map_id = state.map_id
+    and (_region.radius is null or lattice.distance(hex.q, hex.r, mover.q, mover.r) <= _region.radius);
+  return query
+  select * from bob._ground(state, pieces, mover.side, qs, rs) as ground order by ground.q, ground.r;
+end
 $$;
 
 comment on function bob._region(positions.state, bob.piece[], bob.mover, integer) is

@@ -10,11 +10,12 @@ create type bob.flight as (
   cells integer array,
   costs integer array,
   seen bigint array,
+  hexes integer array,
   previous integer array
 );
 
 comment on type bob.flight is
-'States of a search for a way out: hex, halves spent, enemies seen (a bit each), and the state before.';
+'States of a search for a way out: hex, halves spent, enemies seen (a bit each), hexes entered, and the state before.';
 
 create or replace function bob._flee(
   state positions.state, mover bob.mover, grounds bob.ground[], legs bob.leg[], foes bob.piece[], limit_halves integer
@@ -93,12 +94,15 @@ begin
   flight.cells := array[origin];
   flight.costs := array[0];
   flight.seen := array[0::bigint];
+  flight.hexes := array[0];
   flight.previous := array[0];
   while now < n loop
     -- the cheapest state that was not looked at: they are kept in order
     now := now + 1;
     cell := flight.cells[now];
     continue when first_leg[cell] = 0 or (now > 1 and ((grounds[cell]).wire or mover.wired));
+    -- 55.2: no more than two hexes in a deluge
+    continue when flight.hexes[now] >= mover.most;
     continue when flight.costs[now] + (
       select min(leg.price) from unnest(starts, prices) as leg (start, price) where leg.start = cell
     ) > limit_halves;
@@ -130,8 +134,11 @@ begin
       continue when closer;
       continue when exists (
         select
-        from unnest(flight.cells, flight.costs, flight.seen) as other (cell, cost, seen)
-        where other.cell = goal and other.cost <= price and other.seen & ~mask = 0
+        from unnest(flight.cells, flight.costs, flight.seen, flight.hexes) as other (cell, cost, seen, hexes)
+        where other.cell = goal
+          and other.cost <= price
+          and other.seen & ~mask = 0
+          and (mover.most is null or other.hexes <= flight.hexes[now] + 1)
       );
       -- in its place by cost
       j := n;
@@ -141,6 +148,7 @@ begin
       flight.cells := flight.cells[:j] || goal || flight.cells[j + 1:];
       flight.costs := flight.costs[:j] || price || flight.costs[j + 1:];
       flight.seen := flight.seen[:j] || mask || flight.seen[j + 1:];
+      flight.hexes := flight.hexes[:j] || flight.hexes[now] + 1 || flight.hexes[j + 1:];
       flight.previous := flight.previous[:j] || now || flight.previous[j + 1:];
       n := n + 1;
     end loop;

@@ -300,7 +300,9 @@ comment on function ddp.situation(bigint, text, text, text[], jsonb, jsonb) is
 create or replace function ddp.checks(
   position_id bigint, colors text[], linked text[] default null, conditions jsonb default null, policy jsonb default null
 )
-returns table (place text, color text, n integer, west integer, label text, near integer, held boolean)
+returns table (
+  place text, color text, n integer, west integer, label text, near integer, held boolean, connected boolean
+)
 language plpgsql stable rows 10
 as $$
 #variable_conflict use_variable
@@ -317,7 +319,8 @@ begin
     min(site.west),
     min(site.label),
     min(site.near),
-    bool_or(site.held is not null)
+    bool_or(site.held is not null),
+    coalesce(bool_or(site.label = any(linked)), false)
   from ddp._sites(state) as site
   where site.color = any(colors)
     and not site.provisional

@@ -2,16 +2,24 @@
 
     python -m tests.games.player angaur mode=solitaire > tests/games/fpb/angaur-solitaire.txt
 
-writes the record that the tests replay and rule on again. The same seed plays the same game.
+writes the record that the tests replay and rule on again. The same seed plays the same game. A game of many
+choices is played at random instead:
+
+    python -m tests.games.player jungle_trail random > tests/games/bob/jungle-trail.txt
 """
 
 from __future__ import annotations
 
+import random
 import sys
 from typing import Any
 
 from flask.testing import FlaskClient
 
+from app.play.fuzz import turn
+from app.play.openings import begin
+from app.play.records import write_record
+from app.play.tables import open_game
 from app.web.site import create_app
 from db.database import open_database
 from db.settings import load_settings
@@ -107,7 +115,22 @@ def played(client: FlaskClient, scenario: str, name: str, options: Tree) -> Play
     return player
 
 
+def at_random(scenario: str, name: str) -> str:
+    """A game of random legal actions, from its beginning to its end, as its record; nothing is kept."""
+    with open_database().connect() as connection:
+        begin(connection, f"scenario:{scenario}", name=name, seed=f"{scenario} {name}")
+        dice = random.Random(name)
+        while not (table := open_game(connection, name)).over:
+            turn(connection, table, dice)
+        record = write_record(connection, name)
+        connection.rollback()
+        return record
+
+
 def main(scenario: str, *options: str) -> None:
+    if options == ("random",):
+        print(at_random(scenario, scenario.replace("_", "-")), end="")
+        return
     client = create_app(load_settings(), open_database()).test_client()
     name = "-".join([scenario, *(option.partition("=")[2].replace("_", "-") for option in options)])
     played(client, scenario, name, dict(option.split("=", 1) for option in options))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,6 +21,8 @@ from app.referee.words import counted, series
 from importers.questions import Names
 
 Offer = dict[str, Any]
+FORWARD = 0.6
+"""How often a random player goes toward the enemy: else nobody would meet anybody in the dark."""
 
 
 class Legal(Arguments):
@@ -212,6 +214,18 @@ class _Table:
             for label in targets:
                 yield {"action": "move", "arguments": {"unit": unit.code, "path": self._ways(unit)[label]}}
 
+    def _from_enemies(self, unit: Any) -> Callable[[str], int]:
+        """How far a hex is from the nearest enemy."""
+        rows = self.asked.rows(
+            "select hex.label, min(lattice.distance(hex.q, hex.r, enemy.q, enemy.r)) as away"
+            " from position join hex on hex.map_id = position.map_id"
+            " join bob._pieces(:position) as enemy on enemy.side <> :side"
+            " where position.id = :position group by hex.label",
+            side=unit.side,
+        )
+        away = {row.label: int(row.away) for row in rows}
+        return lambda label: away.get(label, 0)
+
     def _of_phase(self, side: str | None) -> Iterator[Offer]:
         if self.phase == "rout" and side not in (self.state.tracks.get("routed") or ()):
             yield {"action": "rout", "arguments": {"side": side}}
@@ -251,6 +265,8 @@ class _Table:
             if name == "move" and not (held and unit.nation == "japan"):
                 targets = list(self._ways(unit))
                 dice.shuffle(targets)
+                if dice.random() < FORWARD:
+                    targets.sort(key=self._from_enemies(unit))
             elif name == "fire" and not unit.decoy and not held:
                 near = self._near(unit)
                 dice.shuffle(near)

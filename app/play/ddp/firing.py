@@ -70,7 +70,9 @@ def fire(of: Fire) -> Procedure:
     [place] = yield Ask(PLACE, proves=False, name=of.position)
     card = yield from cards.fire(f"the fire of {place.place}")
     color = card.color(place.color)
-    nothing: dict[str, Any] = {"limit": 0, "eligible": {}, "hits": [], "disrupted": []}
+    nothing: dict[str, Any] = {
+        "limit": 0, "eligible": {}, "hits": [], "disrupted": [], "result": "no_hit",
+    }  # fmt: skip
     if color is None:
         raise Refused("6.1", f"{place.color} is not on the card", place.place, **nothing)
     if not place.awake:

@@ -108,7 +108,9 @@ def japanese_action(of: JapaneseAction) -> Procedure:
     card = yield from cards.fire(f"the action of {spot.place}")
     color = card.color(spot.color)
     if color is None:
-        raise Refused("12.0", f"{spot.color} is not on the card", spot.place, action="none", **_nothing())
+        raise Refused(
+            "12.0", f"{spot.color} is not on the card", spot.place, action="none", result="none", **_nothing()
+        )
     phase = Phase(card, of, hand=Hand(of), alone=True)
     told = yield from act(spot.place, color, phase)
     yield Tell(**told, result=_word(told))
@@ -136,14 +138,26 @@ def _unit_acts(of: JapaneseAction, code: str) -> Deciding:
     elif unit.place is not None:
         color = card.color(unit.color)
         if color is None:
-            raise Refused("12.0", f"{unit.color} is not on the card", unit.place, action="none", **_nothing())
+            raise Refused(
+                "12.0",
+                f"{unit.color} is not on the card",
+                unit.place,
+                action="none",
+                result="none",
+                **_nothing(),
+            )
         told = yield from act(unit.place, color, phase)
     else:
         own = unit.attributes.get("color")
         color = card.color(own)
         if color is None:
             raise Refused(
-                "13.2", f"{own or 'its color'} is not on the card", unit.label, action="none", **_nothing()
+                "13.2",
+                f"{own or 'its color'} is not on the card",
+                unit.label,
+                action="none",
+                result="none",
+                **_nothing(),
             )
         told = yield from stray_tank(unit, color, phase)
     yield Tell(**told, result=_word(told))

@@ -171,11 +171,7 @@ class _Run:
         """Empty positions act by a letter alone: in communication, and with an I out of it."""
         if row.held or color.letter not in self.game.letters:
             return bool(row.held)
-        return color.letter == "I" or row.label in (self.phase.linked or ()) or self._has_linked(row.place)
-
-    def _has_linked(self, place: str) -> bool:
-        # the first hex of a group need not be the one in communication
-        return "/" in place
+        return bool(color.letter == "I" or row.connected)
 
     def _column(self, rows: Sequence[Any]) -> Deciding:
         """ddp-44: positions of one color in one column: as the player likes, or from the north."""

@@ -1,0 +1,162 @@
+"""Reach and Rout in bob: on random positions, against an oracle in plain Python that tries everything."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import sqlalchemy as sa
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sqlalchemy.engine import Connection
+
+from db.counters import BobUnit
+from db.labels import Axial
+from db.map_draft import HexDraft, MapDraft, PathDraft
+from db.position_draft import MarkerDraft, PositionDraft
+from importers.cases import store_position
+from tests import oracle_bob_moves as oracle
+from tests.oracle_bob_moves import Board, Cell, Piece
+from tests.small_map import scheme_of
+
+SCHEME = scheme_of("bob")
+CORNER = Axial(*SCHEME.hex("C3"))
+TERRAIN = (
+    *("open_ground",) * 8, "hut", "stone_building", "jungle", "jungle", "stream", "woods", "swamp", "sandbar",
+)  # fmt: skip
+seeds = st.integers(0, 2**32)
+bounded = settings(
+    max_examples=60,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def paint(seed: int, *, flat: bool = False) -> Board:
+    """A position from a seed; its first piece is the one that is asked about."""
+    dice = random.Random(seed)
+    across, deep = dice.randint(3, 7), dice.randint(3, 7)
+    cells = sorted((CORNER.q + q, CORNER.r + r - q // 2) for q in range(across) for r in range(deep))
+    kinds = ("open_ground", "open_ground", "open_ground", "hut", "jungle") if flat else TERRAIN
+    terrain = {cell: dice.choice(kinds) for cell in cells}
+    links = frozenset(
+        (one[0] + other[0], one[1] + other[1])
+        for one in cells
+        for other in oracle.beside(one)
+        if other in terrain and one < other and dice.random() < 0.15
+    )
+    some = lambda share: frozenset(cell for cell in cells if dice.random() < share)  # noqa: E731
+    pieces = [Piece("us", dice.choice(cells), dice.choice(("squad", "wt")))]
+    for _ in range(dice.randint(1, 6)):
+        side = dice.choice(("us", "japan", "japan"))
+        kind = dice.choice(("squad", "squad", "wt", "vehicle"))
+        pieces.append(Piece(side, dice.choice(cells), kind, side == "japan"))
+    # who is asked about stands in no enemy's hex
+    mover = pieces[0]
+    pieces = [mover, *(piece for piece in pieces[1:] if piece.side == "us" or piece.at != mover.at)]
+    return Board(
+        terrain, links, some(0.08), some(0.08), some(0.1), tuple(pieces),
+        night=dice.random() < 0.3, **dice.choice(({}, {}, {"snow": True}, {"deluge": True})),
+    )  # fmt: skip
+
+
+def stored(connection: Connection, board: Board) -> int:
+    """The same position in the database."""
+    draft = MapDraft(
+        "bob",
+        SCHEME,
+        hexes={Axial(*cell): HexDraft(kind, 0) for cell, kind in board.terrain.items()},
+        paths=_paths(board),
+    )
+    conditions: dict[str, Any] = {"rout_edge": {"us": "south", "japan": "north"}}
+    if board.night:
+        conditions["night"] = {"visibility": 12}
+    if board.snow or board.deluge:
+        conditions["weather"] = "monsoon" if board.deluge else "snow"
+    markers = [
+        MarkerDraft(kind, Axial(*cell))
+        for kind, places in (("wire", board.wire), ("mines", board.mines), ("foxhole", board.foxholes))
+        for cell in sorted(places)
+    ]
+    units = {
+        f"unit {n}": (
+            BobUnit(id=f"unit {n}", side=piece.side, kind=piece.kind, range=4, fp=(4, 3)), Axial(*piece.at)
+        )
+        for n, piece in enumerate(board.pieces)
+    }  # fmt: skip
+    return store_position(
+        connection, PositionDraft("bob", draft, conditions=conditions, units=units, markers=markers)
+    )
+
+
+def _paths(board: Board) -> list[PathDraft]:
+    found = []
+    for x, y in sorted(board.links):
+        one = next(
+            cell
+            for cell in board.terrain
+            if (x - cell[0], y - cell[1]) in board.terrain
+            and oracle.distance(cell, (x - cell[0], y - cell[1])) == 1
+        )
+        found.append(PathDraft("path", (Axial(*one), Axial(x - one[0], y - one[1]))))
+    return found
+
+
+@bounded
+@given(seeds)
+def test_reach_is_what_dijkstra_finds(connection: Connection, seed: int) -> None:
+    board = paint(seed)
+    with connection.begin_nested() as undone:
+        position = stored(connection, board)
+        rows = connection.execute(
+            sa.text("select label, halves from bob.reach(:position, 'unit 0')"), {"position": position}
+        ).all()
+        undone.rollback()
+    found = {tuple(SCHEME.hex(row.label)): Fraction(row.halves, 2) for row in rows}
+    assert found == oracle.reach(board, board.pieces[0])
+
+
+@bounded
+@given(seeds)
+def test_a_rout_goes_where_trying_every_way_leads(connection: Connection, seed: int) -> None:
+    board = paint(seed, flat=True)
+    mover = board.pieces[0]
+    with connection.begin_nested() as undone:
+        position = stored(connection, board)
+        sees = _sights(connection, position, board)
+        [facts] = connection.execute(
+            sa.text("select facts from bob.rout_path(:position, 'unit 0') where facts is not null"),
+            {"position": position},
+        ).scalars()
+        undone.rollback()
+    expected = oracle.rout(board, mover, sees, most=_points(board, mover))
+    if expected:
+        told = {tuple(SCHEME.hex(label)): Fraction(halves, 2) for label, halves in facts["halves"].items()}
+        assert told == expected
+        assert (facts["eliminated"], facts["toward"], facts["edge"]) == (False, None, False)
+    else:
+        assert facts["eliminated"] or facts["toward"] is not None or facts["edge"]
+
+
+def _points(board: Board, mover: Piece) -> int:
+    return oracle.allowance(board, mover)
+
+
+def _sights(connection: Connection, position: int, board: Board) -> dict[tuple[Cell, Cell], bool]:
+    """Who sees whom, as the database rules it: sight has tests of its own."""
+    query = sa.text(
+        "select exists (select from bob.los(:position, 'hex:' || :one, 'hex:' || :other) as line"
+        " where line.effect = 'visible')"
+    )
+    return {
+        (cell, foe.at): bool(
+            connection.scalar(
+                query,
+                {"position": position, "one": SCHEME.label(cell), "other": SCHEME.label(foe.at)},
+            )
+        )
+        for cell in board.terrain
+        for foe in board.foes(board.pieces[0])
+    }
