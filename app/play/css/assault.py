@@ -465,20 +465,20 @@ class PlaceAssault(Action):
     """An assault or charge marker."""
 
     at: Place = Field(description="The hex that is to be assaulted")
-    by: Unit = Field(description="An Active unit beside it")
+    by: Ids = Field(min_length=1, max_length=1, description="An Active unit beside it")
     massed: bool = Field(
         False, description="Whether it belongs to the massed Banzai charge, free and at once (9.6.2)"
     )
 
     @field_validator("by", mode="before")
     @classmethod
-    def one_of_a_list(cls, value: Any) -> Any:
-        return value[0] if isinstance(value, list) and len(value) == 1 else value
+    def one_is_a_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
 
 def place_assault(of: PlaceAssault) -> Procedure:
     """9.2: one Dispatch Point and a marker; the Japanese roll for drink (css-22)."""
-    rows = yield Ask(PLACE, at=of.at, by=of.by, massed=of.massed)
+    rows = yield Ask(PLACE, at=of.at, by=of.by[0], massed=of.massed)
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
