@@ -394,9 +394,15 @@ def ambushed(
     yield from put_down(code, to)
     target = yield from _ambushed_hex(to, unit, orders)
     if target is not None:
+        # 24.1: it fires at once, in the Activation of those whom it throws back
+        active = state.conditions.get("active")
+        if active is not None:
+            yield Change({"conditions": {"active": {"units": [code]}}}, kept=True)
         fired = yield Call(
             shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose=f"the Ambush fire from {to}")
         )
+        if active is not None:
+            yield Change({"conditions": {"active": active}}, kept=True)
         yield Tell(
             fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired}
         )
