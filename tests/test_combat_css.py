@@ -14,7 +14,7 @@ from app.referee.cases import rule_text
 from db.values import canonical
 from tests.oracle_css_combat import Duel, attacker, defender, drawn, fire_value, hits, position, ratio
 
-POSITIONS = int(os.environ.get("SIGHTLINE_COMBAT_CSS", "100"))
+POSITIONS = int(os.environ.get("SIGHTLINE_COMBAT_CSS", "20"))
 """How many are drawn for each ledger; thousands on demand."""
 
 

@@ -738,3 +738,26 @@ $$;
 
 comment on function css.charge_losses(bigint, integer, boolean, boolean) is
 'Units that a charge loses by its DGs, and whether its leader is lost (9.6, 9.6.1).';
+
+create or replace function css.assault_chances(position_id bigint, attacker integer, defender integer)
+returns jsonb
+language plpgsql immutable
+as $$
+begin
+  -- 9.4: of the hundred ways in which both dice fall
+  return (
+    select jsonb_object_agg(told.result, format('%s/%s', told.ways / gcd(told.ways, 100), 100 / gcd(told.ways, 100)))
+    from (
+      select found_one.facts ->> 'result' as result, count(*) as ways
+      from generate_series(0, 9) as ours (die)
+      cross join generate_series(0, 9) as theirs (die)
+      cross join lateral css.assault_result(assault_chances.position_id, attacker, defender, ours.die, theirs.die) as found_one
+      group by 1
+    ) as told
+    where told.result is not null
+  );
+end
+$$;
+
+comment on function css.assault_chances(bigint, integer, integer) is
+'How likely either player wins an assault, or a tie, as fractions in lowest terms; null where a total is not told (9.4).';

@@ -38,6 +38,7 @@ from db.values import canonical
 
 LEDGER = "select * from css.assault(:position, cast(:assault as jsonb), :conditions, :policy)"
 RESULT = "select * from css.assault_result(:position, :attacker, :defender, :attacker_die, :defender_die)"
+CHANCES = "select css.assault_chances(:position, :attacker, :defender) as chances"
 LOSSES = "select * from css.charge_losses(:position, :dg, :leader, :drunk)"
 RETREAT = "select * from css.retreat(:position, :hex, :to, :conditions, :policy)"
 PLACE = "select * from css.place_assault(:position, :at, :by, :massed, :conditions, :policy)"
@@ -254,7 +255,9 @@ def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
         raise Refused(facts["rule"], facts["why"], facts["hex"])
     charge.facts = facts | {"units": more["by"]}
     yield Tell(ratio=facts["ratio"], attacker=facts["attacker"], defender=facts["defender"])
-    dice = yield from pair("assault", (facts["side"], facts["enemy"]))
+    totals = {"attacker": facts["attacker"]["modifier"], "defender": facts["defender"]["modifier"]}
+    [row] = yield Ask(CHANCES, proves=False, **totals)
+    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances)
     [verdict] = yield Ask(
         RESULT, attacker=facts["attacker"]["modifier"], defender=facts["defender"]["modifier"],
         attacker_die=dice[0], defender_die=dice[1],

@@ -133,6 +133,11 @@ class Pair(Roll):
     dice: str = "2d10"
     purpose: str = ""
     lowest: int = 0
+    chances: Mapping[str, str] | None = None
+    """Chance of each result where the ledger knows them."""
+
+    def odds(self) -> dict[str, Any] | None:
+        return None if self.chances is None else {"odds": dict(self.chances)}
 
     def mistake(self, value: Any) -> str | None:
         if not isinstance(value, list) or len(value) != 2:
@@ -140,9 +145,9 @@ class Pair(Roll):
         return next(filter(None, (D10(purpose=self.purpose).mistake(die) for die in value)), None)
 
 
-def pair(purpose: str, whose: Sequence[str]) -> Doing:
+def pair(purpose: str, whose: Sequence[str], chances: Mapping[str, str] | None = None) -> Doing:
     """Two dice that count in the end, each with what may be thrown again (31.0)."""
-    shown = yield Pair(purpose=purpose)
+    shown = yield Pair(purpose=purpose, chances=chances)
     counted = []
     for die, side in zip(shown, whose, strict=True):
         of = f"{purpose} of {side}"
