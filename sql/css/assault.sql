@@ -13,13 +13,13 @@ create type css.assault as (
   charge text,
   desperate boolean,
   there css.footing,
-  units css.piece[],
-  able css.piece[],
-  heads css.piece[],
+  units css.piece array,
+  able css.piece array,
+  heads css.piece array,
   tanks boolean,
   only_tanks boolean,
-  crossings text[],
-  defenders css.piece[],
+  crossings text array,
+  defenders css.piece array,
   defense_unit css.piece
 );
 

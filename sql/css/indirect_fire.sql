@@ -11,10 +11,10 @@ create type css.barrage as (
   manner text,
   side text,
   firer css.piece,
-  others css.piece[],
+  others css.piece array,
   here css.footing,
   there css.footing,
-  targets css.piece[]
+  targets css.piece array
 );
 
 comment on type css.barrage is

@@ -183,7 +183,7 @@ create type css.footing as (
   suppressed boolean,
   barrage text,
   bombarded boolean,
-  works text[],
+  works text array,
   ridge boolean,
   lit boolean,
   concentrated boolean,
