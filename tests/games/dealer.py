@@ -37,7 +37,9 @@ def main(scenario: str, seed: str, *options: str) -> None:
         open_database().connect() as connection,
         psycopg_connection(connection).transaction(force_rollback=True),
     ):
-        print(dealt(connection, scenario, name, seed, dict(option.split("=", 1) for option in options)), end="")
+        print(
+            dealt(connection, scenario, name, seed, dict(option.split("=", 1) for option in options)), end=""
+        )
 
 
 if __name__ == "__main__":
