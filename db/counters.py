@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from db.counter_forms import Form, MarkerKind, Tracks, Unit
+from db.counter_forms import Form, MarkerKind, Unit
 from db.rulesets.bob import counters as bob
 from db.rulesets.bob.counters import BobConditions, BobTracks, BobUnit
 from db.rulesets.ccp import counters as ccp

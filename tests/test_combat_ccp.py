@@ -12,9 +12,15 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import Connection
 
+from app.play.ccp.roll import TRIGGERS
+from app.play.effects import inverse
+from app.play.procedures import Choose, Draw, ProcedureKind, Roll, apply, tried
 from app.referee.cases import rule_text
+from app.referee.questions import kinds_of
+from app.referee.rulings import Asked
 from tests.oracle_ccp_fire import Counter, Field
 from tests.test_movement_ccp import LABELS, sees, stored
+from tests.test_play import digest
 
 POSITIONS = int(os.environ.get("SIGHTLINE_FUZZ", "0")) or 8
 """Positions of each kind: a dozen attacks in each; more with SIGHTLINE_FUZZ."""
@@ -234,3 +240,95 @@ def test_melees_and_mines_are_what_the_rules_say(connection: Connection, seed: i
         if "melee" in question:
             assert sorted(answer["eliminated"]) == sorted(wanted.pop("lost")), question
         assert {key: answer.get(key) for key in wanted} == wanted, question
+
+
+EVENTS = (
+    "battle_harden", "battlelust", "blaze", "bushido", "deploy", "detritus_of_war", "gusts", "hero", "interdiction", "jam",
+    "kia", "malfunction", "medic", "prisoners_of_war", "shell_shock", "shellholes", "stealth", "suppressing_fire",
+    "walking_wounded", "white_phosphorus",
+)  # fmt: skip
+
+
+class Whim:
+    """Dice with triggers, cards and decisions at random."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def roll(self, want: Roll) -> Any:
+        dice = [self._rng.randint(1, 6), self._rng.randint(1, 6)]
+        return {"dice": dice, "trigger": self._rng.choice(TRIGGERS)} if self._rng.random() < 0.3 else dice
+
+    def draw(self, want: Draw) -> Any:
+        if want.pool:
+            return self._rng.choice(list(want.pool))
+        if want.kind != "card":
+            return self._rng.randint(1, 8)
+        return {
+            "dice": [self._rng.randint(1, 6), self._rng.randint(1, 6)],
+            "hex": self._rng.choice(LABELS),
+            "event": self._rng.choice(EVENTS),
+        }
+
+    def choice(self, want: Choose) -> Any:
+        if not want.options:
+            return want.default
+        options = list(want.options)
+        return (
+            self._rng.sample(options, self._rng.randint(0, len(options)))
+            if want.many
+            else self._rng.choice(options)
+        )
+
+
+def deeds(rng: random.Random, units: list[Counter]) -> Iterator[tuple[str, Document]]:
+    """One of each procedure that hurts somebody, on somebody."""
+    chart = {"fortification_vulnerability": 7}
+    for side in ("japan", "allied"):
+        foe = rng.choice([unit for unit in units if unit["side"] != side])
+        if by := pieces_of(rng, units, side):
+            yield (
+                "fire",
+                {
+                    "by": by,
+                    "at": foe["at"],
+                    "actions": rng.choice([[], ["light_wounds"], ["sustained_fire"]]),
+                },
+            )
+        yield "melee", {"hex": foe["at"], "actions": {side: rng.choice([[], ["ambush", "bayonets"]])}}
+        yield "mines", {"units": [foe["id"]], "at": foe["at"], "as": "move"}
+        yield "indirect_fire", {"by": rng.choice(units)["id"], "at": rng.choice(LABELS), "read": chart}
+        yield rng.choice(["break", "eliminate"]), {"unit": foe["id"]}
+    yield "bombing_run", {"at": rng.choice(units)["at"], "read": chart}
+    yield "strafing_run", {"direction": rng.randint(1, 6)}
+
+
+@pytest.mark.parametrize("seed", range(POSITIONS // 2))
+def test_whatever_dice_cards_and_players_say_it_comes_to_an_end_and_can_be_taken_back(
+    connection: Connection, seed: int
+) -> None:
+    rng = random.Random(2000 + seed)
+    document = scene(rng, shared=2)
+    document["conditions"] |= {
+        "initiative": "japan", "time": 3, "sudden_death": 5, "surrender": 3, "year": 1943, "quality": "line",
+        "deck": {"japan": 5, "allied": 4}, "hand": {"japan": 4, "allied": 6},
+        "radio": {"japan": {"fp": 9}, "allied": {"fp": 10}},
+    }  # fmt: skip
+    units = list(document["units"])
+    document["units"] = [
+        *units,
+        {"id": "Plane", "side": "allied", "kind": "aircraft", "at": rng.choice(LABELS)},
+    ]
+    position = stored(connection, document)
+    asked = Asked(connection, position, "ccp", document["conditions"], {})
+    kinds = kinds_of("ccp")
+    was = digest(connection, position)
+    for name, arguments in deeds(rng, units):
+        kind = kinds[name]
+        assert isinstance(kind, ProcedureKind)
+        of = kind.arguments(**arguments)
+        outcome = tried(asked, functools.partial(kind.begin, of), Whim(rng), lambda: kinds)  # type: ignore[arg-type]
+        assert outcome.pending is None, (name, arguments)
+        apply(asked, outcome.changes)
+        apply(asked, inverse(outcome.changes))
+        assert digest(connection, position) == was, (name, arguments)

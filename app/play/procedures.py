@@ -15,6 +15,7 @@ legality (up to the first roll) and replay (recorded answers).
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import itertools
 import re
@@ -406,13 +407,26 @@ class Outcome:
 # Running.
 
 
+Seen = dict[tuple[str, ...], Any]
+"""What queries found, by what was asked and all that had changed before."""
+
+
 class Runner:
     """One run of a procedure on a position that is ours to change."""
 
-    def __init__(self, asked: Asked, supply: Supply, kinds: Callable[[], dict[str, QuestionKind]]) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        supply: Supply,
+        kinds: Callable[[], dict[str, QuestionKind]],
+        seen: Seen | None = None,
+    ) -> None:
         self._asked = asked
         self._supply = supply
         self._kinds = kinds
+        self._seen = seen
+        self._past = ""
+        """All changes so far: what a query answers hangs on them."""
         self._unwritten: list[Changed] = []
         self._names: Counter[str] = Counter()
         self.outcome = Outcome()
@@ -435,7 +449,8 @@ class Runner:
         except _Unanswered as stop:
             outcome.pending = stop.want
         else:
-            self._write()
+            if self._seen is None:
+                self._write()
         outcome.needs = list(dict.fromkeys(outcome.needs))
         if self._asked.ruleset in NETTED:
             outcome.effects = net(outcome.effects, outcome.changes)
@@ -515,8 +530,9 @@ class Runner:
         return value
 
     def _ask(self, want: Ask) -> list[Any]:
-        self._write()
-        rows = self._asked.rows(want.query, **want.values)
+        rows: list[Any] = self._looked_up(
+            (want.query, canonical(exact(want.values))), lambda: self._asked.rows(want.query, **want.values)
+        )
         if want.proves:
             for row in rows:
                 if row.effect == UNDECIDED:
@@ -526,10 +542,24 @@ class Runner:
                     self.outcome.points.append(row.point)
         return rows
 
+    def _looked_up(self, what: tuple[str, str], find: Callable[[], Any]) -> Any:
+        """What a query finds now; where several runs are made of one position, what one of them found serves all."""
+        if self._seen is None:
+            self._write()
+            return find()
+        key = (*what, self._past)
+        if key not in self._seen:
+            self._write()
+            self._seen[key] = find()
+        # whoever asked may do with it what they want
+        return copy.deepcopy(self._seen[key])
+
     def _put(self, want: Put) -> Finding:
-        self._write()
         kind = self._kinds()[want.kind]
-        finding = kind.rule(self._asked, kind.arguments(**want.arguments))
+        finding: Finding = self._looked_up(
+            (want.kind, canonical(exact(want.arguments))),
+            lambda: kind.rule(self._asked, kind.arguments(**want.arguments)),
+        )
         if want.proves:
             self.outcome.steps += finding.steps
             self.outcome.points += finding.points
@@ -542,7 +572,10 @@ class Runner:
                 self.outcome.effects.append(effect)
             if want.told:
                 continue
-            self._unwritten += changes_of(effect, self._asked.ruleset)
+            changes = changes_of(effect, self._asked.ruleset)
+            self._unwritten += changes
+            if self._seen is not None:
+                self._past += canonical(exact(changes))
             if "conditions" in effect:
                 now = {**self._asked.conditions, **effect["conditions"]}
                 self._asked = dataclasses.replace(
@@ -665,10 +698,15 @@ def tried(
     procedure: Callable[[], Procedure],
     supply: Supply,
     kinds: Callable[[], dict[str, QuestionKind]],
+    seen: Seen | None = None,
 ) -> Outcome:
-    """A run that is undone: in a savepoint, or where nothing was begun in a transaction of its own."""
+    """A run that is undone: in a savepoint, or where nothing was begun in a transaction of its own.
+
+    With `seen`, one of many runs on the same position, of which the answers alone are wanted: what one has looked
+    up the others need not.
+    """
     with psycopg_connection(asked.connection).transaction(force_rollback=True):
-        return Runner(asked, supply, kinds).run(procedure())
+        return Runner(asked, supply, kinds, seen).run(procedure())
 
 
 def _chances_of(outcome: Outcome) -> list[Any]:
@@ -685,6 +723,7 @@ def _odds(
     waiting = [(_Chances(of), Fraction(1))]
     pooled: dict[str, int] = {}
     basis: str | None = None
+    seen: Seen = {}
     while waiting:
         so_far, weight = waiting.pop()
         if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
@@ -692,7 +731,7 @@ def _odds(
                 "odds": None,
                 "basis": f"the dice fall in more than {MOST_BRANCHES} ways; give some of them",
             }
-        outcome = tried(asked, procedure, so_far.supply(), kinds)
+        outcome = tried(asked, procedure, so_far.supply(), kinds, seen)
         if falls := _chances_of(outcome):
             assert isinstance(outcome.pending, Roll | Draw)
             if isinstance(outcome.pending, Draw):

@@ -241,7 +241,7 @@ begin
     from bob._cell_row(
       2, 'pac_terrain', case key when 'trench' then 'foxhole' else key end, column_key, kind,
       format('%s in %s', replace(split_part(key, '/', 1), '_', ' '), (aim.target).label),
-      case when works is null and on_path and not bob._is_open(ground) then 'bob-15' end,
+      case when works = 'cave' then 'bob-51' when works is null and on_path and not bob._is_open(ground) then 'bob-15' end,
       read
     ) as item
     where not (bob._mounted(unit) and ground in ('surf', 'ocean'));
@@ -324,7 +324,7 @@ as $$
   ) as item
   cross join lateral (select moving and aim.away = 1 and met.kind <> 'dike_road' as so) as lost
   where works is null
-    and (item.value is distinct from 0)
+    and (item.value is distinct from 0 or met.kind = 'hedgerow')
 $$;
 
 comment on function bob._side_cover(positions.state, bob.aim, positions.counter, text, boolean, text, jsonb) is

@@ -200,8 +200,12 @@ create or replace function bob._situation_rows(state positions.state, shot bob.s
 returns setof bob.cover_row
 language sql stable rows 4
 as $$
-  select * from bob._situation(10, 'adjacent', case when state.readings ->> 'bob-20' = 'b' then 'infantry' else shot.arm end, 'the target is adjacent', 1, shot.read)
-  where (shot.aim).adjacent and (shot.arm in ('infantry', 'mortar') or state.readings ->> 'bob-20' = 'b')
+  select 10, item.rule, item.value, item.note, case when shot.arm in ('v_gun', 'canister') then 'bob-20' else (shot.aim).point end, item.kind, item.chart
+  from bob._situation(10, 'adjacent', case when state.readings ->> 'bob-20' = 'b' then 'infantry' else shot.arm end, 'the target is adjacent', 1, shot.read) as item
+  where (shot.aim).adjacent
+  union all
+  select 10, '47.4', 0, 'a cliff lies between: not adjacent', (shot.aim).point, 'situation', null
+  where (shot.aim).point is not null and not (shot.aim).adjacent
   union all
   select 11, item.rule, item.value, item.note, case when bob._ahead((target.attributes ->> 'facing')::integer, (shot.firer).q - target.q, (shot.firer).r - target.r) = 0 then 'bob-34' end, item.kind, item.chart
   from bob._situation(11, 'flank', shot.arm, 'from its flank', 1, shot.read) as item

@@ -120,7 +120,10 @@ as $$
     )
   ) as entry (n, speaks, rule, note, point)
   where entry.speaks
-  order by entry.n
+  union all
+  select '59.3', null, (shot.firer).label, 'allows', 'a grenade discharger may fire from here', 'bob-6', (shot.firer).code, null::integer, null::jsonb
+  where bob._flag(shot.firer, 'grenade_discharger') and state.readings ->> 'bob-6' = 'a'
+    and (shot.ground = 'swamp' or bob._flag(shot.firer, 'in_cave'))
 $$;
 
 comment on function bob._ground_forbids(positions.state, bob.shot) is
@@ -163,7 +166,12 @@ as $$
     (
       4, shot.front is false and not bob._held_fast(state, shot),
       case when (shot.firer).kind in ('gun', 'vehicle', 'carrier') then '20.4' else '6.0' end,
-      'forbids', 'the target is not in front; it may turn as it fires', case when not (shot.firer).kind in ('gun', 'vehicle', 'carrier') and bob._ahead(shot.facing, (shot.aim).target.q - (shot.firer).q, (shot.aim).target.r - (shot.firer).r) = 0 then 'bob-34' when (shot.firer).kind in ('gun', 'vehicle', 'carrier') then 'bob-35' end
+      'forbids', 'the target is not in front; it may turn as it fires',
+      case
+        when (shot.firer).kind in ('gun', 'vehicle', 'carrier') then 'bob-35'
+        when bob._pillbox(shot) then 'bob-10'
+        when bob._ahead(shot.facing, (shot.aim).target.q - (shot.firer).q, (shot.aim).target.r - (shot.firer).r) = 0 then 'bob-34'
+      end
     ),
     (
       5, shot.front is null, '2.2', 'unknown', 'whether the target is in front: the figure is not in the text', 'bob-34'
@@ -181,6 +189,19 @@ as $$
     (
       8, shot.turned and shot.manner = 'final_op_fire' and (shot.firer).kind in ('gun', 'vehicle', 'carrier') and not shot.at_vehicle,
       '20.7', 'forbids', 'at infantry it Final Op Fires within its arc alone', null
+    ),
+    (
+      9,
+      bob._pillbox(shot) and (shot.firer).kind in ('squad', 'wt') and state.readings ->> 'bob-10' = 'a' and shot.facing is not null
+      and bob._in_force(state, 'facing')
+      and not bob._is_front(shot.facing, (shot.aim).target.q - (shot.firer).q, (shot.aim).target.r - (shot.firer).r, 'a'),
+      '43.3', 'allows', 'out of a Pillbox it fires in every direction', 'bob-10'
+    ),
+    (
+      10,
+      (shot.firer).kind in ('gun', 'vehicle', 'carrier') and shot.front and shot.facing is not null and state.readings ->> 'bob-35' = 'a'
+      and not bob._in_arc(shot.facing, (shot.aim).target.q - (shot.firer).q, (shot.aim).target.r - (shot.firer).r, 'b'),
+      '20.4', 'allows', 'toward the edge of its arc', 'bob-35'
     )
   ) as entry (n, speaks, rule, effect, note, point)
   where entry.speaks

@@ -107,7 +107,8 @@ create type bob.trial as (
   foes text array,
   out_of_command boolean,
   base integer,
-  tired integer
+  tired integer,
+  spared boolean
 );
 
 comment on type bob.trial is
@@ -134,6 +135,7 @@ begin
       and (state.readings ->> 'bob-30' <> 'b' or not bob._is_out_of_command(state, unit)) then 0
     else bob._fatigue(state, unit)
   end;
+  built.spared := built.tired = 0 and bob._fatigue(state, unit) > 0;
   built.out_of_command := built.purpose in ('move', 'withdraw', 'retreat') and bob._is_out_of_command(state, unit);
   return built;
 end
@@ -174,7 +176,10 @@ as $$
   ) as fact
   cross join lateral (
     values
-    (1, checked.tired > 0, '64.2', -least(checked.tired, checked.base - 1), format('level %s of Fatigue, to no less than 1', checked.tired), null),
+    (1, checked.tired > 0, '64.2', -least(checked.tired, checked.base - 1), format('level %s of Fatigue, to no less than 1', checked.tired), case when bob._japanese(checked.unit) and bob._charge_ago(state) between 0 and 1 then 'bob-30' end),
+    (
+      1, checked.spared, '64.2', 0, 'Fatigue is ignored on the turn of a Charge and the next', 'bob-30'
+    ),
     (2, checked.purpose = 'withdraw', '5.1', -3, 'it withdraws from the hex of an enemy', 'bob-47'),
     (
       3,

@@ -207,7 +207,9 @@ return case when bob._flag(unit, 'open_topped') or unit.attributes ? 'unarmored'
 comment on function bob._vehicle_bonus(positions.counter) is
 'What a Vehicle adds to or takes from bombs and shells: +1 open-topped or unarmored, -1 where its lowest armor is above 3 (32.0, 35.0).';
 
-create or replace function bob._burst_rows(state positions.state, unit positions.counter, column_key text, read jsonb)
+create or replace function bob._burst_rows(
+  state positions.state, unit positions.counter, column_key text, read jsonb, op boolean default false
+)
 returns setof bob.cover_row
 language sql stable rows 2
 as $$
@@ -220,12 +222,21 @@ as $$
   select 20, cell.rule, cell.value::integer, 'it is Concealed', null, 'situation', null
   from bob._pac('pac_situation', case (unit.attributes ->> 'concealed')::integer when 2 then 'concealed_japanese' else 'concealed' end, 'artillery') as cell
   where bob._is_concealed(unit) and _burst_rows.column_key = 'artillery'
+  union all
+  -- 41.0: Op Fire of Artillery at infantry moving in the open; by how much is on the card
+  select 19, '41.0', cell.value::integer, 'moving in Open Ground', null, 'situation', case when cell.value is null then 'pac_situation' end
+  from bob._pac('pac_situation', bob._open_key(state, 1), 'artillery', read) as cell
+  where op and _burst_rows.column_key = 'artillery' and cell.value is distinct from '-'
+    and unit.attributes ? 'moving' and unit.kind in ('squad', 'wt', 'decoy') and not bob._mounted(unit)
+    and bob._is_open(bob._ground(state, unit.q, unit.r))
 $$;
 
-comment on function bob._burst_rows(positions.state, positions.counter, text, jsonb) is
+comment on function bob._burst_rows(positions.state, positions.counter, text, jsonb, boolean) is
 'What the ground does to shells or bombs at a unit; who throws them from where does not matter (32.0, 35.0).';
 
-create or replace function bob._struck(state positions.state, unit positions.counter, fp jsonb, column_key text, read jsonb)
+create or replace function bob._struck(
+  state positions.state, unit positions.counter, fp jsonb, column_key text, read jsonb, op boolean default false
+)
 returns jsonb
 language sql stable
 as $$
@@ -238,7 +249,7 @@ as $$
       'class', case column_key when 'aircraft' then 'heavy' else 'artillery' end,
       'value', (
         select bob._nth(fp, 2) + case when count(*) = count(item.value) then coalesce(sum(item.value), 0) end
-        from bob._burst_rows(state, unit, column_key, read) as item
+        from bob._burst_rows(state, unit, column_key, read, op) as item
       ),
       'casualties', to_jsonb(bob._casualties(state, unit, case column_key when 'aircraft' then 'heavy' else 'artillery' end, works.kind)),
       'suppression', coalesce(unit.attributes ->> 'suppression', 'none'), 'adjacent', false, 'in_range', true, 'hidden', false,
@@ -253,11 +264,12 @@ as $$
   ) as works
 $$;
 
-comment on function bob._struck(positions.state, positions.counter, jsonb, text, jsonb) is
+comment on function bob._struck(positions.state, positions.counter, jsonb, text, jsonb, boolean) is
 'A unit under shells or bombs, as a roll is judged: Vehicles by the first FP without their armor, others by the second (32.0, 35.0).';
 
 create or replace function bob.barrage(
-  position_id bigint, by text, at text, unit text default null, read jsonb default '{}', conditions jsonb default null, policy jsonb default null
+  position_id bigint, by text, at text, unit text default null, read jsonb default '{}', conditions jsonb default null,
+  policy jsonb default null, op boolean default false
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
@@ -296,11 +308,16 @@ begin
     shelled := '[]';
     foreach one in array struck loop
       return query
-      select (bob._entry(item, one)).* from bob._burst_rows(state, one, 'artillery', read) as item where one.kind not in ('vehicle', 'carrier');
+      select (bob._entry(item, one)).* from bob._burst_rows(state, one, 'artillery', read, op) as item where one.kind not in ('vehicle', 'carrier');
+      if one.kind = 'gun' and exists (
+        select from bob._fortification(state, one.q, one.r, bob._storey(one)) as fort where fort.kind in ('pillbox', 'bunker')
+      ) then
+        return next row('43.3', null, one.label, 'counts', 'the casualty numbers of a Gun in a Pillbox', 'bob-9', one.code, null, null)::rulings.ledger_step;
+      end if;
       if one.kind in ('vehicle', 'carrier') and bob._vehicle_bonus(one) <> 0 then
         return next row('32.0', null, one.label, to_char(bob._vehicle_bonus(one), 'SG9'), 'by its armor', null, one.code, 2 * bob._vehicle_bonus(one), null)::rulings.ledger_step;
       end if;
-      shelled := shelled || jsonb_build_array(bob._struck(state, one, battery.attributes -> 'fp', 'artillery', read));
+      shelled := shelled || jsonb_build_array(bob._struck(state, one, battery.attributes -> 'fp', 'artillery', read, op));
     end loop;
     if blind then
       return next row('32.1', null, cell.label, 'unaffected', 'a Reverse Slope Blind Hex', null, battery.code, null, null)::rulings.ledger_step;
@@ -318,7 +335,7 @@ begin
 end
 $$;
 
-comment on function bob.barrage(bigint, text, text, text, jsonb, jsonb, jsonb) is
+comment on function bob.barrage(bigint, text, text, text, jsonb, jsonb, jsonb, boolean) is
 'What a Fire Mission strikes, hex by hex, with the FP against each unit; or one unit that enters it (32.0, 32.1).';
 
 create or replace function bob._bombable(state positions.state, unit positions.counter)

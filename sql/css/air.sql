@@ -200,23 +200,27 @@ comment on function css.smoke(bigint, text, text, jsonb, jsonb) is
 
 create or replace function css._burnable(position_id bigint, map_id bigint, q integer, r integer)
 returns text
-language sql stable
+language plpgsql stable
 as $$
+begin
+  return (
   select hex.label
-  from public.hex
-  where hex.map_id = _burnable.map_id
-    and hex.q = _burnable.q
-    and hex.r = _burnable.r
-    and hex.terrain in ('sugar_cane', 'town', 'buildings', 'brush')
-    and 'cave' <> all(hex.features)
-    and not exists (
-      select
-      from public.marker
-      where marker.position_id = _burnable.position_id
-        and marker.q = hex.q
-        and marker.r = hex.r
-        and marker.kind in ('on_fire', 'fire_cleared')
-    )
+    from public.hex
+    where hex.map_id = _burnable.map_id
+      and hex.q = _burnable.q
+      and hex.r = _burnable.r
+      and hex.terrain in ('sugar_cane', 'town', 'buildings', 'brush')
+      and 'cave' <> all(hex.features)
+      and not exists (
+        select
+        from public.marker
+        where marker.position_id = _burnable.position_id
+          and marker.q = hex.q
+          and marker.r = hex.r
+          and marker.kind in ('on_fire', 'fire_cleared')
+      )
+  );
+end
 $$;
 
 comment on function css._burnable(bigint, bigint, integer, integer) is
@@ -228,7 +232,7 @@ language sql stable rows 2
 as $$
   -- 8.8.1: one fire; a hot day makes both ends wider
   select (css._entry('8.8.1', null, 'wider', 'a hot day')).*
-  where conditions ->> 'weather' = 'hot'
+  where wind.conditions ->> 'weather' = 'hot'
   union all
   select (css._sum(
     '8.8.1', fire.result,
@@ -254,8 +258,8 @@ as $$
   cross join lateral (
     select
       case
-        when die <= case when conditions ->> 'weather' = 'hot' then 3 else 2 end then 'cleared'
-        when die >= case when conditions ->> 'weather' = 'hot' then 7 else 8 end and beside.ways <> '{}' then 'spreads'
+        when die <= case when wind.conditions ->> 'weather' = 'hot' then 3 else 2 end then 'cleared'
+        when die >= case when wind.conditions ->> 'weather' = 'hot' then 7 else 8 end and beside.ways <> '{}' then 'spreads'
         else 'burns'
       end as result,
       beside.ways

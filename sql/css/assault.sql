@@ -33,13 +33,17 @@ comment on column css.assault.crossings is 'Of each assaulting unit the features
 
 create or replace function css._side_features(map_id bigint, q integer, r integer, to_q integer, to_r integer)
 returns text
-language sql stable
+language plpgsql stable
 as $$
+begin
+  return (
   select coalesce(string_agg(hexside.kind, ' ' order by hexside.kind), '')
-  from public.hexside
-  where hexside.map_id = _side_features.map_id
-    and hexside.x = _side_features.q + _side_features.to_q
-    and hexside.y = _side_features.r + _side_features.to_r
+    from public.hexside
+    where hexside.map_id = _side_features.map_id
+      and hexside.x = _side_features.q + _side_features.to_q
+      and hexside.y = _side_features.r + _side_features.to_r
+  );
+end
 $$;
 
 comment on function css._side_features(bigint, integer, integer, integer, integer) is
@@ -104,19 +108,23 @@ comment on function css._barred_from_assault(css.assault, css.piece) is
 
 create or replace function css._assaulters(assault css.assault)
 returns css.piece[]
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 9.3: every Active unit beside the hex that nothing keeps back
-  select coalesce(array_agg(piece order by piece.code), '{}')
-  from public.unit
-  inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-  cross join lateral css._piece(unit, hex.label) as piece
-  where unit.position_id = (assault.state).position_id
-    and unit.side = assault.side
-    and css._is_unit(unit.kind)
-    and lattice.distance(unit.q, unit.r, (assault.there).q, (assault.there).r) <= 1
-    and piece.fire_type is distinct from 'indirect'
-    and not exists (select from css._barred_from_assault(assault, piece))
+  return (
+    select coalesce(array_agg(piece order by piece.code), '{}')
+    from public.unit
+    inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+    cross join lateral css._piece(unit, hex.label) as piece
+    where unit.position_id = (assault.state).position_id
+      and unit.side = assault.side
+      and css._is_unit(unit.kind)
+      and lattice.distance(unit.q, unit.r, (assault.there).q, (assault.there).r) <= 1
+      and piece.fire_type is distinct from 'indirect'
+      and not exists (select from css._barred_from_assault(assault, piece))
+  );
+end
 $$;
 
 comment on function css._assaulters(css.assault) is
@@ -193,30 +201,34 @@ $$;
 
 create or replace function css._assault_heads(assault css.assault)
 returns css.piece[]
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 9.5 f: those who are named, else the best leader and the best hero of the assaulting hexes
-  select case
-    when assault.said ? 'with'
-      then array(
-        select head
-        from unnest(css._pieces_of((assault.state).position_id, css._texts(assault.said -> 'with'))) as head
-        where head.side = assault.side and head.kind in ('leader', 'hero')
+  return (
+    select case
+      when assault.said ? 'with'
+        then array(
+          select head
+          from unnest(css._pieces_of((assault.state).position_id, css._texts(assault.said -> 'with'))) as head
+          where head.side = assault.side and head.kind in ('leader', 'hero')
+        )
+      else coalesce(
+        (
+          select array_agg(best.head)
+          from (
+            select distinct on (head.kind) head
+            from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
+            cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
+            where head.kind in ('leader', 'hero') and head.side = assault.side
+            order by head.kind, head.bonus_tq desc, head.code
+          ) as best
+        ),
+        '{}'
       )
-    else coalesce(
-      (
-        select array_agg(best.head)
-        from (
-          select distinct on (head.kind) head
-          from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
-          cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
-          where head.kind in ('leader', 'hero') and head.side = assault.side
-          order by head.kind, head.bonus_tq desc, head.code
-        ) as best
-      ),
-      '{}'
-    )
-  end
+    end
+  );
+end
 $$;
 
 comment on function css._assault_heads(css.assault) is
@@ -278,7 +290,7 @@ as $$
     format('%s is Active beside the marker, and must assault', idle.code), idle.code, null, 'css-38', idle.label
   )).*
   from unnest(assault.able) as idle
-  where (assault.state).conditions ? 'active'
+  where css._is_active((assault.state).conditions, idle)
     and not assault.desperate
     and idle.code not in (select unit.code from unnest(assault.units) as unit)
     and coalesce((assault.state).conditions #>> array['acted', idle.code], '0') = '0'
@@ -576,8 +588,12 @@ $$;
 
 create or replace function css._strongest(units css.piece[])
 returns css.piece
-language sql immutable parallel safe
-return (select unit from unnest(units) as unit where unit.is_unit order by unit.dg desc, unit.code limit 1);
+language plpgsql immutable
+as $$
+begin
+  return (select unit from unnest(units) as unit where unit.is_unit order by unit.dg desc, unit.code limit 1);
+end
+$$;
 
 comment on function css._strongest(css.piece[]) is
 'The unit whose own markers count for a hex: the most disorganized.';
@@ -646,25 +662,33 @@ $$;
 
 create or replace function css._total(entries rulings.ledger_step[])
 returns integer
-language sql immutable parallel safe
-return (
-  select case when not bool_or(entry.effect = 'unknown') then coalesce(sum(entry.halves) filter (where entry.effect = 'adds'), 0) / 2 end
-  from unnest(entries) as entry
-)::integer;
+language plpgsql immutable
+as $$
+begin
+  return (
+    select case when not bool_or(entry.effect = 'unknown') then coalesce(sum(entry.halves) filter (where entry.effect = 'adds'), 0) / 2 end
+    from unnest(entries) as entry
+  )::integer;
+end
+$$;
 
 comment on function css._total(rulings.ledger_step[]) is
 'What the entries of a ledger come to; null where something of them is not told.';
 
 create or replace function css._leaders_here(assault css.assault)
 returns text[]
-language sql stable
-return array(
-  select distinct head.code
-  from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
-  cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
-  where head.kind = 'leader' and head.side = assault.side
-  order by head.code
-);
+language plpgsql stable
+as $$
+begin
+  return array(
+    select distinct head.code
+    from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
+    cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
+    where head.kind = 'leader' and head.side = assault.side
+    order by head.code
+  );
+end
+$$;
 
 comment on function css._leaders_here(css.assault) is
 'Leaders in the assaulting hexes (13.3).';
@@ -714,3 +738,26 @@ $$;
 
 comment on function css.charge_losses(bigint, integer, boolean, boolean) is
 'Units that a charge loses by its DGs, and whether its leader is lost (9.6, 9.6.1).';
+
+create or replace function css.assault_chances(position_id bigint, attacker integer, defender integer)
+returns jsonb
+language plpgsql immutable
+as $$
+begin
+  -- 9.4: of the hundred ways in which both dice fall
+  return (
+    select jsonb_object_agg(told.result, format('%s/%s', told.ways / gcd(told.ways, 100), 100 / gcd(told.ways, 100)))
+    from (
+      select found_one.facts ->> 'result' as result, count(*) as ways
+      from generate_series(0, 9) as ours (die)
+      cross join generate_series(0, 9) as theirs (die)
+      cross join lateral css.assault_result(assault_chances.position_id, attacker, defender, ours.die, theirs.die) as found_one
+      group by 1
+    ) as told
+    where told.result is not null
+  );
+end
+$$;
+
+comment on function css.assault_chances(bigint, integer, integer) is
+'How likely either player wins an assault, or a tie, as fractions in lowest terms; null where a total is not told (9.4).';

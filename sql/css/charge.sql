@@ -3,22 +3,26 @@
 
 create or replace function css._enterable(state positions.state, unit css.piece, there css.footing)
 returns text
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 9.2: what would keep a unit from moving into an adjacent hex; null: nothing
-  select case
-    when lattice.distance(unit.q, unit.r, there.q, there.r) <> 1 then 'is not beside it'
-    when side.kinds ~ 'cliff' then 'may not cross the cliff'
-    when side.kinds ~ 'ravine' and not road.leads then 'may not cross the ravine'
-    when unit.attributes ->> 'mobility' in ('wheeled', 'tracked') and not road.leads
-      and (side.kinds ~ 'river|steep_slope|ridge' or there.terrain in ('swamp', 'tropical_forest', 'mangrove_swamp'))
-      then 'may not enter it'
-    when there.burning then 'may not enter a burning hex'
-  end
-  from (select css._side_features(unit.map_id, unit.q, unit.r, there.q, there.r) as kinds) as side
-  cross join lateral (
-    select coalesce(css._spot(unit.q + there.q, unit.r + there.r) = any(css._road_sides(unit.map_id)), false) as leads
-  ) as road
+  return (
+    select case
+      when lattice.distance(unit.q, unit.r, there.q, there.r) <> 1 then 'is not beside it'
+      when side.kinds ~ 'cliff' then 'may not cross the cliff'
+      when side.kinds ~ 'ravine' and not road.leads then 'may not cross the ravine'
+      when unit.attributes ->> 'mobility' in ('wheeled', 'tracked') and not road.leads
+        and (side.kinds ~ 'river|steep_slope|ridge' or there.terrain in ('swamp', 'tropical_forest', 'mangrove_swamp'))
+        then 'may not enter it'
+      when there.burning then 'may not enter a burning hex'
+    end
+    from (select css._side_features(unit.map_id, unit.q, unit.r, there.q, there.r) as kinds) as side
+    cross join lateral (
+      select coalesce(css._spot(unit.q + there.q, unit.r + there.r) = any(css._road_sides(unit.map_id)), false) as leads
+    ) as road
+  );
+end
 $$;
 
 comment on function css._enterable(positions.state, css.piece, css.footing) is
@@ -246,27 +250,31 @@ comment on function css.gyokusai(bigint, text) is
 
 create or replace function css.can_be_lit(position_id bigint, hex text, conditions jsonb default null, policy jsonb default null)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- css-14 a: some American indirect unit could have fired the round there
-  select exists (
-    select
-    from positions.state(can_be_lit.position_id, can_be_lit.conditions, can_be_lit.policy) as state
-    inner join public.hex as at on at.map_id = state.map_id and at.label = can_be_lit.hex
-    inner join public.unit as gun
-      on gun.position_id = state.position_id and gun.side = 'us' and gun.attributes #>> '{fire,type}' = 'indirect'
-    where lattice.distance(gun.q, gun.r, at.q, at.r) <= coalesce((gun.attributes #>> '{fire,range}')::integer, 1)
-      and exists (
-        select
-        from public.unit as eye
-        where eye.position_id = state.position_id
-          and eye.side = 'us'
-          and eye.q is not null
-          and css._is_unit(eye.kind)
-          and eye.attributes ->> 'division' is not distinct from gun.attributes ->> 'division'
-          and css._sees(state, eye.code, at.label, state.conditions || '{"time": "day"}')
-      )
-  )
+  return (
+    select exists (
+      select
+      from positions.state(can_be_lit.position_id, can_be_lit.conditions, can_be_lit.policy) as state
+      inner join public.hex as at on at.map_id = state.map_id and at.label = can_be_lit.hex
+      inner join public.unit as gun
+        on gun.position_id = state.position_id and gun.side = 'us' and gun.attributes #>> '{fire,type}' = 'indirect'
+      where lattice.distance(gun.q, gun.r, at.q, at.r) <= coalesce((gun.attributes #>> '{fire,range}')::integer, 1)
+        and exists (
+          select
+          from public.unit as eye
+          where eye.position_id = state.position_id
+            and eye.side = 'us'
+            and eye.q is not null
+            and css._is_unit(eye.kind)
+            and eye.attributes ->> 'division' is not distinct from gun.attributes ->> 'division'
+            and css._sees(state, eye.code, at.label, state.conditions || '{"time": "day"}')
+        )
+    )
+  );
+end
 $$;
 
 comment on function css.can_be_lit(bigint, text, jsonb, jsonb) is

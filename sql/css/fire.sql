@@ -39,29 +39,37 @@ comment on column css.shot.flame is 'Whether a Flamethrower takes part (8.8)';
 
 create or replace function css._texts(list jsonb)
 returns text[]
-language sql immutable parallel safe
-return array(select jsonb_array_elements_text(case when jsonb_typeof(list) = 'array' then list else '[]' end));
+language plpgsql immutable
+as $$
+begin
+  return array(select jsonb_array_elements_text(case when jsonb_typeof(list) = 'array' then list else '[]' end));
+end
+$$;
 
 comment on function css._texts(jsonb) is
 'A list of words as an array; nothing where there is none.';
 
 create or replace function css._at_sea(shot css.shot)
 returns css.piece[]
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 22.3.1, css-30: what of a naval zone is one target
-  select coalesce(array_agg(css._piece(unit, null) order by unit.code), '{}')
-  from public.unit
-  where unit.position_id = (shot.state).position_id
-    and unit.side <> (shot.firer).side
-    and unit.attributes #>> '{zone,beach}' = (shot.there).label
-    and unit.attributes #>> '{zone,run}' = shot.at_sea
-    and css._is_unit(unit.kind)
-    and case
-      when (shot.named).code is not null then unit.code = (shot.named).code
-      when (shot.state).readings ->> 'css-30' = 'c' then not coalesce((unit.attributes ->> 'amphibious')::boolean, false)
-      else true
-    end
+  return (
+    select coalesce(array_agg(css._piece(unit, null) order by unit.code), '{}')
+    from public.unit
+    where unit.position_id = (shot.state).position_id
+      and unit.side <> (shot.firer).side
+      and unit.attributes #>> '{zone,beach}' = (shot.there).label
+      and unit.attributes #>> '{zone,run}' = shot.at_sea
+      and css._is_unit(unit.kind)
+      and case
+        when (shot.named).code is not null then unit.code = (shot.named).code
+        when (shot.state).readings ->> 'css-30' = 'c' then not coalesce((unit.attributes ->> 'amphibious')::boolean, false)
+        else true
+      end
+  );
+end
 $$;
 
 comment on function css._at_sea(css.shot) is
@@ -364,34 +372,38 @@ comment on function css._zone_bars(css.shot) is
 
 create or replace function css._crossed(shot css.shot, to_target boolean)
 returns text[]
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- the sides of the target hex, or of the firer's, that the line of fire crosses
-  select coalesce(array_agg(distinct hexside.kind), '{}')
-  from public.hexside
-  inner join lattice.ray
-    on ray.dq = (shot.there).q - (shot.firer).q and ray.dr = (shot.there).r - (shot.firer).r
-  where hexside.map_id = (shot.state).map_id
-    and hexside.kind in ('ridge', 'steep_slope')
-    and hexside.x between 2 * (case when to_target then (shot.there).q else (shot.firer).q end) - 2
-    and 2 * (case when to_target then (shot.there).q else (shot.firer).q end) + 2
-    and hexside.y between 2 * (case when to_target then (shot.there).r else (shot.firer).r end) - 2
-    and 2 * (case when to_target then (shot.there).r else (shot.firer).r end) + 2
-    and (case when to_target then ray.arriving else ray.leaving end)
-    & lattice.side_set(hexside.x - 2 * (shot.firer).q, hexside.y - 2 * (shot.firer).r) <> b'0'::bit(1089)
-    and (
-      hexside.kind <> 'steep_slope'
-      -- 6.2.2: up the slope: the target lies above the hex across it
-      or exists (
-        select
-        from lattice.side_hexes(hexside.x, hexside.y) as beside
-        inner join public.hex as below
-          on below.map_id = hexside.map_id
-            and (below.q, below.r) in ((beside.q1, beside.r1), (beside.q2, beside.r2))
-            and (below.q, below.r) <> ((shot.there).q, (shot.there).r)
-        where below.level < (shot.there).level
+  return (
+    select coalesce(array_agg(distinct hexside.kind), '{}')
+    from public.hexside
+    inner join lattice.ray
+      on ray.dq = (shot.there).q - (shot.firer).q and ray.dr = (shot.there).r - (shot.firer).r
+    where hexside.map_id = (shot.state).map_id
+      and hexside.kind in ('ridge', 'steep_slope')
+      and hexside.x between 2 * (case when to_target then (shot.there).q else (shot.firer).q end) - 2
+      and 2 * (case when to_target then (shot.there).q else (shot.firer).q end) + 2
+      and hexside.y between 2 * (case when to_target then (shot.there).r else (shot.firer).r end) - 2
+      and 2 * (case when to_target then (shot.there).r else (shot.firer).r end) + 2
+      and (case when to_target then ray.arriving else ray.leaving end)
+      & lattice.side_set(hexside.x - 2 * (shot.firer).q, hexside.y - 2 * (shot.firer).r) <> b'0'::bit(1089)
+      and (
+        hexside.kind <> 'steep_slope'
+        -- 6.2.2: up the slope: the target lies above the hex across it
+        or exists (
+          select
+          from lattice.side_hexes(hexside.x, hexside.y) as beside
+          inner join public.hex as below
+            on below.map_id = hexside.map_id
+              and (below.q, below.r) in ((beside.q1, beside.r1), (beside.q2, beside.r2))
+              and (below.q, below.r) <> ((shot.there).q, (shot.there).r)
+          where below.level < (shot.there).level
+        )
       )
-    )
+  );
+end
 $$;
 
 comment on function css._crossed(css.shot, boolean) is
@@ -570,16 +582,20 @@ comment on function css._ground_entries(css.shot) is
 
 create or replace function css._is_navy(state positions.state, piece css.piece)
 returns boolean
-language sql stable
-return coalesce(
-  piece.service,
-  (
-    select position.tracks #>> array['divisions', (piece.allegiance).division, 'service']
-    from public.position where position.id = state.position_id
-  ),
-  lower((piece.allegiance).division),
-  ''
-) = 'navy';
+language plpgsql stable
+as $$
+begin
+  return coalesce(
+    piece.service,
+    (
+      select position.tracks #>> array['divisions', (piece.allegiance).division, 'service']
+      from public.position where position.id = state.position_id
+    ),
+    lower((piece.allegiance).division),
+    ''
+  ) = 'navy';
+end
+$$;
 
 comment on function css._is_navy(positions.state, css.piece) is
 'Whether a Japanese Unit is of the Navy: by its counter, its Division''s service, or the Division''s name.';
@@ -664,47 +680,55 @@ comment on function css._shot_entries(css.shot) is
 
 create or replace function css._fire_type(shot css.shot)
 returns text
-language sql immutable parallel safe
-return (
-  select
-    case
-      when own.type <> 'white' then own.type
-      when shot.said ->> 'as' in ('ap', 'armor_piercing') then 'armor_piercing'
-      when shot.said ->> 'as' in ('he', 'high_explosive') then 'high_explosive'
-      -- 8.1: the firer chooses; at a Hard Target the blue row, at a hex the yellow one
-      when (shot.named).code is not null or shot.at_sea is not null then 'armor_piercing'
-      else 'high_explosive'
-    end
-  from (select coalesce((shot.weapon).fire_type, (shot.firer).fire_type) as type) as own
-);
+language plpgsql immutable
+as $$
+begin
+  return (
+    select
+      case
+        when own.type <> 'white' then own.type
+        when shot.said ->> 'as' in ('ap', 'armor_piercing') then 'armor_piercing'
+        when shot.said ->> 'as' in ('he', 'high_explosive') then 'high_explosive'
+        -- 8.1: the firer chooses; at a Hard Target the blue row, at a hex the yellow one
+        when (shot.named).code is not null or shot.at_sea is not null then 'armor_piercing'
+        else 'high_explosive'
+      end
+    from (select coalesce((shot.weapon).fire_type, (shot.firer).fire_type) as type) as own
+  );
+end
+$$;
 
 comment on function css._fire_type(css.shot) is
 'The row on which a shot is read: the weapon''s type, else the firer''s; of a white box the one that was chosen (8.1, 8.3.2).';
 
 create or replace function css._shot_options(shot css.shot)
 returns jsonb
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 8.3.1, css-60, css-19: who chooses the target unit, and what may be added to its Defense
-  select jsonb_build_object(
-    'target_options', coalesce(jsonb_agg(unit.code order by unit.code) filter (where unit.is_unit), '[]'),
-    'target_alike', count(distinct coalesce(unit.defense, 0)) filter (where unit.is_unit) <= 1,
-    'target_by', case
-      when bool_or(unit.is_unit and unit.posture = 'deployed') or (shot.state).readings ->> 'css-60' = 'b' then 'defender'
-      else 'firer'
-    end,
-    'all_in_column', not coalesce(bool_or(unit.is_unit and unit.posture = 'deployed'), false),
-    'imposable', coalesce(
-      jsonb_agg(jsonb_build_object('id', unit.code, 'kind', unit.kind) order by unit.code) filter (
-        where unit.kind in ('support_weapon', 'leader', 'hero')
-          and coalesce(unit.defense, 0) <> 0
-          and ((shot.target_unit).code is null or css._belongs(shot.target_unit, unit))
-      ),
-      '[]'
+  return (
+    select jsonb_build_object(
+      'target_options', coalesce(jsonb_agg(unit.code order by unit.posture = 'column', unit.code) filter (where unit.is_unit), '[]'),
+      'target_alike', count(distinct coalesce(unit.defense, 0)) filter (where unit.is_unit) <= 1,
+      'target_by', case
+        when bool_or(unit.is_unit and unit.posture = 'deployed') or (shot.state).readings ->> 'css-60' = 'b' then 'defender'
+        else 'firer'
+      end,
+      'all_in_column', not coalesce(bool_or(unit.is_unit and unit.posture = 'deployed'), false),
+      'imposable', coalesce(
+        jsonb_agg(jsonb_build_object('id', unit.code, 'kind', unit.kind) order by unit.code) filter (
+          where unit.kind in ('support_weapon', 'leader', 'hero')
+            and coalesce(unit.defense, 0) <> 0
+            and ((shot.target_unit).code is null or css._belongs(shot.target_unit, unit))
+        ),
+        '[]'
+      )
     )
-  )
-  from unnest(shot.targets) as unit
-  where shot.at_sea is null
+    from unnest(shot.targets) as unit
+    where shot.at_sea is null
+  );
+end
 $$;
 
 comment on function css._shot_options(css.shot) is
@@ -762,37 +786,41 @@ $$;
 
 create or replace function css._shot_facts(shot css.shot, value integer)
 returns jsonb
-language sql stable
-return coalesce(css._shot_options(shot), '{}') || jsonb_build_object(
-  'value', value,
-  'type', css._fire_type(shot),
-  'side', (shot.firer).side,
-  'enemy', case (shot.firer).side when 'us' then 'japan' else 'us' end,
-  'from', (shot.here).label,
-  'hex', (shot.there).label,
-  'inside', (shot.there).inside,
-  'at_sea', shot.at_sea,
-  'named', (shot.named).code,
-  'target_unit', (shot.target_unit).code,
-  'units', to_jsonb(array(select target.code from unnest(shot.targets) as target where target.is_unit)),
-  'column', to_jsonb(array(
-    select target.code from unnest(shot.targets) as target where target.is_unit and target.posture = 'column'
-  )),
-  'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
-  'sustained', (
-    select min(weapon.code)
-    from css._pieces((shot.state).position_id, (shot.firer).q, (shot.firer).r, (shot.firer).inside) as weapon
-    where weapon.kind = 'support_weapon'
-      and weapon.side = (shot.firer).side
-      and coalesce((weapon.attributes ->> 'sustained_fire')::boolean, false)
-      and css._serves(weapon.attributes, (shot.firer).attributes)
-  ),
-  'sustaining', (shot.here).sustaining,
-  'spent', (shot.here).spent,
-  'flame', shot.flame,
-  'terrain', (shot.there).terrain,
-  'cost', css._cost((shot.state).conditions, shot.firer || shot.others)
-);
+language plpgsql stable
+as $$
+begin
+  return coalesce(css._shot_options(shot), '{}') || jsonb_build_object(
+    'value', value,
+    'type', css._fire_type(shot),
+    'side', (shot.firer).side,
+    'enemy', case (shot.firer).side when 'us' then 'japan' else 'us' end,
+    'from', (shot.here).label,
+    'hex', (shot.there).label,
+    'inside', (shot.there).inside,
+    'at_sea', shot.at_sea,
+    'named', (shot.named).code,
+    'target_unit', (shot.target_unit).code,
+    'units', to_jsonb(array(select target.code from unnest(shot.targets) as target where target.is_unit)),
+    'column', to_jsonb(array(
+      select target.code from unnest(shot.targets) as target where target.is_unit and target.posture = 'column'
+    )),
+    'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
+    'sustained', (
+      select min(weapon.code)
+      from css._pieces((shot.state).position_id, (shot.firer).q, (shot.firer).r, (shot.firer).inside) as weapon
+      where weapon.kind = 'support_weapon'
+        and weapon.side = (shot.firer).side
+        and coalesce((weapon.attributes ->> 'sustained_fire')::boolean, false)
+        and css._serves(weapon.attributes, (shot.firer).attributes)
+    ),
+    'sustaining', (shot.here).sustaining,
+    'spent', (shot.here).spent,
+    'flame', shot.flame,
+    'terrain', (shot.there).terrain,
+    'cost', css._cost((shot.state).conditions, shot.firer || shot.others)
+  );
+end
+$$;
 
 comment on function css._shot_facts(css.shot, integer) is
 'What a procedure is told of a shot beside its value.';
@@ -885,3 +913,19 @@ $$;
 
 comment on function css.flame(bigint, text, integer, jsonb) is
 'Whether a hex catches fire from a Flamethrower attack with this die (8.8).';
+
+create or replace function css.fire_chances(position_id bigint, value integer, harms boolean)
+returns jsonb
+language sql immutable parallel safe
+-- 8.4: a 0 always hits and a 9 never; where nobody can be harmed nothing hits
+return case
+  when not harms then '{"no_effect": "1/1"}'::jsonb
+  when value is not null
+    then jsonb_build_object(
+      'hit', (array['1/10', '1/5', '3/10', '2/5', '1/2', '3/5', '7/10', '4/5', '9/10'])[least(greatest(value, 0), 8) + 1],
+      'miss', (array['9/10', '4/5', '7/10', '3/5', '1/2', '2/5', '3/10', '1/5', '1/10'])[least(greatest(value, 0), 8) + 1]
+    )
+end;
+
+comment on function css.fire_chances(bigint, integer, boolean) is
+'The chance of a fire of this value to hit, as fractions in lowest terms; null where the value is not told (8.4).';

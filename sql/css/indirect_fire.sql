@@ -29,38 +29,38 @@ as $$
 #variable_conflict use_variable
 declare
   state positions.state;
-  fire css.barrage;
+  aim css.barrage;
   place record;
   firer css.piece;
 begin
   select * into state from positions.state(position_id, conditions, policy);
-  fire.state := state;
-  fire.said := said;
-  fire.manner := coalesce(said ->> 'manner', 'indirect');
-  fire.side := 'us';
+  aim.state := state;
+  aim.said := said;
+  aim.manner := coalesce(said ->> 'manner', 'indirect');
+  aim.side := 'us';
   firer.side := 'us';
-  fire.firer := firer;
+  aim.firer := firer;
   if said -> 'by' ->> 0 is not null then
     firer := css._piece_of(position_id, said -> 'by' ->> 0);
-    fire.firer := firer;
-    fire.side := firer.side;
-    fire.others := css._pieces_of(position_id, (css._texts(said -> 'by'))[2:]);
-    fire.here := css._footing(position_id, state.map_id, firer.q, firer.r, firer.inside);
+    aim.firer := firer;
+    aim.side := firer.side;
+    aim.others := css._pieces_of(position_id, (css._texts(said -> 'by'))[2:]);
+    aim.here := css._footing(position_id, state.map_id, firer.q, firer.r, firer.inside);
   end if;
   select found_one.q, found_one.r into place
   from positions.place(position_id, coalesce(said ->> 'lands_at', said ->> 'at')) as found_one;
-  fire.there := css._footing(position_id, state.map_id, place.q, place.r, false);
-  fire.targets := array(
+  aim.there := css._footing(position_id, state.map_id, place.q, place.r, false);
+  aim.targets := array(
     select target
     from css._pieces(position_id, place.q, place.r, false) as target
-    where target.side <> fire.side
+    where target.side <> aim.side
       and not (
         coalesce((target.attributes ->> 'hidden')::boolean, false)
         and target.posture = 'deployed'
-        and (fire.there).terrain = 'mangrove_swamp'
+        and (aim.there).terrain = 'mangrove_swamp'
       )
   );
-  return fire;
+  return aim;
 end
 $$;
 
@@ -69,73 +69,77 @@ comment on function css._barrage(bigint, jsonb, jsonb, jsonb) is
 
 create or replace function css._sees(state positions.state, code text, hex text, conditions jsonb)
 returns boolean
-language sql stable
-return (
-  select
-    case when bool_or(los.effect = 'visible') then true when bool_or(los.effect = 'blocked') then false end
-  from css.los(state.position_id, 'unit:' || code, 'hex:' || hex, conditions, state.readings) as los
-);
+language plpgsql stable
+as $$
+begin
+  return (
+    select
+      case when bool_or(los.effect = 'visible') then true when bool_or(los.effect = 'blocked') then false end
+    from css.los(state.position_id, 'unit:' || code, 'hex:' || hex, conditions, state.readings) as los
+  );
+end
+$$;
 
 comment on function css._sees(positions.state, text, text, jsonb) is
 'Whether a unit sees a hex under these conditions; null: something not printed would decide.';
 
-create or replace function css._may_spot(fire css.barrage, spotter css.piece)
+create or replace function css._may_spot(aim css.barrage, spotter css.piece)
 returns text
 language sql stable
 return case
   when spotter.q is null then 'who is at sea or off the map does not spot'
   when not spotter.is_unit then 'a Unit spots'
-  when spotter.side <> fire.side then 'it is an enemy'
+  when spotter.side <> aim.side then 'it is an enemy'
   -- 8.7.1: of the firer's Division; for a Task Force any American (21.1); Corps artillery is of both Marine Divisions
-  when fire.manner <> 'naval'
-    and (spotter.allegiance).division <> ((fire.firer).allegiance).division
-    and not coalesce(((fire.firer).attributes ->> 'corps')::boolean, false)
-    and lower(((fire.firer).allegiance).division) <> 'corps'
+  when aim.manner <> 'naval'
+    and (spotter.allegiance).division <> ((aim.firer).allegiance).division
+    and not coalesce(((aim.firer).attributes ->> 'corps')::boolean, false)
+    and lower(((aim.firer).allegiance).division) <> 'corps'
     then 'it is of another Division'
 end;
 
 comment on function css._may_spot(css.barrage, css.piece) is
 'What keeps a unit from spotting for this fire; null: nothing (8.7.1, 21.1).';
 
-create or replace function css._sight_conditions(fire css.barrage)
+create or replace function css._sight_conditions(aim css.barrage)
 returns jsonb
 language sql immutable parallel safe
 -- css-13: an Illumination Round is aimed as by day
 return case
-  when fire.manner = 'illumination' and (fire.state).readings ->> 'css-13' = 'b'
-    then (fire.state).conditions || '{"time": "day", "turn": null}'
-  else (fire.state).conditions
+  when aim.manner = 'illumination' and (aim.state).readings ->> 'css-13' = 'b'
+    then (aim.state).conditions || '{"time": "day", "turn": null}'
+  else (aim.state).conditions
 end;
 
 comment on function css._sight_conditions(css.barrage) is
 'The conditions under which the target is seen: of an Illumination Round those of day (css-13 b).';
 
-create or replace function css._spotter(fire css.barrage)
+create or replace function css._spotter(aim css.barrage)
 returns text
 language plpgsql stable
 as $$
 declare
-  said constant text := fire.said ->> 'spotter';
-  seen_under constant jsonb := css._sight_conditions(fire);
+  said constant text := aim.said ->> 'spotter';
+  seen_under constant jsonb := css._sight_conditions(aim);
   found_one text;
 begin
   if said is not null then
     return said;
   end if;
-  if (fire.firer).code is not null and css._sees(fire.state, (fire.firer).code, (fire.there).label, seen_under) then
+  if (aim.firer).code is not null and css._sees(aim.state, (aim.firer).code, (aim.there).label, seen_under) then
     return 'self';
   end if;
   select unit.code into found_one
   from public.unit
   cross join lateral css._piece(unit, null) as piece
-  where unit.position_id = (fire.state).position_id
-    and unit.side = fire.side
+  where unit.position_id = (aim.state).position_id
+    and unit.side = aim.side
     and unit.q is not null
     and css._is_unit(unit.kind)
-    and css._may_spot(fire, piece) is null
-    and lattice.distance(unit.q, unit.r, (fire.there).q, (fire.there).r) <= 8
-    and css._sees(fire.state, unit.code, (fire.there).label, seen_under)
-  order by lattice.distance(unit.q, unit.r, (fire.there).q, (fire.there).r), unit.code
+    and css._may_spot(aim, piece) is null
+    and lattice.distance(unit.q, unit.r, (aim.there).q, (aim.there).r) <= 8
+    and css._sees(aim.state, unit.code, (aim.there).label, seen_under)
+  order by lattice.distance(unit.q, unit.r, (aim.there).q, (aim.there).r), unit.code
   limit 1;
   return coalesce(found_one, 'aircraft');
 end
@@ -144,45 +148,45 @@ $$;
 comment on function css._spotter(css.barrage) is
 'Who spots: who is named, else the firer itself, else the nearest unit that may and sees, else aircraft.';
 
-create or replace function css._spotting_bars(fire css.barrage, spotter text)
+create or replace function css._spotting_bars(aim css.barrage, spotter text)
 returns setof rulings.ledger_step
 language plpgsql stable rows 1
 as $$
 declare
-  state constant positions.state := fire.state;
+  state constant positions.state := aim.state;
   who css.piece;
   why text;
 begin
   if spotter = 'aircraft' then
     why := case
-      when fire.side <> 'us' then 'only Americans use aircraft to spot'
-      when fire.manner = 'illumination' then 'aircraft do not spot at night'
+      when aim.side <> 'us' then 'only Americans use aircraft to spot'
+      when aim.manner = 'illumination' then 'aircraft do not spot at night'
       when state.conditions ->> 'weather' = 'rain' then 'no aircraft spot in rain'
       when css._is_night(state.conditions) then 'no aircraft spot at night'
     end;
     if why is not null then
       return next css._entry(
         '8.7.6', null, 'forbids',
-        case when fire.said ->> 'spotter' = 'aircraft' then why else 'nobody sees the target' end,
-        spotter, null, null, (fire.there).label
+        case when aim.said ->> 'spotter' = 'aircraft' then why else 'nobody sees the target' end,
+        spotter, null, null, (aim.there).label
       );
     end if;
     return;
   end if;
   if spotter = 'self' then
-    who := fire.firer;
+    who := aim.firer;
   else
     who := css._piece_of(state.position_id, spotter);
-    why := css._may_spot(fire, who);
+    why := css._may_spot(aim, who);
   end if;
   if why is not null then
-    return next css._entry('8.7.1', null, 'forbids', why, who.code, null, null, (fire.there).label);
-  elsif css._sees(state, who.code, (fire.there).label, css._sight_conditions(fire)) is not true then
+    return next css._entry('8.7.1', null, 'forbids', why, who.code, null, null, (aim.there).label);
+  elsif css._sees(state, who.code, (aim.there).label, css._sight_conditions(aim)) is not true then
     return next css._entry(
       '8.7.1', null, 'forbids', format('%s does not see the target', who.code), who.code, null,
-      case when fire.manner = 'illumination' then 'css-13' end, (fire.there).label
+      case when aim.manner = 'illumination' then 'css-13' end, (aim.there).label
     );
-  elsif fire.manner = 'illumination' then
+  elsif aim.manner = 'illumination' then
     return next css._entry('17.1', null, 'passes', format('%s sees the target', who.code), who.code, null, 'css-13');
   end if;
 end
@@ -191,88 +195,88 @@ $$;
 comment on function css._spotting_bars(css.barrage, text) is
 'What keeps a target from being spotted (8.7.1, 8.7.3, 8.7.6, 21.1).';
 
-create or replace function css._battery_bars(fire css.barrage)
+create or replace function css._battery_bars(aim css.barrage)
 returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, (fire.firer).code, null, bar.point, (fire.here).label)).*
+  select (css._entry(bar.rule, null, 'forbids', bar.note, (aim.firer).code, null, bar.point, (aim.here).label)).*
   from (
     select
-      (fire.state).conditions ->> 'action' = 'second'
-      or coalesce((fire.state).conditions ->> 'activation' = 'direct_command', false)
-      or coalesce((fire.state).conditions -> 'active' ? 'side', false) as later,
-      coalesce(((fire.firer).attributes ->> 'gun')::boolean, false) as gun
+      (aim.state).conditions ->> 'action' = 'second'
+      or coalesce((aim.state).conditions ->> 'activation' = 'direct_command', false)
+      or coalesce((aim.state).conditions -> 'active' ? 'side', false) as later,
+      coalesce(((aim.firer).attributes ->> 'gun')::boolean, false) as gun
   ) as now
   cross join lateral (
     values
-    ('8.7', (fire.firer).q is null, 'it is not on the map', null),
-    ('8.7', (fire.firer).fire_type is distinct from 'indirect', 'it does not fire indirectly', null),
-    ('8.7', (fire.firer).posture = 'column', 'in Column nobody fires indirectly', null),
-    ('6.3', (fire.firer).inside, 'nobody fires indirectly out of a cave', null),
-    ('8.7.4', (fire.here).suppressed or (fire.firer).suppressed, 'it is Suppressed', null),
-    ('8.7.4', (fire.here).pinned or (fire.firer).pinned, 'it is Pinned', null),
+    ('8.7', (aim.firer).q is null, 'it is not on the map', null),
+    ('8.7', (aim.firer).fire_type is distinct from 'indirect', 'it does not fire indirectly', null),
+    ('8.7', (aim.firer).posture = 'column', 'in Column nobody fires indirectly', null),
+    ('6.3', (aim.firer).inside, 'nobody fires indirectly out of a cave', null),
+    ('8.7.4', (aim.here).suppressed or (aim.firer).suppressed, 'it is Suppressed', null),
+    ('8.7.4', (aim.here).pinned or (aim.firer).pinned, 'it is Pinned', null),
     (
       '8.7.5',
       exists (
         select
         from public.unit as enemy
-        where enemy.position_id = (fire.state).position_id
-          and enemy.side <> fire.side
+        where enemy.position_id = (aim.state).position_id
+          and enemy.side <> aim.side
           and css._is_unit(enemy.kind)
-          and lattice.distance(enemy.q, enemy.r, (fire.firer).q, (fire.firer).r) <= 1
+          and lattice.distance(enemy.q, enemy.r, (aim.firer).q, (aim.firer).r) <= 1
       ),
       'with an enemy beside it it goes to Column', null
     ),
     (
       '8.7.1',
-      fire.side = 'japan' and now.later and ((fire.state).readings ->> 'css-15' = 'a' or now.gun),
+      aim.side = 'japan' and now.later and ((aim.state).readings ->> 'css-15' = 'a' or now.gun),
       'Japanese artillery fires as a First Action of a Division or Formation alone', 'css-15'
     ),
     (
       '8.0',
       (
         select count(*)
-        from jsonb_array_elements_text(coalesce((fire.state).conditions -> 'indirect_fired', '[]')) as fired (hex)
-        where fired.hex = (fire.here).label
+        from jsonb_array_elements_text(coalesce((aim.state).conditions -> 'indirect_fired', '[]')) as fired (hex)
+        where fired.hex = (aim.here).label
       ) >= 2,
       'its hex has fired indirectly twice in this Activation', null
     ),
     (
-      '8.1', lattice.distance((fire.firer).q, (fire.firer).r, (fire.there).q, (fire.there).r) > (fire.firer).range
-      and not fire.said ? 'lands_at',
+      '8.1', lattice.distance((aim.firer).q, (aim.firer).r, (aim.there).q, (aim.there).r) > (aim.firer).range
+      and not aim.said ? 'lands_at',
       format(
         'the target is %s away, and it fires %s',
-        css._hexes(lattice.distance((fire.firer).q, (fire.firer).r, (fire.there).q, (fire.there).r)),
-        css._hexes((fire.firer).range)
+        css._hexes(lattice.distance((aim.firer).q, (aim.firer).r, (aim.there).q, (aim.there).r)),
+        css._hexes((aim.firer).range)
       ), null
     ),
     (
-      '8.7.7', (fire.here).bombarded
-      and lattice.distance((fire.firer).q, (fire.firer).r, (fire.there).q, (fire.there).r) > 1,
+      '8.7.7', (aim.here).bombarded
+      and lattice.distance((aim.firer).q, (aim.firer).r, (aim.there).q, (aim.there).r) > 1,
       'from under a Bombardment only adjacent hexes are fired at', null
     )
   ) as bar (rule, holds, note, point)
   where bar.holds
   union all
-  select (css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (fire.firer).code, null, 'css-15')).*
-  where fire.side = 'japan'
-    and (fire.state).conditions ->> 'action' = 'second'
-    and not coalesce(((fire.firer).attributes ->> 'gun')::boolean, false)
-    and (fire.state).readings ->> 'css-15' = 'b'
+  select (css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (aim.firer).code, null, 'css-15')).*
+  where aim.side = 'japan'
+    and (aim.state).conditions ->> 'action' = 'second'
+    and not coalesce(((aim.firer).attributes ->> 'gun')::boolean, false)
+    and (aim.state).readings ->> 'css-15' = 'b'
   union all
-  select bar.* from css._actor_bars(fire.state, fire.firer || fire.others) as bar
+  select bar.* from css._actor_bars(aim.state, aim.firer || aim.others) as bar
   union all
   -- 8.7.4 g
-  select (css._entry('8.7.4', 'g', 'forbids', bar.note, other.code, null, null, (fire.here).label)).*
-  from unnest(fire.others) as other
+  select (css._entry('8.7.4', 'g', 'forbids', bar.note, other.code, null, null, (aim.here).label)).*
+  from unnest(aim.others) as other
   cross join lateral (
     values
-    ((other.q, other.r) is distinct from ((fire.firer).q, (fire.firer).r), format('%s is not with the firer', other.code)),
+    ((other.q, other.r) is distinct from ((aim.firer).q, (aim.firer).r), format('%s is not with the firer', other.code)),
     (
       other.fire_type is distinct from 'indirect' or other.posture = 'column',
       format('%s does not fire indirectly', other.code)
     ),
-    (other.range < (fire.firer).range, format('the range of %s is shorter than the firer''s', other.code))
+    (other.range < (aim.firer).range, format('the range of %s is shorter than the firer''s', other.code))
   ) as bar (holds, note)
   where bar.holds
 $$;
@@ -280,59 +284,59 @@ $$;
 comment on function css._battery_bars(css.barrage) is
 'What keeps a unit, and those who add to it, from firing indirectly (8.0, 8.7, 8.7.1, 8.7.4, 8.7.5, 27.0).';
 
-create or replace function css._barrage_bars(fire css.barrage, spotter text)
+create or replace function css._barrage_bars(aim css.barrage, spotter text)
 returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
-  select bar.* from css._battery_bars(fire) as bar
-  where (fire.firer).code is not null
+  select bar.* from css._battery_bars(aim) as bar
+  where (aim.firer).code is not null
   union all
-  select * from css._spotting_bars(fire, spotter)
-  where not fire.said ? 'lands_at'
+  select * from css._spotting_bars(aim, spotter)
+  where not aim.said ? 'lands_at'
   union all
   -- 8.7.3, 17.1: at night next to friends, or into light
-  select (css._entry('8.7.3', null, 'forbids', 'at night only hexes next to friends, and lit ones', null, null, null, (fire.there).label)).*
-  where css._is_night((fire.state).conditions)
-    and fire.manner in ('indirect', 'naval')
-    and not (fire.there).lit
+  select (css._entry('8.7.3', null, 'forbids', 'at night only hexes next to friends, and lit ones', null, null, null, (aim.there).label)).*
+  where css._is_night((aim.state).conditions)
+    and aim.manner in ('indirect', 'naval')
+    and not (aim.there).lit
     and not exists (
       select
       from public.unit as friend
-      where friend.position_id = (fire.state).position_id
-        and friend.side = fire.side
+      where friend.position_id = (aim.state).position_id
+        and friend.side = aim.side
         and css._is_unit(friend.kind)
-        and lattice.distance(friend.q, friend.r, (fire.there).q, (fire.there).r) <= 1
+        and lattice.distance(friend.q, friend.r, (aim.there).q, (aim.there).r) <= 1
     )
   union all
-  select (css._entry('8.7.3', null, 'forbids', 'Illumination Rounds are fired at night', null, null, null, (fire.there).label)).*
-  where fire.manner = 'illumination' and not css._is_night((fire.state).conditions)
+  select (css._entry('8.7.3', null, 'forbids', 'Illumination Rounds are fired at night', null, null, null, (aim.there).label)).*
+  where aim.manner = 'illumination' and not css._is_night((aim.state).conditions)
   union all
-  select (css._entry('21.2', null, 'forbids', 'a Task Force fires there already', null, null, null, (fire.there).label)).*
+  select (css._entry('21.2', null, 'forbids', 'a Task Force fires there already', null, null, null, (aim.there).label)).*
   from public.marker
-  where fire.manner = 'naval'
-    and not fire.said ? 'lands_at'
-    and marker.position_id = (fire.state).position_id
-    and (marker.q, marker.r) = ((fire.there).q, (fire.there).r)
+  where aim.manner = 'naval'
+    and not aim.said ? 'lands_at'
+    and marker.position_id = (aim.state).position_id
+    and (marker.q, marker.r) = ((aim.there).q, (aim.there).r)
     and marker.kind = 'task_force'
   union all
   select (css._entry('21.1', null, 'forbids', 'there is no Task Force left')).*
   from public.position
-  where fire.manner = 'naval'
-    and position.id = (fire.state).position_id
+  where aim.manner = 'naval'
+    and position.id = (aim.state).position_id
     and (position.tracks ->> 'task_forces')::integer <= 0
 $$;
 
 comment on function css._barrage_bars(css.barrage, text) is
 'What keeps indirect fire from being fired (8.7.1, 8.7.3, 21.2).';
 
-create or replace function css._barrage_entries(fire css.barrage)
+create or replace function css._barrage_entries(aim css.barrage)
 returns setof rulings.ledger_step
 language sql stable rows 5
 as $$
   -- 8.7.4 a, b
   select status.rule, status.clause, status.at, status.effect, status.note, status.point, status.by, status.halves, status.facts
-  from css._fire_status_entries(fire.state, fire.here, fire.firer, fire.said -> 'read', true) as status
-  where (fire.firer).code is not null
+  from css._fire_status_entries(aim.state, aim.here, aim.firer, aim.said -> 'read', true) as status
+  where (aim.firer).code is not null
   union all
   -- c, d
   select (css._entry(
@@ -341,66 +345,66 @@ as $$
     2 * css._number(css._cell(
       null, 'indirect_fire_modifiers', case when hard.only then 'only_hard_targets' else 'hard_targets' end, 'value'
     )),
-    null, (fire.there).label
+    null, (aim.there).label
   )).*
   from (
     select
       coalesce(bool_or(target.hard), false) as any_one,
       coalesce(bool_and(target.hard) filter (where target.is_unit), false) as only
-    from unnest(fire.targets) as target
+    from unnest(aim.targets) as target
   ) as hard
   where hard.any_one
   union all
   -- e
   select (css._entry(
-    '8.7.4', 'e', case when (fire.there).defense is null then 'unknown' else 'adds' end,
+    '8.7.4', 'e', case when (aim.there).defense is null then 'unknown' else 'adds' end,
     case
-      when (fire.there).defense is null then 'terrain_effects_chart'
-      else format('terrain: %s', replace((fire.there).terrain, '_', ' '))
+      when (aim.there).defense is null then 'terrain_effects_chart'
+      else format('terrain: %s', replace((aim.there).terrain, '_', ' '))
     end,
-    null, 2 * (fire.there).defense, null, (fire.there).label
+    null, 2 * (aim.there).defense, null, (aim.there).label
   )).*
-  where (fire.there).defense is distinct from 0
+  where (aim.there).defense is distinct from 0
   union all
   -- f
   select work.rule, 'f', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts
-  from css._work_entries(fire.there, '8.7.4', fire.said -> 'read') as work
+  from css._work_entries(aim.there, '8.7.4', aim.said -> 'read') as work
   union all
   -- css-50: whether a Ridge marker is a Fortification
   select (css._entry(
-    '2.0', null, case (fire.state).readings ->> 'css-50' when 'b' then 'adds' else 'passes' end,
-    'a Ridge marker', null, case (fire.state).readings ->> 'css-50' when 'b' then -2 end, 'css-50', (fire.there).label
+    '2.0', null, case (aim.state).readings ->> 'css-50' when 'b' then 'adds' else 'passes' end,
+    'a Ridge marker', null, case (aim.state).readings ->> 'css-50' when 'b' then -2 end, 'css-50', (aim.there).label
   )).*
-  where (fire.there).ridge
+  where (aim.there).ridge
   union all
   -- g
   select (css._entry(
     '8.7.4', 'g', 'adds', format('%s adds to the fire', other.code), other.code,
-    2 * css._number(css._cell(null, 'indirect_fire_modifiers', 'additional_unit', 'value')), null, (fire.here).label
+    2 * css._number(css._cell(null, 'indirect_fire_modifiers', 'additional_unit', 'value')), null, (aim.here).label
   )).*
-  from unnest(fire.others) as other
+  from unnest(aim.others) as other
   union all
   -- css-17: rain and night
   select
     weather.rule, weather.clause, weather.at,
-    case (fire.state).readings ->> 'css-17' when 'a' then 'adds' else 'passes' end,
+    case (aim.state).readings ->> 'css-17' when 'a' then 'adds' else 'passes' end,
     weather.note, 'css-17', weather.by,
-    case (fire.state).readings ->> 'css-17' when 'a' then weather.halves end,
+    case (aim.state).readings ->> 'css-17' when 'a' then weather.halves end,
     weather.facts
-  from css._weather_entries(fire.state, fire.firer, fire.there) as weather
+  from css._weather_entries(aim.state, aim.firer, aim.there) as weather
 $$;
 
 comment on function css._barrage_entries(css.barrage) is
 'Every modifier of indirect fire: a to g of 8.7.4, and no other (css-17, css-50).';
 
-create or replace function css._strength(fire css.barrage, spotter text)
+create or replace function css._strength(aim css.barrage, spotter text)
 returns integer
 language sql stable
-return case fire.manner
+return case aim.manner
   when 'bombardment' then 5
   -- 21.2: where a unit sees the target; with aircraft the value is not told
-  when 'naval' then case when spotter <> 'aircraft' then 7 else css._number(fire.said #>> '{read,counters}') end
-  else (fire.firer).fire + coalesce(cardinality(fire.others), 0)
+  when 'naval' then case when spotter <> 'aircraft' then 7 else css._number(aim.said #>> '{read,counters}') end
+  else (aim.firer).fire + coalesce(cardinality(aim.others), 0)
 end;
 
 comment on function css._strength(css.barrage, text) is

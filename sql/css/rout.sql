@@ -3,16 +3,20 @@
 
 create or replace function css._with_head(position_id bigint, unit css.piece, kind text)
 returns css.piece
-language sql stable
+language plpgsql stable
 as $$
+begin
   -- 13.2: of several leaders or heroes the one who helps most
-  select head
-  from css._pieces(_with_head.position_id, unit.q, unit.r, unit.inside) as head
-  where head.kind = _with_head.kind
-    and head.side = unit.side
-    and css._belongs(unit, head)
-  order by head.bonus_tq desc, head.code
-  limit 1
+  return (
+    select head
+    from css._pieces(_with_head.position_id, unit.q, unit.r, unit.inside) as head
+    where head.kind = _with_head.kind
+      and head.side = unit.side
+      and css._belongs(unit, head)
+    order by head.bonus_tq desc, head.code
+    limit 1
+  );
+end
 $$;
 
 comment on function css._with_head(bigint, css.piece, text) is
@@ -20,19 +24,23 @@ comment on function css._with_head(bigint, css.piece, text) is
 
 create or replace function css._zone_value(state positions.state, unit css.piece, read jsonb)
 returns integer
-language sql stable
-return (
-  select
-    coalesce(
-      max((feature.attributes ->> (unit.attributes #>> '{zone,run}'))::integer),
-      css._number(css._cell(read, 'naval_zone_values', max(feature.code), unit.attributes #>> '{zone,run}'))
-    )
-  from public.hex as beach
-  left join public.map_feature_hex as place on place.map_id = beach.map_id and place.q = beach.q and place.r = beach.r
-  left join public.map_feature as feature on feature.id = place.feature and feature.kind = 'beach'
-  where beach.map_id = state.map_id
-    and beach.label = unit.attributes #>> '{zone,beach}'
-);
+language plpgsql stable
+as $$
+begin
+  return (
+    select
+      coalesce(
+        max((feature.attributes ->> (unit.attributes #>> '{zone,run}'))::integer),
+        css._number(css._cell(read, 'naval_zone_values', max(feature.code), unit.attributes #>> '{zone,run}'))
+      )
+    from public.hex as beach
+    left join public.map_feature_hex as place on place.map_id = beach.map_id and place.q = beach.q and place.r = beach.r
+    left join public.map_feature as feature on feature.id = place.feature and feature.kind = 'beach'
+    where beach.map_id = state.map_id
+      and beach.label = unit.attributes #>> '{zone,beach}'
+  );
+end
+$$;
 
 comment on function css._zone_value(positions.state, css.piece, jsonb) is
 'The Hard Target value of the naval zone in which a unit is; null is not told (22.3.1).';
@@ -169,12 +177,16 @@ comment on function css.rout(bigint, jsonb, jsonb, jsonb) is
 
 create or replace function css._modifiers(entries rulings.ledger_step[])
 returns jsonb
-language sql immutable parallel safe
-return (
-  select coalesce(jsonb_agg(jsonb_build_object('rule', entry.rule, 'value', entry.halves / 2, 'note', entry.note)), '[]')
-  from unnest(entries) as entry
-  where entry.effect = 'adds'
-);
+language plpgsql immutable
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('rule', entry.rule, 'value', entry.halves / 2, 'note', entry.note)), '[]')
+    from unnest(entries) as entry
+    where entry.effect = 'adds'
+  );
+end
+$$;
 
 comment on function css._modifiers(rulings.ledger_step[]) is
 'The entries of a ledger that count, as an answer tells them.';
@@ -232,17 +244,17 @@ begin
     where way.effect in ('open', 'closed', 'unknown') and way.path is not null
     order by way.effect = 'open' desc
     limit 1;
-    verdict := case when found_one.effect = 'open' then 'open' when found_one.effect = 'unknown' and verdict <> 'open' then 'unknown' else verdict end;
-    exit when verdict = 'open';
+    verdict := case found_one.effect when 'open' then 'open' when 'unknown' then 'assumed' else verdict end;
+    exit when verdict <> 'closed';
   end loop;
   return next css._sum(
     '8.5.1', verdict,
     case verdict
       when 'open' then format('a way to %s is open', head.code)
-      when 'unknown' then 'a way to an HQ'
+      when 'assumed' then format('what is not told is taken not to bar the way to %s', head.code)
       else 'no way to an HQ of its Division'
     end,
-    jsonb_build_object('open', case verdict when 'open' then true when 'closed' then false end),
+    jsonb_build_object('open', verdict <> 'closed'),
     routed.label
   );
 end

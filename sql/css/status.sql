@@ -56,48 +56,52 @@ comment on column css.piece.dg is 'Disorganization of its own, beside that of it
 
 create or replace function css._piece(unit public.unit, label text)
 returns css.piece
-language sql immutable parallel safe
-return (
-  select
-    row(
-      unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
-      coalesce((unit.attributes ->> 'in_cave')::boolean, false),
-      -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
-      case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-      (
-        select
-          row(
-            facts.division,
-            facts.formation,
-            -- 12.4.1: a tank Support Weapon is a No-Stripe one
-            case
-              when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
-            end
-          )::css.allegiance
-        from css._command_facts(unit.attributes, unit.kind) as facts
-      ),
-      unit.attributes ->> 'service',
-      (shown.attributes #>> '{fire,value}')::integer,
-      shown.attributes #>> '{fire,type}',
-      coalesce((shown.attributes #>> '{fire,range}')::integer, 1),
-      (shown.attributes ->> 'defense')::integer,
-      coalesce(shown.attributes ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
-      coalesce(shown.attributes ->> 'target' = 'tank', unit.kind = 'tank'),
-      coalesce((shown.attributes #>> '{bonus,fire}')::integer, 0),
-      coalesce((shown.attributes #>> '{bonus,tq}')::integer, 0),
-      coalesce((shown.attributes ->> 'flamethrower')::boolean, false),
-      coalesce(
-        (shown.attributes ->> 'troop_quality')::integer,
-        -- 24.0
-        case when unit.kind = 'ambush' then 4 end
-      ),
-      coalesce((unit.attributes ->> 'dg')::integer, 0),
-      coalesce((unit.attributes ->> 'pinned')::boolean, false),
-      coalesce((unit.attributes ->> 'suppressed')::boolean, false),
-      shown.attributes
-    )::css.piece
-  from (select css._shown(unit.attributes) as attributes) as shown
-);
+language plpgsql immutable
+as $$
+begin
+  return (
+    select
+      row(
+        unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
+        coalesce((unit.attributes ->> 'in_cave')::boolean, false),
+        -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
+        case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
+        (
+          select
+            row(
+              facts.division,
+              facts.formation,
+              -- 12.4.1: a tank Support Weapon is a No-Stripe one
+              case
+                when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
+              end
+            )::css.allegiance
+          from css._command_facts(unit.attributes, unit.kind) as facts
+        ),
+        unit.attributes ->> 'service',
+        (shown.attributes #>> '{fire,value}')::integer,
+        shown.attributes #>> '{fire,type}',
+        coalesce((shown.attributes #>> '{fire,range}')::integer, 1),
+        (shown.attributes ->> 'defense')::integer,
+        coalesce(shown.attributes ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
+        coalesce(shown.attributes ->> 'target' = 'tank', unit.kind = 'tank'),
+        coalesce((shown.attributes #>> '{bonus,fire}')::integer, 0),
+        coalesce((shown.attributes #>> '{bonus,tq}')::integer, 0),
+        coalesce((shown.attributes ->> 'flamethrower')::boolean, false),
+        coalesce(
+          (shown.attributes ->> 'troop_quality')::integer,
+          -- 24.0
+          case when unit.kind = 'ambush' then 4 end
+        ),
+        coalesce((unit.attributes ->> 'dg')::integer, 0),
+        coalesce((unit.attributes ->> 'pinned')::boolean, false),
+        coalesce((unit.attributes ->> 'suppressed')::boolean, false),
+        shown.attributes
+      )::css.piece
+    from (select css._shown(unit.attributes) as attributes) as shown
+  );
+end
+$$;
 
 comment on function css._piece(public.unit, text) is
 'A counter as combat sees it.';
@@ -143,10 +147,14 @@ comment on function css._pieces(bigint, integer, integer, boolean) is
 
 create or replace function css._pieces_of(position_id bigint, codes text[])
 returns css.piece[]
-language sql stable
+language plpgsql stable
 as $$
+begin
+  return (
   select coalesce(array_agg(css._piece_of(_pieces_of.position_id, named.code) order by named.n), '{}')
-  from unnest(codes) with ordinality as named (code, n)
+    from unnest(codes) with ordinality as named (code, n)
+  );
+end
 $$;
 
 comment on function css._pieces_of(bigint, text[]) is
@@ -418,20 +426,24 @@ comment on function css._by_command(jsonb) is
 
 create or replace function css._cost(conditions jsonb, actors css.piece[])
 returns jsonb
-language sql stable
+language plpgsql stable
 as $$
+begin
+  return (
   select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
-  from (
-    select
-      coalesce((actor.allegiance).division, '') as division,
-      -- 4.0: a hot day doubles every Direct Command
-      count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
-    from unnest(actors) as actor
-    -- who has been paid for already is Active by name
-    where not coalesce(conditions #> '{active,units}' ? actor.code, false) or conditions ->> 'action' = 'second'
-    group by 1
-  ) as paid
-  where css._by_command(conditions)
+    from (
+      select
+        coalesce((actor.allegiance).division, '') as division,
+        -- 4.0: a hot day doubles every Direct Command
+        count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
+      from unnest(actors) as actor
+      -- who has been paid for already is Active by name
+      where not coalesce(conditions #> '{active,units}' ? actor.code, false) or conditions ->> 'action' = 'second'
+      group by 1
+    ) as paid
+    where css._by_command(conditions)
+  );
+end
 $$;
 
 comment on function css._cost(jsonb, css.piece[]) is

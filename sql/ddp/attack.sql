@@ -268,7 +268,7 @@ as $$
     values
     (1, part.held = 0, '8.51', 'forbids', 'no such marker is held', null),
     (2, ddp._overnight(state.conditions), '16.0', 'forbids', 'neither naval fire nor airstrikes support attacks overnight', null),
-    (3, not part.anybody, '8.51', 'forbids', 'no unit in the attack has a radio or is in command of an HQ', null),
+    (3, not part.anybody, '8.51', 'forbids', 'nobody who attacks has a radio or an HQ to command it', null),
     (
       4,
       part.anybody and not part.infantry,

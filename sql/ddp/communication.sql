@@ -58,6 +58,49 @@ $$;
 comment on function ddp._us_way(positions.state, integer, integer) is
 'A shortest US communication path from a hex to a landing beach hex; null where there is none (11.3, ddp-39).';
 
+create or replace function ddp._us_reachable(state positions.state)
+returns table (label text)
+language plpgsql stable parallel safe rows 200
+as $$
+#variable_conflict use_column
+declare
+  grid ddp.grid := ddp._grid(state.map_id, array(select bar.label from ddp._us_bars(state) as bar));
+  parts integer[] := ddp._parts(grid);
+  ashore integer[];
+begin
+  ashore := array(
+    select distinct parts[ddp._cell(grid, beach.q, beach.r)]
+    from ddp._landing_beaches(state.map_id) as beach
+    where parts[ddp._cell(grid, beach.q, beach.r)] > 0
+  );
+  return query
+  with beach as materialized (
+    select one.label from ddp._landing_beaches(state.map_id) as one
+  ),
+
+  fire as materialized (
+    select distinct dot.label from ddp._field_dots(state, 'us_communication') as dot
+  )
+
+  select hex.label
+  from public.hex
+  where hex.map_id = state.map_id
+    -- ddp-39 b: the first hex counts too
+    and (coalesce(state.readings ->> 'ddp-39' <> 'b', true) or hex.label not in (select fire.label from fire))
+    and (
+      hex.label in (select beach.label from beach)
+      or exists (
+        select
+        from lattice.disc(hex.q, hex.r, 1) as cell
+        where parts[ddp._cell(grid, cell.hq, cell.hr)] = any(ashore)
+      )
+    );
+end
+$$;
+
+comment on function ddp._us_reachable(positions.state) is
+'Every hex that is in US communication, found at once (11.3, 11.31, ddp-39).';
+
 create or replace function ddp._us_communication(state positions.state, q integer, r integer)
 returns boolean
 language sql stable parallel safe

@@ -161,6 +161,16 @@ begin
   from ddp._controllers(state) as one
   order by one.label, one.code;
   return query
+  with hex as materialized (
+    select one.* from ddp._controlled(state) as one
+  ),
+
+  held as materialized (
+    select one.*
+    from ddp._occupants(state) as one
+    where not one.fortification and (one.q, one.r) in (select hex.q, hex.r from hex)
+  )
+
   select
     '11.21',
     null::text,
@@ -171,48 +181,35 @@ begin
     held.code,
     null::integer,
     null::jsonb
-  from ddp._occupants(state) as held
-  where not held.fortification
-    and exists (select from ddp._controlled(state) as hex where hex.q = held.q and hex.r = held.r)
-  order by held.label, held.code;
-  return query
+  from held
+  union all
   select
     '11.1',
     null::text,
     null::text,
     'control',
-    format('%s hexes in all', coalesce(jsonb_array_length(told.facts -> 'hexes'), 0)),
+    format('%s hexes in all', (select count(distinct hex.label) from hex)),
     null::text,
     null::text,
     null::integer,
-    told.facts
-  from (
-    select jsonb_build_object(
-      'hexes', coalesce((select jsonb_agg(distinct hex.label) from ddp._controlled(state) as hex), '[]'),
+    jsonb_build_object(
+      'hexes', coalesce((select jsonb_agg(distinct hex.label) from hex), '[]'),
       'by',
       coalesce(
         (
           select jsonb_object_agg(mine.by, mine.labels)
           from (
-            select hex.by, jsonb_agg(hex.label order by hex.label) as labels
-            from ddp._controlled(state) as hex
+            select
+              hex.by,
+              jsonb_agg(hex.label order by hex.label) as labels
+            from hex
             group by hex.by
           ) as mine
         ),
         '{}'
       ),
-      'negated',
-      coalesce(
-        (
-          select jsonb_agg(distinct held.label)
-          from ddp._occupants(state) as held
-          inner join ddp._controlled(state) as hex on hex.q = held.q and hex.r = held.r
-          where not held.fortification
-        ),
-        '[]'
-      )
-    ) as facts
-  ) as told;
+      'negated', coalesce((select jsonb_agg(distinct held.label) from held), '[]')
+    );
 end
 $$;
 

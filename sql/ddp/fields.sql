@@ -242,7 +242,15 @@ as $$
     hex.label,
     widened.grade
   from widened
-  inner join public.hex on hex.map_id = state.map_id and hex.q = widened.q and hex.r = widened.r
+  cross join lateral (
+    select
+      ground.q,
+      ground.r,
+      ground.label
+    from public.hex as ground
+    where ground.map_id = state.map_id and ground.q = widened.q and ground.r = widened.r
+    offset 0
+  ) as hex
   where field.active
     -- smoke takes the dots in landing beach hexes away from fire alone
     and not (

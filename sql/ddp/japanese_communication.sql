@@ -5,6 +5,14 @@ create or replace function ddp._japanese_bars(state positions.state)
 returns table (label text, rule text, why text)
 language sql stable parallel safe rows 300
 as $$
+  with held as materialized (
+    select
+      one.q,
+      one.r
+    from ddp._occupants(state) as one
+    where not one.fortification
+  )
+
   select distinct on (barred.label)
     barred.label,
     barred.rule,
@@ -36,11 +44,7 @@ as $$
     select hex.label, 3, '11.1', format('%s controls it', hex.by)
     from ddp._controlled(state) as hex
     -- 11.21: a Japanese unit frees its own hex
-    where not exists (
-      select
-      from ddp._occupants(state) as held
-      where held.q = hex.q and held.r = hex.r and not held.fortification
-    )
+    where (hex.q, hex.r) not in (select held.q, held.r from held)
   ) as barred
   order by barred.label, barred.n, barred.why
 $$;

@@ -36,7 +36,12 @@ as $$
     null
   from ddp._occupants(state) as held
   cross join lateral lattice.neighbours(held.q, held.r) as beside
-  inner join public.hex on hex.map_id = state.map_id and beside.nq = hex.q and beside.nr = hex.r
+  cross join lateral (
+    select ground.label
+    from public.hex as ground
+    where ground.map_id = state.map_id and ground.q = beside.nq and ground.r = beside.nr
+    offset 0
+  ) as hex
   union all
   select
     hex.label,
@@ -152,44 +157,72 @@ return exists (
 comment on function ddp._is_blocked(bigint, bigint, integer, integer, integer, integer) is
 'Whether a revealed fortification makes the side between its hex and an adjacent one impassable (19.2).';
 
-create or replace function ddp._infiltrated(state positions.state, q1 integer, r1 integer, q2 integer, r2 integer)
-returns table (place text, color text, blocked boolean)
-language sql stable parallel safe rows 1
+create or replace function ddp._infiltration_goals(state positions.state, q1 integer, r1 integer)
+returns table (place text, color text, q integer, r integer, blocked boolean)
+language sql stable parallel safe rows 4
 as $$
+  with spot as materialized (
+    select one.* from ddp._spots(state.map_id) as one
+  ),
+
+  past as materialized (
+    select field.*
+    from ddp._fields(state, 'move') as field
+    where field.active
+      and exists (
+        select from spot where spot.place = field.place and lattice.distance(spot.q, spot.r, q1, r1) = 1
+      )
+      and exists (
+        select
+        from ddp._dots_of(state, field, 'move') as dot
+        where dot.q = q1 and dot.r = r1
+      )
+  )
+
   select
-    field.place,
-    field.color,
+    past.place,
+    past.color,
+    dot.q,
+    dot.r,
     -- 19.2: behind a blocked side nobody is fired at
     ddp._ridge(state.conditions)
     and exists (
       select
-      from ddp._spots(state.map_id) as spot
-      where spot.place = field.place
+      from spot
+      where spot.place = past.place
         and (
           (
             lattice.distance(spot.q, spot.r, q1, r1) = 1
             and ddp._is_blocked(state.position_id, state.map_id, spot.q, spot.r, q1, r1)
           )
           or (
-            lattice.distance(spot.q, spot.r, q2, r2) = 1
-            and ddp._is_blocked(state.position_id, state.map_id, spot.q, spot.r, q2, r2)
+            lattice.distance(spot.q, spot.r, dot.q, dot.r) = 1
+            and ddp._is_blocked(state.position_id, state.map_id, spot.q, spot.r, dot.q, dot.r)
           )
         )
     )
-  from ddp._fields(state, 'move') as field
-  where field.active
-    and not (q1 = q2 and r1 = r2)
-    and exists (select from ddp._dots_of(state, field, 'move') as dot where dot.q = q1 and dot.r = r1)
-    and exists (select from ddp._dots_of(state, field, 'move') as dot where dot.q = q2 and dot.r = r2)
+  from past
+  cross join lateral ddp._dots_of(state, past::ddp.field, 'move') as dot
+  where not (dot.q = q1 and dot.r = r1)
     and exists (
-      select from ddp._spots(state.map_id) as spot
-      where spot.place = field.place and lattice.distance(spot.q, spot.r, q1, r1) = 1
+      select from spot where spot.place = past.place and lattice.distance(spot.q, spot.r, dot.q, dot.r) = 1
     )
-    and exists (
-      select from ddp._spots(state.map_id) as spot
-      where spot.place = field.place and lattice.distance(spot.q, spot.r, q2, r2) = 1
-    )
-  order by field.place
+$$;
+
+comment on function ddp._infiltration_goals(positions.state, integer, integer) is
+'The hexes to which a move out of a hex infiltrates, each by the undisrupted position that it passes (7.33, 19.2).';
+
+create or replace function ddp._infiltrated(state positions.state, q1 integer, r1 integer, q2 integer, r2 integer)
+returns table (place text, color text, blocked boolean)
+language sql stable parallel safe rows 1
+as $$
+  select
+    goal.place,
+    goal.color,
+    goal.blocked
+  from ddp._infiltration_goals(state, q1, r1) as goal
+  where goal.q = q2 and goal.r = r2
+  order by goal.place
 $$;
 
 comment on function ddp._infiltrated(positions.state, integer, integer, integer, integer) is
@@ -554,16 +587,21 @@ begin
       select walk.label, walk.q, walk.r, min(walk.n) as n from walk where walk.n > 0 group by walk.label, walk.q, walk.r
     ),
 
+    goal as materialized (
+      select way.* from ddp._infiltration_goals(state, mover.q, mover.r) as way where not way.blocked
+    ),
+
     judged as (
       select
         least.label,
         least.n,
-        array(select way.place from ddp._infiltrated(state, mover.q, mover.r, least.q, least.r) as way where not way.blocked) as places,
-        exists (
-          select from ddp._infiltration_steps(state, array[mover], least.q, least.r, least.label, null) as step
-          where step.effect = 'forbids'
-        ) as barred
+        near.places,
+        -- 7.33: alone, artillery and HQs do not infiltrate
+        cardinality(near.places) > 0 and coalesce(mover.kind in ('artillery', 'regimental_hq', 'infantry_hq'), false) as barred
       from least
+      cross join lateral (
+        select array(select goal.place from goal where goal.q = least.q and goal.r = least.r order by goal.place) as places
+      ) as near
     )
 
     select

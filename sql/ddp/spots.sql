@@ -35,6 +35,7 @@ create type ddp.spot as (
 comment on type ddp.spot is
 'A hex of a Japanese position: the position by its key, the hex by its own ID (2.1).';
 
+-- The fences (offset 0) keep a planner that knows no statistics yet from reading the whole map for every counter.
 create or replace function ddp._spots(map_id bigint)
 returns setof ddp.spot
 language sql stable parallel safe rows 40
@@ -47,13 +48,27 @@ as $$
     ddp._flag(place.attributes, 'provisional'),
     ddp._flag(place.attributes, 'artillery'),
     ddp._flag(place.attributes, 'mountaintop'),
-    hex.q,
-    hex.r,
+    spot.q,
+    spot.r,
     hex.label,
     hex.terrain
   from public.map_feature as place
-  inner join public.map_feature_hex as spot on spot.feature = place.id and spot.role = 'at'
-  inner join public.hex on hex.map_id = place.map_id and hex.q = spot.q and hex.r = spot.r
+  cross join lateral (
+    select
+      part.q,
+      part.r
+    from public.map_feature_hex as part
+    where part.feature = place.id and part.role = 'at'
+    offset 0
+  ) as spot
+  cross join lateral (
+    select
+      ground.label,
+      ground.terrain
+    from public.hex as ground
+    where ground.map_id = place.map_id and ground.q = spot.q and ground.r = spot.r
+    offset 0
+  ) as hex
   where place.map_id = _spots.map_id
     and place.kind = 'position'
 $$;
@@ -135,8 +150,13 @@ begin
     from public.marker
     where marker.position_id = state.position_id and marker.kind = 'fortification' and ddp._ridge(state.conditions)
   ) as held
-  inner join public.hex on hex.map_id = state.map_id and hex.q = held.q and hex.r = held.r
-  left join unnest(spots) as spot on spot.q = held.q and spot.r = held.r;
+  cross join lateral (
+    select ground.label
+    from public.hex as ground
+    where ground.map_id = state.map_id and ground.q = held.q and ground.r = held.r
+    offset 0
+  ) as hex
+  left join unnest(spots) as spot on held.q = spot.q and held.r = spot.r;
 end
 $$;
 
@@ -159,7 +179,12 @@ as $$
     hex.label,
     unit.attributes
   from public.unit
-  inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  cross join lateral (
+    select ground.label
+    from public.hex as ground
+    where ground.map_id = unit.map_id and ground.q = unit.q and ground.r = unit.r
+    offset 0
+  ) as hex
   where unit.position_id = state.position_id
     and unit.side = 'us'
 $$;
@@ -171,19 +196,20 @@ create or replace function ddp._landing_beaches(map_id bigint)
 returns setof public.hex
 language sql stable parallel safe rows 15
 as $$
+  with boxed as materialized (
+    select
+      spot.q,
+      spot.r
+    from public.map_feature as box
+    inner join public.map_feature_hex as spot on spot.feature = box.id
+    where box.map_id = _landing_beaches.map_id and box.kind = 'box'
+  )
+
   select hex.*
   from public.hex
   where hex.map_id = _landing_beaches.map_id
-    and (
-      'landing_beach' = any(hex.features)
-      -- 2.1: whatever adjoins a box
-      or exists (
-        select
-        from public.map_feature as box
-        inner join public.map_feature_hex as spot on spot.feature = box.id
-        where box.map_id = hex.map_id and box.kind = 'box' and spot.q = hex.q and spot.r = hex.r
-      )
-    )
+    -- 2.1: whatever adjoins a box
+    and ('landing_beach' = any(hex.features) or (hex.q, hex.r) in (select boxed.q, boxed.r from boxed))
 $$;
 
 comment on function ddp._landing_beaches(bigint) is

@@ -8,7 +8,27 @@ create or replace function ddp._secured(state positions.state)
 returns jsonb
 language sql stable
 as $$
-  with judged as materialized (
+  with held as materialized (
+    select own.q, own.r from ddp._us_held(state) as own
+  ),
+
+  spot as materialized (
+    select
+      one.*,
+      (one.q, one.r) in (select held.q, held.r from held) as held
+    from ddp._spots(state.map_id) as one
+    where not one.provisional
+  ),
+
+  talking as materialized (
+    select hex.label from ddp._us_reachable(state) as hex
+  ),
+
+  beach as materialized (
+    select one.q, one.r from ddp._landing_beaches(state.map_id) as one
+  ),
+
+  judged as materialized (
     select
       spot.id,
       left(spot.id, 1) as zone,
@@ -16,13 +36,19 @@ as $$
       exists (
         select
         from public.map_feature_hex as dot
-        inner join ddp._landing_beaches(state.map_id) as beach on dot.q = beach.q and dot.r = beach.r
-        where dot.feature = spot.feature and dot.role in ('intense', 'steady')
+        where dot.feature = spot.feature
+          and dot.role in ('intense', 'steady')
+          and (dot.q, dot.r) in (select beach.q, beach.r from beach)
       ) as beach,
-      (step.facts ->> 'secure')::boolean as secure
-    from ddp._spots(state.map_id) as spot
-    cross join lateral ddp._secure_steps(state, spot) as step
-    where not spot.provisional and step.facts is not null
+      spot.held
+      and spot.label in (select talking.label from talking)
+      and not exists (
+        select
+        from spot as other
+        inner join public.map_feature_hex as dot on other.feature = dot.feature and dot.role = 'intense'
+        where dot.q = spot.q and dot.r = spot.r and not other.held and other.label <> spot.label
+      ) as secure
+    from spot
   )
 
   select

@@ -10,6 +10,7 @@ from pydantic import Field
 from app.play.bob.checks import Doing, counter, kinds, taken
 from app.play.bob.fire import (
     ATTACK_ANSWERS,
+    POINTS,
     RESULTS,
     Fire,
     _critical,
@@ -179,6 +180,10 @@ def storm(of: CloseAssault, facts: dict[str, Any]) -> Doing:
     unit = yield from counter(of.unit)
     if result == "destroyed":
         yield from destroy(of.target)
+    if of.weapon == "satt":
+        # 59.4: whatever came of it
+        yield Change({"unit": of.unit, "eliminated": True})
+        return
     back = {"at": facts["from"]} if facts["from"] and facts["at"] == facts["hex"] else {}
     yield Change({"unit": of.unit, **back, "used": True, **uncovered(unit)})
     if of.weapon == "satchel":
@@ -382,11 +387,11 @@ KINDS = [
     procedure_kind(
         satchel_charge, kinds=kinds, name="satchel_charge", title="Satchel Charge", arguments=Satchel, rulesets=("bob",),
         answers={key: ATTACK_ANSWERS[key] for key in ("value", "values", "fp", "modifiers", "result", "results", "cost")} | {"retained": "whether it keeps a satchel charge"},
-        verdict=fire_verdict, points=("bob-9", "bob-15", "bob-26", "bob-27"), example="satchel_charge: {unit: A, at: E4, rolls: [5]}",
+        verdict=fire_verdict, points=("bob-9", "bob-15", "bob-26", "bob-27", "bob-51"), example="satchel_charge: {unit: A, at: E4, rolls: [5]}",
     ),
     procedure_kind(
         satt, kinds=kinds, name="satt", title="Suicide Anti-Tank Team", arguments=Satt, rulesets=("bob",),
-        answers=ATTACK_ANSWERS, verdict=_done, points=("bob-3", "bob-15", "bob-20", "bob-23", "bob-26", "bob-27", "bob-34", "bob-36", "bob-37", "bob-38", "bob-42", "bob-46"),
+        answers=ATTACK_ANSWERS, verdict=_done, points=POINTS,
         example="satt: {target: Sherman, rolls: [5, 3]}",
     ),
     procedure_kind(

@@ -16,8 +16,10 @@ from importers.questions import Names
 LEDGER = "select * from bob.conceal(:position, :unit, :since, :by, :conditions, :policy)"
 After = Literal[
     "move", "fire", "close_assault", "op_fire", "used", "mark", "rout", "air_attack", "aircraft", "canister", "artillery",
-    "indirect_fire", "banzai", "suppressed", "voluntary", "event",
+    "indirect_fire", "banzai", "suppressed", "voluntary", "event", "mark_used", "mark_op_fire", "adjacent", "fired", "moved",
 ]  # fmt: skip
+SAME = {"mark_used": "used", "mark_op_fire": "op_fire", "fired": "fire", "moved": "move", "adjacent": None}
+"""Other words for what a unit did; an enemy that is adjacent is seen as things stand."""
 DECOYS = """
 select decoy.code from unit as decoy
 where decoy.position_id = :position and decoy.kind = 'decoy' and decoy.side = :side and decoy.q is null
@@ -43,7 +45,8 @@ class ConcealOf(Action):
 
 def conceal(of: ConcealOf) -> Procedure:
     """15.0: whether a unit keeps, loses or gains its Conceal counter."""
-    facts = yield from judged(of.unit, of.after, of.by)
+    after = SAME.get(of.after, of.after) if of.after else None
+    facts = yield from judged(of.unit, after, of.by)
     yield Tell(**{key: facts[key] for key in ("concealed", "lost", "gained", "because")})
     yield from settle(of.unit, facts)
 

@@ -411,7 +411,8 @@ EVENTS: dict[str, Any] = {
 def event(of: EventOf) -> Procedure:
     """17.0: from the trigger, or on a table that is told."""
     involved = [*([of.by] if of.by else []), *(of.targets or [])]
-    if of.table is None:
+    # a table that is told needs no trigger; where dice for both are told, the trigger comes first
+    if of.table is None or (len(of.rolls) > 1 and (of.table == "combat" or of.rolls[0] == 3)):
         if of.roll_by is None:
             raise Refused("17.0", "whose roll was it? Give roll_by, a side")
         yield from triggered(of.roll_by, involved, of.choices)
@@ -428,18 +429,24 @@ def event(of: EventOf) -> Procedure:
 class SniperOf(Action):
     """Whose sniper."""
 
-    side: str = Field(description="The side whose sniper it is")
+    side: str | None = Field(None, description="The side whose sniper it is")
     target: Annotated[str | None, Names(("unit",))] = Field(None, description="Whom it hits")
+    unit: Annotated[str | None, Names(("unit",))] = Field(
+        None, description="The same, as other procedures name it"
+    )
 
 
 def sniper(of: SniperOf) -> Procedure:
     """17.0: the sniper of either table: an open Squad or WT is Reduced."""
     open_foot = _open_foot((yield from _standing()))
-    if of.target is not None:
-        if of.target not in [unit.code for unit in open_foot]:
-            raise Refused("17.0", f"{of.target} is not an unconcealed Squad or WT")
-        yield from reduce(of.target)
+    hit = of.target or of.unit
+    if hit is not None:
+        if hit not in [unit.code for unit in open_foot]:
+            raise Refused("17.0", f"{hit} is not an unconcealed Squad or WT")
+        yield from reduce(hit)
         return
+    if of.side is None:
+        raise Refused("17.0", "whose sniper is it? Give a side, or whom it hits")
     yield from _sniper(of.side, [], of.choices)
 
 

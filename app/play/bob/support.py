@@ -29,7 +29,9 @@ from importers.questions import Names
 
 MISSION = "select * from bob.indirect_fire(:position, :by, :at, :manner, :spotter, :conditions, :policy)"
 DRIFT = "select drifted.label from bob.drifted(:position, :at, :direction, :hexes) as drifted"
-BARRAGE = "select * from bob.barrage(:position, :by, :at, :unit, cast(:read as jsonb), :conditions, :policy)"
+BARRAGE = (
+    "select * from bob.barrage(:position, :by, :at, :unit, cast(:read as jsonb), :conditions, :policy, :op)"
+)
 AIR = "select * from bob.air_attack(:position, :by, :target, cast(:read as jsonb), :conditions, :policy)"
 DIVERSIONS = "select * from bob.diversions(:position, :by, :target, :conditions, :policy)"
 MISSIONS = """
@@ -163,7 +165,13 @@ def _land(of: IndirectFire, battery: str, ends_at: str) -> Doing:
     """The Fire Mission counter, and each occupied hex in turn: the centre, then directions 1 to 6."""
     smoke = of.manner == "smoke"
     rows = yield Ask(
-        BARRAGE, proves=not smoke, by=battery, at=f"hex:{ends_at}", unit=None, read=json.dumps(of.read)
+        BARRAGE,
+        proves=not smoke,
+        by=battery,
+        at=f"hex:{ends_at}",
+        unit=None,
+        read=json.dumps(of.read),
+        op=of.manner == "op_fire",
     )
     facts = rows[-1].facts
     labels = [one["hex"] for one in facts["hexes"]]
@@ -187,7 +195,7 @@ def _land(of: IndirectFire, battery: str, ends_at: str) -> Doing:
 def _strike(one: Mapping[str, Any], facts: Mapping[str, Any], purpose: str) -> Doing:
     """One roll for all in a hex; wire is torn by a casualty of 7 (43.6)."""
     if any(target["value"] is None for target in one["targets"]):
-        raise Undecided(Need("pac_terrain", "5.0"))
+        raise Undecided  # the ledger has told which chart
     die = yield Roll("1d10", purpose)
     found = yield Ask(RESULTS, targets=json.dumps(one["targets"]), roll=die)
     results = {row.by: row.facts["result"] for row in found}
@@ -229,7 +237,7 @@ def shelled(unit: str, at: str | None = None, read: Mapping[str, Any] | None = N
         if row.by is None:
             raise Undecided(Need("the battery of the Fire Mission", "32.0"))
         rows = yield Ask(
-            BARRAGE, by=row.by, at=f"hex:{row.label}", unit=unit, read=json.dumps(dict(read or {}))
+            BARRAGE, by=row.by, at=f"hex:{row.label}", unit=unit, read=json.dumps(dict(read or {})), op=False
         )
         facts = rows[-1].facts
         hit = next((one for one in facts["hexes"] if one["hex"] == row.at), None)
@@ -332,7 +340,7 @@ def _bomb(plane: str, target: str, facts: dict[str, Any]) -> Doing:
         yield from _leave(plane, facts, None)
         return
     if hit[0]["value"] is None:
-        raise Undecided(Need("pac_terrain", "5.0"))
+        raise Undecided  # the ledger has told which chart
     die = yield Roll("1d10", f"the attack of {plane}")
     rows = yield Ask(RESULTS, targets=json.dumps(hit), roll=die)
     results = {row.by: row.facts["result"] for row in rows}
@@ -502,7 +510,18 @@ MISSION_ANSWERS = ATTACK_ANSWERS | {
     "drift": "by how many hexes they drift", "direction": "in which direction", "ends_at": "where they fall; null off the map",
     "hexes": "the hexes they strike, the centre first",
 }  # fmt: skip
-BURST_POINTS = ("bob-9", "bob-16", "bob-23", "bob-27", "bob-30", "bob-48", "bob-49")
+BURST_POINTS = (
+    "bob-9",
+    "bob-15",
+    "bob-16",
+    "bob-23",
+    "bob-27",
+    "bob-30",
+    "bob-47",
+    "bob-48",
+    "bob-49",
+    "bob-51",
+)
 KINDS = [
     procedure_kind(
         indirect_fire, kinds=kinds, name="indirect_fire", title="Artillery", arguments=IndirectFire, rulesets=("bob",),

@@ -38,6 +38,7 @@ from db.values import canonical
 
 LEDGER = "select * from css.assault(:position, cast(:assault as jsonb), :conditions, :policy)"
 RESULT = "select * from css.assault_result(:position, :attacker, :defender, :attacker_die, :defender_die)"
+CHANCES = "select css.assault_chances(:position, :attacker, :defender) as chances"
 LOSSES = "select * from css.charge_losses(:position, :dg, :leader, :drunk)"
 RETREAT = "select * from css.retreat(:position, :hex, :to, :conditions, :policy)"
 PLACE = "select * from css.place_assault(:position, :at, :by, :massed, :conditions, :policy)"
@@ -254,7 +255,9 @@ def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
         raise Refused(facts["rule"], facts["why"], facts["hex"])
     charge.facts = facts | {"units": more["by"]}
     yield Tell(ratio=facts["ratio"], attacker=facts["attacker"], defender=facts["defender"])
-    dice = yield from pair("assault", (facts["side"], facts["enemy"]))
+    totals = {"attacker": facts["attacker"]["modifier"], "defender": facts["defender"]["modifier"]}
+    [row] = yield Ask(CHANCES, proves=False, **totals)
+    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances)
     [verdict] = yield Ask(
         RESULT, attacker=facts["attacker"]["modifier"], defender=facts["defender"]["modifier"],
         attacker_die=dice[0], defender_die=dice[1],
@@ -465,20 +468,20 @@ class PlaceAssault(Action):
     """An assault or charge marker."""
 
     at: Place = Field(description="The hex that is to be assaulted")
-    by: Unit = Field(description="An Active unit beside it")
+    by: Ids = Field(min_length=1, max_length=1, description="An Active unit beside it")
     massed: bool = Field(
         False, description="Whether it belongs to the massed Banzai charge, free and at once (9.6.2)"
     )
 
     @field_validator("by", mode="before")
     @classmethod
-    def one_of_a_list(cls, value: Any) -> Any:
-        return value[0] if isinstance(value, list) and len(value) == 1 else value
+    def one_is_a_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
 
 def place_assault(of: PlaceAssault) -> Procedure:
     """9.2: one Dispatch Point and a marker; the Japanese roll for drink (css-22)."""
-    rows = yield Ask(PLACE, at=of.at, by=of.by, massed=of.massed)
+    rows = yield Ask(PLACE, at=of.at, by=of.by[0], massed=of.massed)
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)

@@ -187,7 +187,13 @@ def _by_command(of: Activate) -> Procedure:
         else:
             yield Tell(cost={division: 1})
     yield Change(*({**marker, "removed": True} for marker in facts["markers"]))
-    yield Change({"conditions": {"active": {"units": [of.unit]}, "action": None}}, kept=True)
+    [row] = yield Ask(
+        "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
+    )
+    # the chit stays its owner's while his units act one by one
+    yield Change(
+        {"conditions": {"active": {"side": row.side, "units": [of.unit]}, "action": None}}, kept=True
+    )
 
 
 def restock(_: NothingMore) -> Procedure:
@@ -354,27 +360,28 @@ LAST_ARRIVAL, LAST_CHECKED = 6, 4
 """The last numbers of the two tables on which nothing happens, and on which a third die is rolled."""
 
 
-def _arrival(of: TankArrival) -> Procedure:
-    die = yield from d10(f"the arrival of {of.unit}")
+def _arrival(of: TankArrival, attempt: int = 1) -> Procedure:
+    again = "" if attempt == 1 else f", attempt {attempt}"
+    die = yield from d10(f"the arrival of {of.unit}{again}")
     facts = yield from ledger("tank_arrival", unit=of.unit, die=die)
     if facts["result"] == "arrives":
         yield Tell(result="arrives")
         yield Change({"unit": of.unit, "box": "available"})
         return
-    incident = yield from d10("the landing incident")
+    incident = yield from d10(f"the landing incident{again}")
     facts = yield from ledger("tank_incident", unit=of.unit, die=incident)
     yield Tell(result=facts["result"])
     match facts["result"]:
         case "delayed":
-            turns = yield from d10("the turns of delay")
+            turns = yield from d10(f"the turns of delay{again}")
             facts = yield from ledger("tank_delay", unit=of.unit, die=turns)
             yield Tell(turns=facts["turns"])
             if facts["again"]:
-                yield from _arrival(of)
+                yield from _arrival(of, attempt + 1)
             else:
                 yield Change({"unit": of.unit, "due": facts["turns"]}, kept=True)
         case "obstacle":
-            check = yield from d10("a Troop Quality Check")
+            check = yield from d10(f"a Troop Quality Check{again}")
             facts = yield from ledger("tank_obstacle", unit=of.unit, die=check)
             yield Tell(result=facts["result"], passes=facts["result"] == "obstacle")
             yield Change(

@@ -30,6 +30,11 @@ class D10(Roll):
     dice: str = "1d10"
     purpose: str = ""
     lowest: int = 0
+    chances: Mapping[str, str] | None = None
+    """Chance of each result where the ledger knows them; None: all ways in which dice fall are tried."""
+
+    def odds(self) -> dict[str, Any] | None:
+        return None if self.chances is None else {"odds": dict(self.chances)}
 
     def mistake(self, value: Any) -> str | None:
         if not isinstance(value, Mapping):
@@ -53,9 +58,12 @@ class D10(Roll):
         return next(filter(None, map(super().mistake, dice)), None)
 
 
-def d10(purpose: str, *, dogs: int | None = None) -> Doing:
-    """The die that counts in the end; `dogs` is the number of an Alert weapon that may have this one thrown again."""
-    shown = yield D10(purpose=purpose)
+def d10(purpose: str, *, dogs: int | None = None, chances: Mapping[str, str] | None = None) -> Doing:
+    """The die that counts in the end; `dogs` is the number of an Alert weapon that may have this one thrown again.
+
+    `chances` are those of the procedure's results, where they hang on this die alone.
+    """
+    shown = yield D10(purpose=purpose, chances=chances)
     if isinstance(shown, Mapping):
         return (yield from _told(shown, purpose, dogs))
     return (yield from _offered(shown, purpose, dogs))
@@ -125,6 +133,11 @@ class Pair(Roll):
     dice: str = "2d10"
     purpose: str = ""
     lowest: int = 0
+    chances: Mapping[str, str] | None = None
+    """Chance of each result where the ledger knows them."""
+
+    def odds(self) -> dict[str, Any] | None:
+        return None if self.chances is None else {"odds": dict(self.chances)}
 
     def mistake(self, value: Any) -> str | None:
         if not isinstance(value, list) or len(value) != 2:
@@ -132,9 +145,9 @@ class Pair(Roll):
         return next(filter(None, (D10(purpose=self.purpose).mistake(die) for die in value)), None)
 
 
-def pair(purpose: str, whose: Sequence[str]) -> Doing:
+def pair(purpose: str, whose: Sequence[str], chances: Mapping[str, str] | None = None) -> Doing:
     """Two dice that count in the end, each with what may be thrown again (31.0)."""
-    shown = yield Pair(purpose=purpose)
+    shown = yield Pair(purpose=purpose, chances=chances)
     counted = []
     for die, side in zip(shown, whose, strict=True):
         of = f"{purpose} of {side}"

@@ -41,6 +41,7 @@ from importers.questions import Names
 
 LEDGER = "select * from css.fire(:position, cast(:shot as jsonb), :conditions, :policy)"
 RESULT = "select * from css.fire_result(:position, :row, :value, :die, cast(:read as jsonb))"
+CHANCES = "select css.fire_chances(:position, :value, :harms) as chances"
 FLAME = "select * from css.flame(:position, :terrain, :die, :conditions)"
 CHOICES = ("target_unit", "impose", "rout_unit", "tenacity", "eliminated", "weapons_lost")
 Ids = Annotated[list[str], Names(("unit",))]
@@ -156,7 +157,8 @@ def _imposed(facts: dict[str, Any], orders: Orders) -> Doing:
 
 def roll(facts: dict[str, Any], read: dict[str, Any], purpose: str) -> Doing:
     """The die of a fire, and what the results table makes of it (8.4)."""
-    die = yield from d10(purpose)
+    [row] = yield Ask(CHANCES, proves=False, value=facts["value"], harms=bool(facts["units"]))
+    die = yield from d10(purpose, chances=row.chances)
     rows = yield Ask(RESULT, row=facts["type"], value=facts["value"], die=die, read=canonical(read))
     found = rows[-1].facts
     told = read.get("combat_results_table")

@@ -83,10 +83,17 @@ def mines(of: Mines) -> Procedure:
 
 
 def mined(
-    codes: Sequence[str], source: str, to: str, op_fire_dg: int, orders: Orders, *, told_apart: bool = False
+    codes: Sequence[str],
+    source: str,
+    to: str,
+    op_fire_dg: int,
+    orders: Orders,
+    *,
+    told_apart: bool = False,
+    purpose: str = "mines",
 ) -> Asking:
     """The die of the mines, whether the Americans stay, and their entry; gives whether they stay."""
-    die = yield from d10("mines")
+    die = yield from d10(purpose)
     dg = (yield from ledger("mines", tells=True, label=source, die=die))["dg"]
     yield Tell(roll=die, dg=dg)
     crossing = {
@@ -186,7 +193,7 @@ def sniped(at: str, label: str, unit: str, of: Action, orders: Orders) -> Proced
     if lair is None:
         raise Refused("25.0", "no Sniper lies beside the hex of the unit", at)
     values = yield from _values("sniper", lair.attributes, of, lair.at)
-    die = yield from d10("the Sniper", dogs=(yield from _dogs(label)))
+    die = yield from d10(f"the Sniper in {lair.at} at {label}", dogs=(yield from _dogs(label)))
     result = yield from _sniper_effect(values, die, label, orders)
     lost = yield from _leader_lost(values, die, label, orders, "25.0")
     yield Tell(roll=die, result=result, **({"lost": lost} if lost else {}))
@@ -297,7 +304,7 @@ def trapped(label: str, of: Action, orders: Orders) -> Procedure:
         raise Refused("23.0", "no booby trap lies in the hex", label)
     values = yield from _values("booby_trap", found[0].attributes, of, label)
     strength = values.get("fire")
-    die = yield from d10("the booby trap", dogs=(yield from _dogs(label)))
+    die = yield from d10(f"the booby trap in {label}", dogs=(yield from _dogs(label)))
     rows = yield Ask(RESULT, row="high_explosive", value=strength, die=die, read=canonical(of.read))
     parts = rows[-1].facts
     yield Tell(roll=die, type="high_explosive", value=strength, result=parts["result"], crt=parts["crt"])
@@ -374,7 +381,7 @@ def ambushed(
     state, _ = yield from game()
     tried = [*state.conditions.get("ambush_tried", []), to]
     yield Change({"conditions": {"ambush_tried": tried}}, kept=True)
-    die = yield from d10("the Ambush")
+    die = yield from d10(f"the Ambush in {to}")
     placed = die <= number
     if die in EXTREMES:
         yield Tell(points=("css-59",))
@@ -387,9 +394,15 @@ def ambushed(
     yield from put_down(code, to)
     target = yield from _ambushed_hex(to, unit, orders)
     if target is not None:
+        # 24.1: it fires at once, in the Activation of those whom it throws back
+        active = state.conditions.get("active")
+        if active is not None:
+            yield Change({"conditions": {"active": {"units": [code]}}}, kept=True)
         fired = yield Call(
-            shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose="the Ambush fire")
+            shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose=f"the Ambush fire from {to}")
         )
+        if active is not None:
+            yield Change({"conditions": {"active": active}}, kept=True)
         yield Tell(
             fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired}
         )

@@ -118,24 +118,23 @@ def _task_force(hex: str) -> Doing:
 
 def _falls(fire: Barrage, facts: dict[str, Any], hit: Hit, orders: Orders) -> Doing:
     """The result on enemies who can be harmed, and the Barrage unless a 9 is rolled (8.7.1, 8.7.2)."""
+    told = facts | {"inside": False, "at_sea": None, "named": None, "target_unit": None, "flame": False}
+    result = hit.result
+    if facts["units"]:
+        struck = dataclasses.replace(hit, facts=told)
+        yield from results(Shot(by=fire.by, read=fire.read), struck, orders, indirect=True)
+    else:
+        result = "no_effect"
+        empty = Step("8.7.1", facts["hex"], "no effect", "nobody is there whom it can harm")
+        yield Tell(empty, result=result, crt=None)
+    barrage: str | None = None
     if fire.manner == "bombardment":
         yield from _bombarded(facts)
-        barrage: str | None = "bombardment"
-    else:
-        barrage = (yield from lay(facts)) if hit.die != 9 else None
+        barrage = "bombardment"
+    elif hit.die != 9:
+        barrage = yield from lay(facts)
     yield Tell(barrage=barrage)
-    told = facts | {"inside": False, "at_sea": None, "named": None, "target_unit": None, "flame": False}
-    if not facts["units"]:
-        yield Tell(
-            Step("8.7.1", facts["hex"], "no effect", "nobody is there whom it can harm"),
-            result="no_effect",
-            crt=None,
-        )
-        return told | {"barrage": barrage, "result": "no_effect"}
-    yield from results(
-        Shot(by=fire.by, read=fire.read), dataclasses.replace(hit, facts=told), orders, indirect=True
-    )
-    return told | {"barrage": barrage, "result": hit.result}
+    return told | {"barrage": barrage, "result": result}
 
 
 def lay(facts: dict[str, Any]) -> Doing:
@@ -295,7 +294,7 @@ class AirSupport(Action):
 
 def air_support(of: AirSupport) -> Procedure:
     """16.0: how many markers there are, and what each costs."""
-    [early] = yield Ask(AIR, die=None, proves=False)
+    [*_, early] = yield Ask(AIR, die=None, proves=False)
     if not early.facts["allowed"]:
         raise Refused(early.rule, early.note)
     die = yield from d10("air support")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from app.play.css.fire import Shot, Trigger, alert, react
-from app.play.css.frame import Asking, css_kind, ledger
+from app.play.css.frame import css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
 from app.play.css.victory import entered_by
@@ -85,10 +86,11 @@ def _targets(of: Landing, facts: dict[str, Any]) -> dict[str, list[str]]:
 
 def _fired_at(of: Landing, facts: dict[str, Any], orders: Orders) -> Procedure:
     """22.3.2, 22.1: first at those who land, then at those who run in; in a case nothing is fired unless it is told."""
+    asked: Counter[str] = Counter()
     if of.land:
-        yield from _window(of, facts, "unit", of.land, orders)
+        yield from _window(of, facts, "unit", of.land, orders, asked)
     if of.run_in:
-        yield from _window(of, facts, facts["fired_run"], of.run_in, orders)
+        yield from _window(of, facts, facts["fired_run"], of.run_in, orders, asked)
 
 
 GUNNERS = (
@@ -97,7 +99,9 @@ GUNNERS = (
 )
 
 
-def _window(of: Landing, facts: dict[str, Any], arm: str, units: Sequence[str], orders: Orders) -> Procedure:
+def _window(
+    of: Landing, facts: dict[str, Any], arm: str, units: Sequence[str], orders: Orders, asked: Counter[str]
+) -> Procedure:
     """Enemies fire one after the other, each hex once, until the Japanese player declines."""
     if arm == "unit" and not facts["at_beach"]:
         return
@@ -109,8 +113,9 @@ def _window(of: Landing, facts: dict[str, Any], arm: str, units: Sequence[str], 
         if not rows or not left:
             return
         options = sorted({row.label for row in rows})
+        asked["op_fire"] += 1
         chosen = yield Choose(
-            "op_fire", "japan", "who fires at those who come ashore" if arm == "unit" else "who fires at the run-in",
+            "op_fire" if asked["op_fire"] == 1 else f"op_fire_{asked['op_fire']}", "japan", "who fires at those who come ashore" if arm == "unit" else "who fires at the run-in",
             options=[*options, NOTHING], unsaid=NOTHING,
         )  # fmt: skip
         if chosen == NOTHING:
@@ -118,12 +123,14 @@ def _window(of: Landing, facts: dict[str, Any], arm: str, units: Sequence[str], 
         done.add(chosen)
         by = next(row.code for row in rows if row.label == chosen)
         shot = _shot(of, facts, arm, by, left)
-        if (yield from _alerted(by)) is not False:
-            yield from react(shot, Trigger(), orders, purpose=f"Opportunity Fire of {by}", alerted=False)
-
-
-def _alerted(by: str) -> Asking:
-    return (yield from alert(by))
+        alerted = yield from alert(by)
+        yield from react(
+            shot,
+            Trigger(),
+            orders,
+            purpose=f"Opportunity Fire of {by} at {arm.replace('_', ' ')}",
+            alerted=bool(alerted),
+        )
 
 
 def _shot(of: Landing, facts: dict[str, Any], arm: str, by: str, left: list[str]) -> Shot:

@@ -91,6 +91,10 @@ def drawn(asked: Asked, dice: random.Random) -> Offer | None:
     owner = walk.side(leaf.phase, state) if leaf is not None else None
     names = [name for name in walk.actions(state) if name != END_PHASE.name]
     must = names == ["draw"]
+    active = asked.conditions.get("active")
+    if "activate" in names and not (isinstance(active, dict) and active.get("units")):
+        # on the Direct Command chit nobody acts before he is activated
+        names = ["activate"]
     if names and (must or dice.random() > ENDS):
         table = _Table(asked, None)
         dice.shuffle(names)

@@ -7,6 +7,7 @@ judged by `css.step`, as `css.move` judges a whole way.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -128,6 +129,7 @@ class _Going:
         self.spent = 0
         self.side = ""
         self.here = ""
+        self.asked: Counter[str] = Counter()
 
     def along(self) -> Procedure:
         [row] = yield Ask(PLACES, proves=False, codes=[self.of.unit])
@@ -163,7 +165,14 @@ class _Going:
         after = yield from self._dg()
         yield from self._slowed(before, after)
         if (yield from self._mined()):
-            stays = yield from mined(self.party, self.here, to, max(after - before, 0), self.orders)
+            stays = yield from mined(
+                self.party,
+                self.here,
+                to,
+                max(after - before, 0),
+                self.orders,
+                purpose=f"mines in {self.here}",
+            )
             if stays or not (yield from self._entered(to)):
                 return False
         else:
@@ -172,6 +181,11 @@ class _Going:
             yield from self._enters(to, facts)
         yield from self._after_entry(to, facts)
         return (yield from self._goes_on())
+
+    def _named(self, name: str) -> str:
+        """The same decision asked again has another name."""
+        self.asked[name] += 1
+        return name if self.asked[name] == 1 else f"{name}_{self.asked[name]}"
 
     def _dg(self) -> Asking:
         [row] = yield Ask(
@@ -218,7 +232,7 @@ class _Going:
             if not options or not (yield from self._still_here()):
                 return
             chosen = yield Choose(
-                "op_fire", enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
+                self._named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
                 unsaid=NOTHING,
             )  # fmt: skip
             if chosen == NOTHING:
@@ -229,7 +243,7 @@ class _Going:
             if wants_alert and not alerted:
                 yield Tell(Step("12.5", chosen, "silent", "the dogs do not give the alarm"))
                 continue
-            purpose = f"Opportunity Fire of {by} at {self.here}"
+            purpose = f"Opportunity Fire of {by} as {self.here} is left for {to}"
             fired = yield Call(
                 react(
                     Shot(by=(by,), at=self.here, read=self.of.read),
@@ -276,7 +290,7 @@ class _Going:
         if self.side != "us" or not (yield from _ambush_possible(to)):
             return False
         tries = yield Choose(
-            "ambush",
+            self._named("ambush"),
             "japan",
             f"whether an Ambush is tried in {to}",
             options=[False, True],
@@ -366,7 +380,7 @@ class _Going:
         if self.side != "japan" or way not in ("paved_road", "unpaved_road") or not tracks.get("air_box"):
             return
         strikes = yield Choose(
-            "air_strike", "us", f"whether the column in {to} is struck from the air", options=[False, True],
+            self._named("air_strike"), "us", f"whether the column in {to} is struck from the air", options=[False, True],
             unsaid=False, default=False,
         )  # fmt: skip
         if not strikes:
@@ -397,7 +411,7 @@ class _Going:
                 if bars[-1].effect == "refused":
                     break
                 claims = yield Choose(
-                    "ridge_marker", side, f"whether {unit} claims the ridge", options=["decline", "claim"],
+                    self._named("ridge_marker"), side, f"whether {unit} claims the ridge", options=["decline", "claim"],
                     unsaid="decline", default="decline",
                 )  # fmt: skip
                 if claims == "claim":

@@ -128,8 +128,6 @@ def _fails(of: Checked, facts: dict[str, Any], struck: Struck, orders: Orders) -
         yield from _in_cave(struck, orders)
         return "cave"
     [way] = yield Ask(WAY, unit=of.unit)
-    if way.facts["open"] is None:
-        return None
     if way.facts["open"]:
         yield from rout_off(of.unit)
     else:

@@ -287,7 +287,7 @@ WAY = (
     " and (head.attributes ->> 'formation' is null or weapon.attributes ->> 'formation' is null"
     " or head.attributes ->> 'formation' = weapon.attributes ->> 'formation')"
     " cross join lateral css.trace_path(:position, weapon.code, head.code, :kind, null, :conditions, :policy) as way"
-    " where weapon.position_id = :position and weapon.code = :code and way.effect = 'open'"
+    " where weapon.position_id = :position and weapon.code = :code and way.effect in ('open', 'unknown')"
     " and way.path is not null limit 1"
 )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from app.play.css.dice import d10
-from app.play.css.fire import Unit
+from app.play.css.fire import Ids, Unit
 from app.play.css.frame import NothingMore, css_kind
 from app.play.css.status import (
     BARRAGES,
@@ -43,25 +43,25 @@ class Rally(Action):
     """Who rallies which hex."""
 
     hex: Place | None = Field(None, description="The hex that is rallied; its unit's, where it is left out")
-    by: Unit = Field(description="An Active unit in it")
+    by: Ids = Field(min_length=1, max_length=1, description="An Active unit in it")
 
     @field_validator("by", mode="before")
     @classmethod
-    def one_of_a_list(cls, value: Any) -> Any:
-        return value[0] if isinstance(value, list) and len(value) == 1 else value
+    def one_is_a_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
 
 def rally(of: Rally) -> Procedure:
     """10.1: Suppressed or Pinned first, else one level of DG."""
-    rows = yield Ask(RALLY, hex=of.hex, by=of.by)
+    rows = yield Ask(RALLY, hex=of.hex, by=of.by[0])
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
     yield Tell(result="rallied", cost=facts["cost"])
     yield from pay(facts["cost"])
-    yield from note_action({"rallied": facts["hex"]}, [of.by])
+    yield from note_action({"rallied": facts["hex"]}, of.by)
     cave = {"in_cave": True} if facts["inside"] else {}
-    whose = {"unit": of.by} if facts["own"] else {"hex": facts["hex"], **cave}
+    whose = {"unit": of.by[0]} if facts["own"] else {"hex": facts["hex"], **cave}
     yield Change({**whose, facts["removes"]: facts["dg"] if facts["removes"] == "dg" else False})
 
 

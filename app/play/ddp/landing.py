@@ -140,7 +140,8 @@ def land(of: Box) -> Procedure:
             raise Refused("5.2", f"{to} has no room for {unit.code}: two units to a hex", to)
         room[to] -= 0 if free else 1
         landed[unit.code] = to
-    for code, to in landed.items():
+    # in an order that does not hang on who was told first
+    for code, to in sorted(landed.items()):
         yield Change({"unit": code, "at": to, "box": None})
         yield Change({"unit": code, "drifted": False, "checked": False}, kept=True)
     for code in left:

@@ -397,10 +397,10 @@ def setup(of: Setup) -> Procedure:
     yield Change({"conditions": {"drawn": 1}}, kept=True)
     scenario = of.scenario or game.conditions.get("scenario", "invasion")
     counts = yield Ask(COUNTS, proves=False, scenario="15_september" if scenario == "invasion" else scenario)
-    yield Tell(
-        Step("18.1" if scenario == "bloody_nose_ridge" else "3.0", None, "counts", "as the book has them"),
-        counts={row.column_key: int(row.value) for row in counts},
-    )
+    if counts:
+        rule = "18.1" if scenario == "bloody_nose_ridge" else "3.0"
+        told = {row.column_key: int(row.value) for row in counts}
+        yield Tell(Step(rule, None, "counts", "as the book has them"), counts=told)
     hand = Hand(of)
     sites = yield Ask(SITES, proves=False)
     counters = yield Ask(COUNTERS, proves=False)

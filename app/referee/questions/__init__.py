@@ -13,7 +13,7 @@ import functools
 import importlib.util
 import itertools
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from app.referee.rulings import Arguments, QuestionKind
 from db.rulesets import CODES
@@ -25,14 +25,18 @@ SEQUENCE = "app.play.sequence"
 @functools.cache
 def kinds() -> tuple[QuestionKind, ...]:
     """Every kind of question; those of one name are of different games."""
-    modules = (*_modules(__name__), SEQUENCE, *itertools.chain(*map(_modules, procedure_packages())))
-    return _listed(modules)
+    return _listed(_all_modules())
 
 
 @functools.cache
 def common_kinds() -> tuple[QuestionKind, ...]:
     """The questions about a still position that are asked of many games: each has a command of its own."""
     return _listed(name for name in _modules(__name__) if name.rpartition(".")[0] == __name__)
+
+
+@functools.cache
+def _all_modules() -> tuple[str, ...]:
+    return (*_modules(__name__), SEQUENCE, *itertools.chain(*map(_modules, procedure_packages())))
 
 
 def _listed(modules: Iterable[str]) -> tuple[QuestionKind, ...]:
@@ -44,9 +48,13 @@ def _listed(modules: Iterable[str]) -> tuple[QuestionKind, ...]:
 
 
 def _modules(package: str) -> list[str]:
-    """The modules of a package, with those of the packages in it (a game each)."""
-    found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-    return [module.name for module in found if not module.ispkg]
+    """The modules of a package, with those of the packages in it (a game each); none is loaded."""
+    specification = importlib.util.find_spec(package)
+    folders = specification.submodule_search_locations if specification is not None else None
+    found: list[str] = []
+    for module in pkgutil.iter_modules(folders, f"{package}."):
+        found += _modules(module.name) if module.ispkg else [module.name]
+    return found
 
 
 def procedure_packages() -> list[str]:
@@ -62,12 +70,38 @@ def played() -> tuple[str, ...]:
 
 def kinds_of(ruleset: str) -> dict[str, QuestionKind]:
     """The questions that a ruleset answers, by name."""
-    return {kind.name: kind for kind in kinds() if ruleset in kind.rulesets}
+    return dict(_known(ruleset))
 
 
-def forms() -> dict[str, Mapping[str, type[Arguments]]]:
+@functools.cache
+def _known(ruleset: str) -> dict[str, QuestionKind]:
+    """The same; of the other games nothing is loaded."""
+    own = (f"{__name__}.{ruleset}.", f"app.play.{ruleset}.")
+    found = [
+        *common_kinds(),
+        *_listed(name for name in _all_modules() if name.startswith(own) or name == SEQUENCE),
+    ]
+    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name) if ruleset in kind.rulesets}
+
+
+class _Forms(Mapping[str, Mapping[str, type[Arguments]]]):
+    """What the questions of each ruleset take; a game's are loaded when it is asked for."""
+
+    def __getitem__(self, ruleset: str) -> Mapping[str, type[Arguments]]:
+        if ruleset not in CODES:
+            raise KeyError(ruleset)
+        return {name: kind.arguments for name, kind in kinds_of(ruleset).items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CODES)
+
+    def __len__(self) -> int:
+        return len(CODES)
+
+
+def forms() -> Mapping[str, Mapping[str, type[Arguments]]]:
     """What the questions of each ruleset take: for reading case files."""
-    return {code: {name: kind.arguments for name, kind in kinds_of(code).items()} for code in CODES}
+    return _Forms()
 
 
 def implemented_points() -> frozenset[str]:

@@ -33,7 +33,7 @@ def modifiers(rows: list[Any]) -> list[dict[str, Any]]:
     return [
         {"rule": row.rule, "value": row.halves // 2, "note": row.note}
         for row in rows
-        if row.halves is not None and row.facts is None and row.effect[:1] in "+-"
+        if row.halves and row.facts is None and row.effect[:1] in "+-"
     ]
 
 
@@ -149,7 +149,7 @@ KINDS = [
             "open_ground": "whether a unit that moves there moves in Open Ground, as far as the ground goes",
             "modifiers": "each part with its rule",
         },
-        verdict=_cover_verdict, points=("bob-15", "bob-26", "bob-27"), example="cover: {unit: A, from: E4}",
+        verdict=_cover_verdict, points=("bob-15", "bob-26", "bob-27", "bob-51"), example="cover: {unit: A, from: E4}",
     ),
     QuestionKind(
         name="armor", title="Armor", arguments=ArmorOf, rulesets=("bob",), rule=_armor,
