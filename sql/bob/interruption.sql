@@ -73,7 +73,8 @@ language plpgsql stable rows 10
 as $$
 declare
   state positions.state;
-  pieces bob.piece[] := array(select piece from bob._pieces(opportunities.position_id) as piece);
+  -- by their names, so that a game that is read back tells them in the same order
+  pieces bob.piece[] := array(select piece from bob._pieces(opportunities.position_id) as piece order by piece.code);
   mover bob.piece;
   place record;
   entered integer := 0;

@@ -5,7 +5,7 @@
 writes the record that the tests replay and rule on again. The same seed plays the same game. A game of many
 choices is played at random instead:
 
-    python -m tests.games.player jungle_trail random > tests/games/bob/jungle-trail.txt
+    python -m tests.games.player jungle_trail random turns=3 > tests/games/bob/jungle-trail.txt
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ def played(client: FlaskClient, scenario: str, name: str, options: Tree) -> Play
     return player
 
 
-def at_random(scenario: str, name: str) -> str:
+def at_random(scenario: str, name: str, options: Tree) -> str:
     """A game of random legal actions, from its beginning to its end, as its record; nothing is kept."""
     with open_database().connect() as connection:
-        begin(connection, f"scenario:{scenario}", name=name, seed=f"{scenario} {name}")
+        begin(connection, f"scenario:{scenario}", name=name, seed=f"{scenario} {name}", options=options)
         dice = random.Random(name)
         while not (table := open_game(connection, name)).over:
             turn(connection, table, dice)
@@ -128,8 +128,11 @@ def at_random(scenario: str, name: str) -> str:
 
 
 def main(scenario: str, *options: str) -> None:
-    if options == ("random",):
-        print(at_random(scenario, scenario.replace("_", "-")), end="")
+    if options[:1] == ("random",):
+        chosen: Tree = {
+            key: int(value) for key, _, value in (option.partition("=") for option in options[1:])
+        }
+        print(at_random(scenario, scenario.replace("_", "-"), chosen), end="")
         return
     client = create_app(load_settings(), open_database()).test_client()
     name = "-".join([scenario, *(option.partition("=")[2].replace("_", "-") for option in options)])

@@ -416,7 +416,7 @@ def _shooters(unit: str, label: str) -> Asking:
         " join hex on hex.map_id = state.map_id and hex.label = :at"
         " cross join lateral bob._shooters(state, told.all_of_them, mover, hex.q, hex.r, hex.label) as shooter"
         " join unit as enemy on enemy.position_id = :position and enemy.code = shooter.who"
-        " where mover.code = :unit order by enemy.id",
+        " where mover.code = :unit order by enemy.code",
         proves=False,
         unit=unit,
         at=label,
