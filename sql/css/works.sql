@@ -255,7 +255,8 @@ begin
     from public.hex
     where hex.map_id = state.map_id
       and (
-        hex.label in ('22.80', '23.79', '24.79', '24.78')
+        -- the hexes that are printed, column and row
+        replace(hex.label, '.', '') in ('2280', '2379', '2479', '2478')
         or hex.features && array['airfield', 'barracks']
       )
     order by hex.label

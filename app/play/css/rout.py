@@ -163,7 +163,7 @@ def _to_transport(code: str) -> Doing:
     row = yield from counter(code)
     zone = row.attributes["zone"]
     [line] = yield Ask(LINE, proves=False, beach=zone["beach"])
-    yield Tell(Step("22.3.1", zone["beach"], "routed", f"{code} goes to the end of the Transport line"))
+    yield Tell(Step("22.3.1", zone["beach"], "routed", f"{code} is last among those in Transport"))
     yield Change({"unit": code, "zone": zone | {"run": "transport"}, "order": line.last, "dg": 0})
 
 
