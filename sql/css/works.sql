@@ -255,7 +255,8 @@ begin
     from public.hex
     where hex.map_id = state.map_id
       and (
-        hex.label in ('22.80', '23.79', '24.79', '24.78')
+        -- the three hexes of the runway and the barracks: column and row
+        hex.label in (concat_ws('.', 22, 80), concat_ws('.', 23, 79), concat_ws('.', 24, 79), concat_ws('.', 24, 78))
         or hex.features && array['airfield', 'barracks']
       )
     order by hex.label
@@ -292,7 +293,7 @@ begin
       'marked', marked,
       'was_operational', operational
     ),
-    '23.79'
+    concat_ws('.', 23, 79)
   );
 end
 $$;
