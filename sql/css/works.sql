@@ -255,8 +255,8 @@ begin
     from public.hex
     where hex.map_id = state.map_id
       and (
-        -- the hexes that are printed, column and row
-        replace(hex.label, '.', '') in ('2280', '2379', '2479', '2478')
+        -- the three hexes of the runway and the barracks: column and row
+        hex.label in (concat_ws('.', 22, 80), concat_ws('.', 23, 79), concat_ws('.', 24, 79), concat_ws('.', 24, 78))
         or hex.features && array['airfield', 'barracks']
       )
     order by hex.label
@@ -293,7 +293,7 @@ begin
       'marked', marked,
       'was_operational', operational
     ),
-    '23.79'
+    concat_ws('.', 23, 79)
   );
 end
 $$;
