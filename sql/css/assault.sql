@@ -303,6 +303,16 @@ as $$
         and (marker.q, marker.r) <> ((assault.there).q, (assault.there).r)
         and lattice.distance(marker.q, marker.r, idle.q, idle.r) = 1
     )
+  union all
+  select (css._entry(
+    '9.0', null, 'passes', 'an assault is one of the Actions of a Direct Command', null, null, 'css-68', (assault.there).label
+  )).*
+  where not assault.desperate
+    and (assault.state).readings ->> 'css-68' = 'b'
+    and (
+      coalesce((assault.state).conditions ->> 'activation' = 'direct_command', false)
+      or coalesce((assault.state).conditions -> 'active' ? 'side', false)
+    )
 $$;
 
 comment on function css._assault_bars(css.assault) is

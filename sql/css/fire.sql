@@ -217,6 +217,14 @@ as $$
   ) as bar (rule, holds, note, point)
   where bar.holds
   union all
+  select (css._entry(
+    '8.2', null, 'passes', 'its hex fires once in each Action', (shot.firer).code, null, 'css-18', (shot.here).label
+  )).*
+  where shot.said ->> 'manner' <> 'op_fire'
+    and coalesce((shot.state).conditions -> 'fired' ? (shot.here).label, false)
+    and (shot.state).conditions ->> 'action' = 'second'
+    and (shot.state).readings ->> 'css-18' = 'a'
+  union all
   select bar.*
   from css._actor_bars(shot.state, shot.firer || shot.others) as bar
   where shot.said ->> 'manner' <> 'op_fire'
@@ -318,6 +326,11 @@ as $$
       and counted.units > 1, 'each Unit at sea is a target of its own: one is to be named', 'css-30', null)
   ) as bar (rule, holds, note, point, by)
   where bar.holds
+  union all
+  select (css._entry(
+    '22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', (shot.there).label
+  )).*
+  where shot.at_sea is not null
 $$;
 
 comment on function css._target_bars(css.shot) is

@@ -168,7 +168,7 @@ begin
       return next css._entry(
         '8.7.6', null, 'forbids',
         case when aim.said ->> 'spotter' = 'aircraft' then why else 'nobody sees the target' end,
-        spotter, null, null, (aim.there).label
+        spotter, null, case when aim.manner = 'illumination' then 'css-13' end, (aim.there).label
       );
     end if;
     return;
@@ -195,6 +195,16 @@ $$;
 comment on function css._spotting_bars(css.barrage, text) is
 'What keeps a target from being spotted (8.7.1, 8.7.3, 8.7.6, 21.1).';
 
+create or replace function css._is_later(conditions jsonb)
+returns boolean
+language sql immutable parallel safe
+return coalesce(conditions ->> 'action' = 'second', false)
+or coalesce(conditions ->> 'activation' = 'direct_command', false)
+or coalesce(conditions -> 'active' ? 'side', false);
+
+comment on function css._is_later(jsonb) is
+'Whether it is no First Action of a Division or Formation: a second one, or one by a Direct Command.';
+
 create or replace function css._battery_bars(aim css.barrage)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -202,9 +212,7 @@ as $$
   select (css._entry(bar.rule, null, 'forbids', bar.note, (aim.firer).code, null, bar.point, (aim.here).label)).*
   from (
     select
-      (aim.state).conditions ->> 'action' = 'second'
-      or coalesce((aim.state).conditions ->> 'activation' = 'direct_command', false)
-      or coalesce((aim.state).conditions -> 'active' ? 'side', false) as later,
+      css._is_later((aim.state).conditions) as later,
       coalesce(((aim.firer).attributes ->> 'gun')::boolean, false) as gun
   ) as now
   cross join lateral (
@@ -260,7 +268,7 @@ as $$
   union all
   select (css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (aim.firer).code, null, 'css-15')).*
   where aim.side = 'japan'
-    and (aim.state).conditions ->> 'action' = 'second'
+    and css._is_later((aim.state).conditions)
     and not coalesce(((aim.firer).attributes ->> 'gun')::boolean, false)
     and (aim.state).readings ->> 'css-15' = 'b'
   union all

@@ -484,7 +484,7 @@ FACTS: dict[str, Any] = {
         "result": "moved or failed",
     },
     "verdict": _verdict,
-    "points": ("bob-1", "bob-18", "bob-44", "bob-45"),
+    "points": ("bob-1", "bob-18", "bob-23", "bob-44", "bob-45", "bob-47"),
     "example": 'move: {unit: "1/A", path: ["D5", "E5"]}',
 }
 RETREAT: dict[str, Any] = FACTS | {

@@ -59,6 +59,8 @@ def _one(of: Rout, unit: str, *, played: bool) -> Procedure:
     told = {"checks": facts["checks"], "because": facts["because"]}
     yield Tell(**told)
     if not facts["checks"]:
+        # who is not seen in the open by one reading may be by the other
+        yield Tell(points=("bob-12",))
         yield Tell(result="unaffected", morale=None, mc=None, margin=None, casualty=None, reduced=False)
         return
     # 11.1: both of a Melee check before either moves

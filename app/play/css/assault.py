@@ -624,7 +624,7 @@ KINDS = [
             "lost": "units that a charge has lost",
         },
         points=(
-            "css-4", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69", "css-72",
+            "css-4", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69", "css-70", "css-72",
             "css-74", "css-81",
         ),
         example='assault: {at: "28.48", by: [A/1/22, B/1/22], rolls: [[6, 4]]}',
@@ -633,7 +633,7 @@ KINDS = [
         place_assault, what="assault marker", done=lambda ruling: f"A {ruling.answer['result'].replace('_', ' ')} marker is placed",
         name="place_assault", title="An assault or charge marker is placed", arguments=PlaceAssault,
         answers={"cost": "Dispatch Points", "roll": "the die for drink", "result": "the marker"},
-        points=("css-22",), example='place_assault: {at: "28.48", by: A/1/22}',
+        points=("css-22", "css-68"), example='place_assault: {at: "28.48", by: A/1/22}',
     ),
     css_kind(
         gyokusai, what="Gyokusai", done=lambda ruling: f"Gyokusai in {counted(len(ruling.answer['hexes']), 'hex')}",

@@ -588,6 +588,8 @@ ANSWERS = {
     "cost": "Direct Commands, by Division",
 }
 POINTS = ("css-3", "css-5", "css-10", "css-18", "css-19", "css-30", "css-60", "css-73", "css-78", "css-85")
+RESULTS = ("css-35", "css-70", "css-71")
+"""Points that the results of a fire turn on."""
 KINDS = [
     css_kind(
         fire,
@@ -597,7 +599,7 @@ KINDS = [
         title="Direct fire",
         arguments=Fire,
         answers=ANSWERS,
-        points=POINTS,
+        points=(*POINTS, *RESULTS),
         example='fire: {by: [C/1/9], with: [Craig], at: "22.79", rolls: [3, 4]}',
     ),
     css_kind(
@@ -613,7 +615,7 @@ KINDS = [
             "alerted": "whether dogs were alert",
             "incurred": "DGs that a charge takes, to be turned into losses",
         },
-        points=("css-42", "css-56", "css-59", "css-61", "css-67"),
+        points=("css-42", "css-56", "css-59", "css-61", "css-67", *POINTS, *RESULTS),
         example='op_fire: {by: [C/1/9], trigger: {unit: 2/18, from: "22.79", to: "23.79"}, rolls: [3]}',
     ),
 ]

@@ -261,6 +261,8 @@ class Bombardment(Action):
 def bombardment(of: Bombardment) -> Procedure:
     """8.7.7: scatter, then strength 5 without modifiers."""
     orders = Orders(of.choices)
+    # on which row of the results table it is read
+    yield Tell(points=("css-76",))
     yield from bombard(Barrage(at=of.at, manner="bombardment", read=of.read), orders, "bombardment")
     yield from orders.finish(*CHOICES)
 
@@ -443,7 +445,7 @@ FALLS = {
 KINDS = [
     css_kind(
         indirect_fire, what="indirect fire", done=_verdict, name="indirect_fire", title="Indirect fire",
-        arguments=Battery, answers=FALLS, points=("css-15", "css-17", "css-50"),
+        arguments=Battery, answers=FALLS, points=("css-15", "css-17", "css-35", "css-50", "css-70", "css-71"),
         example='indirect_fire: {by: [1/12/3], at: "26.37", spotter: C/1/3, rolls: [5]}',
     ),
     css_kind(
@@ -458,7 +460,7 @@ KINDS = [
         smoke, what="smoke", done=lambda ruling: f"Smoke lies in {ruling.question['smoke']['at']}",
         name="smoke", title="Smoke by any unit", arguments=Smoke,
         answers={"result": "placed", "barrage": "the marker that lies there then", "cost": "Direct Commands, by Division"},
-        example='smoke: {by: [C/1/9], at: "22.79"}',
+        points=("css-18",), example='smoke: {by: [C/1/9], at: "22.79"}',
     ),
     css_kind(
         bombardment, what="bombardment", done=_verdict, name="bombardment", title="Preparation Bombardment",
@@ -487,6 +489,6 @@ KINDS = [
         done=lambda ruling: f"{counted(ruling.answer['result'], 'marker')} in the Interdiction box",
         name="interdict", title="Interdiction", arguments=Interdict,
         answers={"result": "markers in the box", "cost": "Direct Commands, by Division"},
-        example="interdict: {n: 2, pays: 3 MarDiv}",
+        points=("css-80",), example="interdict: {n: 2, pays: 3 MarDiv}",
     ),
 ]  # fmt: skip
