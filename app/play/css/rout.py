@@ -159,7 +159,7 @@ def rout_off(code: str) -> Doing:
 
 
 def _to_transport(code: str) -> Doing:
-    """22.3.1: back to the end of the line in the Transport Zone; nobody is Pinned."""
+    """22.3.1: a unit that routs at sea waits behind all others in Transport, and Pins nobody."""
     row = yield from counter(code)
     zone = row.attributes["zone"]
     [line] = yield Ask(LINE, proves=False, beach=zone["beach"])
