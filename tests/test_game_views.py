@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -98,7 +99,9 @@ def test_nothing_hidden_reaches_a_seat(played: Engine, client: FlaskClient, code
         for address in addresses(code, seat, table.events):
             answer = client.get(address)
             assert answer.status_code == 200, (address, answer.text[:300])
-            found = [word for word in words if word in answer.text]
+            found = [
+                word for word in words if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", answer.text)
+            ]
             assert not found, f"{seat} reads {found[:3]} at {address}"
 
 

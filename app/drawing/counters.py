@@ -50,6 +50,7 @@ SYMBOLS: dict[str, Symbol] = {
     "artillery": Symbol(solid="M25 18.3a3.2 3.2 0 1 1 0 6.4a3.2 3.2 0 1 1 0-6.4"),
     "carrier": Symbol(_OVAL + _CROSS),
     "command_post": Symbol(_FLAG, letters="CP"),
+    "concealed": Symbol(letters="?"),
     "decoy": Symbol(letters="?"),
     "engineer": Symbol("M17.5 26v-7h15v7M25 19v7"),
     "garrison": Symbol("M18.5 27v-9h3v2.4h2.2V18h2.6v2.4h2.2V18h3v9z"),

@@ -220,12 +220,11 @@ def _names(tree: Any) -> Iterator[str]:
                 yield one
             elif isinstance(one, Mapping):
                 yield from (str(one[key]) for key in ("id", "card", "unit") if key in one)
-                yield from _names(one)
 
 
 def _units(tree: Tree) -> set[str]:
     units = tree["units"]
-    return set(units) if isinstance(units, Mapping) else {unit["id"] for unit in units}
+    return set(units) if isinstance(units, Mapping) else {unit["id"] for unit in units if "id" in unit}
 
 
 def without(tree: Any, words: set[str]) -> Any:

@@ -81,7 +81,9 @@ class Move(Action):
     manner: Literal["move", "advance"] | None = Field(
         None, alias="as", description="move (the default) or advance"
     )
-    together: UnitIds | None = Field(None, alias="with", description="Ids of units that move along")
+    together: Annotated[list[str] | None, Names(("unit",))] = Field(
+        None, max_length=MOST_HEXES, alias="with", description="Ids of units that move along"
+    )
     points: Annotated[Decimal | None, Field(ge=0, le=99, multiple_of=Decimal("0.5"))] = Field(
         None, description="Movement points it has, where not those of its counter"
     )
@@ -416,7 +418,9 @@ def _last_one(side: str) -> Doing:
 class Advance(Action):
     """Who advances whereto, and whose weapon changes hands."""
 
-    units: UnitIds | None = Field(None, description="Ids of the units that advance; else those of `to`")
+    units: Annotated[list[str] | None, Names(("unit",))] = Field(
+        None, description="Ids of the units that advance; else those of `to`"
+    )
     to: Annotated[dict[str, str], Field(max_length=60)] = Field(
         default_factory=dict, description="The hex of each unit: {Squad: C3}; `exit` leaves the map"
     )

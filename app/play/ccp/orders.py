@@ -166,7 +166,7 @@ class Charge(Action):
     """The Japanese charge; who of the Allies answers."""
 
     side: Literal["japan"] = Field("japan", description="Only the Japanese charge")
-    op_fire: UnitIds | None = Field(
+    op_fire: Annotated[list[str] | None, Names(("unit",))] = Field(
         None, description="Ids of Allied units that are activated for Op Fire without a card"
     )
     card: str | None = Field(None, description=CARD)

@@ -35,10 +35,11 @@ WALKED = ("css", "fpb")
 POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
-    "ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34",
     "fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37",
 )  # fmt: skip
 """Contested points that a move turns on."""
+CCP_POINTS = ("ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34")
+"""The same in ccp, whose reach and stacks are asked here."""
 LONGEST_LIST = 200
 """Hexes or units that one argument names."""
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
@@ -466,7 +467,7 @@ KINDS = [
             "path": "a cheapest way to the hex asked for, its own hex first; empty where there is none",
         },
         verdict=_reach_verdict,
-        points=POINTS,
+        points=(*POINTS, *CCP_POINTS),
         example="reach: {unit: C/1/9}",
         draws="hexes",
     ),
@@ -493,7 +494,7 @@ KINDS = [
             "smoke": "ccp: the smoke on the hex",
         },
         verdict=_stack_verdict,
-        points=POINTS,
+        points=(*POINTS, *CCP_POINTS),
         example='stack: {hex: "22.80"}',
         names_units=("morale",),
     ),
