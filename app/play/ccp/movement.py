@@ -47,7 +47,8 @@ from app.play.procedures import (
 )
 from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
-from app.referee.questions.movement import POINTS, _move_verdict, points, step_of
+from app.referee.questions.movement import CCP_POINTS as WALKING_POINTS
+from app.referee.questions.movement import _move_verdict, points, step_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, Ruling, Step
 from app.referee.words import clauses, series
 from importers.questions import Names
@@ -560,11 +561,7 @@ def _advance_verdict(ruling: Ruling) -> str:
 
 
 MINE_POINTS = ("ccp-11", "ccp-37", *DEFENSE_POINTS)
-CCP_POINTS = tuple(
-    dict.fromkeys(
-        (*(point for point in POINTS if point.startswith("ccp-")), *MINE_POINTS, "ccp-22", "ccp-30")
-    )
-)
+CCP_POINTS = tuple(dict.fromkeys((*WALKING_POINTS, *MINE_POINTS, "ccp-22", "ccp-30")))
 MOVE_ANSWERS = {
     "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
     "cost": "movement points spent; of an illegal move, up to where it fails",
