@@ -193,6 +193,10 @@ class Cluster:
         address = f"{self.url('postgres')}&connect_timeout=3"
         return psycopg.pq.PGconn.ping(address.encode()) == psycopg.pq.Ping.OK
 
+    def died(self) -> bool:
+        """Whether the server has ended without being stopped: a stop takes its pid file along."""
+        return (self.data / "postmaster.pid").exists() and not self._process_lives()
+
     def start(self) -> bool:
         """Make sure that the server answers. True if this call started it."""
         if self._ready():
@@ -325,7 +329,7 @@ class Cluster:
             os.chown(unfinished, account.uid, account.gid)
         account.run(
             server.bin / "initdb", "-U", SUPERUSER, "--auth=trust", "-E", "UTF8",
-            "--locale=C.UTF-8", "--no-sync", "--no-instructions", data=unfinished,
+            "--locale=C.UTF-8", "--data-checksums", "--no-sync", "--no-instructions", data=unfinished,
         )  # fmt: skip
         unfinished.rename(self.data)
 

@@ -22,6 +22,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from db import SightlineError
+from db.budget import CANCELLED, check, current
 from db.cluster import OLDEST_SERVER, Cluster
 from db.schema import Step, is_current, upgrade
 from db.settings import Settings, load_settings
@@ -29,7 +30,7 @@ from db.settings import Settings, load_settings
 OLDEST_POSTGIS = (3, 2)
 IDLE_SECONDS = 1.0
 """After so long unused, a connection is tried before it is used again."""
-CONNECTING = {
+CONNECTING: dict[str, Any] = {
     "connect_timeout": 10,
     "application_name": "sightline",
     # maps are edited under READ COMMITTED only, whatever a server's own default is
@@ -85,20 +86,45 @@ def shown(url: URL) -> str:
     return url.set(drivername="postgresql").render_as_string()
 
 
-def make_engine(url: URL, *, pool_size: int = 8) -> Engine:
-    """An engine for reads in autocommit and writes in explicit transactions."""
+def make_engine(url: URL, *, pool_size: int = 8, limits: Mapping[str, str] | None = None) -> Engine:
+    """An engine for reads in autocommit and writes in explicit transactions; `limits` are settings of the server."""
+    options = " ".join(
+        [CONNECTING["options"], *(f"-c {name}={value}" for name, value in (limits or {}).items())]
+    )
     engine = sa.create_engine(
         url,
         pool_size=pool_size,
-        connect_args=CONNECTING,
+        connect_args=CONNECTING | {"options": options},
     )
     sa.event.listen(engine, "checkin", _note_use)
     sa.event.listen(engine, "checkout", _refuse_dead)
+    sa.event.listen(engine, "checkout", _belong_to_budget)
+    sa.event.listen(engine, "before_cursor_execute", lambda *_: check())
     return engine
 
 
-def _note_use(_: Any, record: Any) -> None:
+def server_limits(settings: Settings) -> dict[str, str]:
+    """How long a statement of the web server may take, wait and do nothing, as PostgreSQL wants it told."""
+    return {
+        "statement_timeout": f"{1000 * settings.statement_seconds:.0f}",
+        "lock_timeout": f"{1000 * settings.lock_seconds:.0f}",
+        "idle_in_transaction_session_timeout": f"{1000 * settings.idle_seconds:.0f}",
+    }
+
+
+def _note_use(driver: Any, record: Any) -> None:
     record.info["used"] = time.monotonic()
+    budget = current()
+    if budget is not None:
+        budget.gave_back(driver)
+    if record.info.pop(CANCELLED, False):
+        record.invalidate()
+
+
+def _belong_to_budget(driver: Any, record: Any, _: Any) -> None:
+    budget = current()
+    if budget is not None:
+        budget.took(driver, record.info)
 
 
 def _refuse_dead(driver: Any, record: Any, _: Any) -> None:
@@ -115,8 +141,10 @@ def _refuse_dead(driver: Any, record: Any, _: Any) -> None:
         raise sa.exc.DisconnectionError from error
 
 
-def open_database(settings: Settings | None = None, say: Say = silent, step: Step = silent) -> Engine:
-    """Start, check and upgrade what is needed; then an engine."""
+def open_database(
+    settings: Settings | None = None, say: Say = silent, step: Step = silent, *, serving: bool = False
+) -> Engine:
+    """Start, check and upgrade what is needed; then an engine, for the web server (`serving`) one with limits."""
     settings = settings or load_settings()
     cluster = private_cluster(settings)
     if cluster is not None and cluster.start():
@@ -128,7 +156,10 @@ def open_database(settings: Settings | None = None, say: Say = silent, step: Ste
             say("bringing the schema up to date (a few seconds)")
             upgrade(connection, step)
             connection.commit()
-    return engine
+    if not serving:
+        return engine
+    engine.dispose()
+    return make_engine(engine.url, pool_size=settings.threads, limits=server_limits(settings))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from db import SightlineError
+from db.budget import spend
 
 Numerals = Literal["digits", "letters", "doubled_letters"]
 """`letters`: A to Z, AA, AB, … as spreadsheets count; `doubled_letters`: A to Z, AA, BB, …"""
@@ -221,6 +222,7 @@ class Scheme(BaseModel):
                 f"From {first} to {last} are {size:,} hexes; a map has at most {LARGEST_RECTANGLE:,}.",
                 "Check the two corner labels.",
             )
+        spend("hexes of a map", size)
         places = (
             self._axial(column, row, None)
             for column in range(left, right + 1)

@@ -41,6 +41,25 @@ class Settings(BaseModel):
         " those that a reverse proxy passes on.",
     )
     threads: int = Field(8, ge=1, le=64, description="Threads of the web server.")
+    waiting: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="How many requests may wait for a thread; one more is told to come again (429)."
+        " Health and static files have threads of their own.",
+    )
+    request_seconds: float = Field(
+        30, gt=0, le=3600, description="How long a request may take; then its work is stopped (503)."
+    )
+    statement_seconds: float = Field(
+        25, gt=0, le=3600, description="How long one statement of the web server may take in the database."
+    )
+    lock_seconds: float = Field(
+        10, gt=0, le=3600, description="How long a statement of the web server may wait for somebody else's."
+    )
+    idle_seconds: float = Field(
+        60, gt=0, le=3600, description="How long a transaction of the web server may do nothing."
+    )
     streams: int = Field(
         4,
         ge=0,

@@ -30,7 +30,7 @@ MAX_NODES = 3_000_000
 MAX_DEPTH = 40
 MAX_DIGITS = 40
 SHOWN = 200
-"""Problems that are printed; the rest are counted."""
+"""Problems that are told; the rest are counted."""
 SUGGESTED = 50
 """Problems that get a nearest word: comparing words takes its time."""
 LISTED = 25
@@ -104,8 +104,13 @@ class Problems(SightlineError):  # noqa: N818
         return sorted(self.found, key=lambda problem: (problem.file, problem.line or 0))
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """Every problem for programs, in the order of the file."""
-        return [problem.as_dict() for problem in self.sorted()]
+        """The problems for programs, in the order of the file; beyond so many the last item counts the rest."""
+        found = self.sorted()
+        told = [problem.as_dict() for problem in found[:SHOWN]]
+        if len(found) > SHOWN:
+            more = f"… and {len(found) - SHOWN} more problems"
+            told.append(Problem(found[-1].file, None, "", more).as_dict())
+        return told
 
     def told(self) -> Problems:
         """Itself, with every problem in its message: to be raised."""

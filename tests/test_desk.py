@@ -272,7 +272,7 @@ def test_several_rulings_are_kept_each_under_its_address(client: FlaskClient) ->
     page = client.post("/cases", data={"text": PADDY + RANGE, "keep": "yes"}).text
     ids = re.findall(r'kept as <a href="/rulings/([0-9a-f]{20})"', page)
     assert len(ids) == 2
-    answers = client.post("/api/v1/rulings", data=PADDY + RANGE).json
+    answers = client.post("/api/v1/rulings", data=PADDY + RANGE, content_type="application/yaml").json
     assert ids == [answer["ruling"] for answer in answers], "the desk and the API keep the same"
 
 
@@ -402,7 +402,7 @@ def archive(databases: Databases) -> URL:
     url = databases.make()
     engine = make_engine(url)
     client = create_app(Settings(log_level="error"), engine).test_client()
-    [one] = client.post("/api/v1/rulings", data=PADDY).json
+    [one] = client.post("/api/v1/rulings", data=PADDY, content_type="application/yaml").json
     with engine.begin() as connection:
         row = dict(connection.execute(sa.select(SavedRuling.__table__)).mappings().one())
         connection.execute(sa.text("set local sightline.rulings_may_change = 'yes'"))

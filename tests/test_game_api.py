@@ -21,6 +21,7 @@ from werkzeug.test import TestResponse
 
 from app.play.dice import commitment, read_seed
 from app.play.views import View
+from app.web.guard import RECORD
 from app.web.site import create_app
 from app.web.streams import Streams
 from db.database import make_engine
@@ -266,14 +267,16 @@ def test_a_record_is_read_elsewhere_and_verified(game: FlaskClient) -> None:
     do(game)
     text = game.get(f"{TANARO}/record")
     assert text.content_type == "text/plain; charset=utf-8"
-    copy = game.post(f"{GAMES}/import?name=copy", data=text.data, content_type="text/plain")
+    copy = game.post(f"{GAMES}/import?name=copy", data=text.data, content_type=RECORD)
     assert copy.status_code == 201
     assert copy.json["digest"] == game.get(TANARO).json["digest"]
     assert game.post(f"{GAMES}/copy/verify").json["ok"] is True
     bent = text.text.replace("2. referee", "2. us")
-    problem(game.post(f"{GAMES}/import?name=bent", data=bent), 422, "event 2 was changed")
-    problem(game.post(f"{GAMES}/import?name=bent", data=b"\xff"), 422, "not UTF-8")
-    problem(game.post(f"{GAMES}/import", data=text.data), 422, "already")
+    problem(
+        game.post(f"{GAMES}/import?name=bent", data=bent, content_type=RECORD), 422, "event 2 was changed"
+    )
+    problem(game.post(f"{GAMES}/import?name=bent", data=b"\xff", content_type=RECORD), 422, "not UTF-8")
+    problem(game.post(f"{GAMES}/import", data=text.data, content_type=RECORD), 422, "already")
     assert len(game.get(GAMES).json["games"]) == 2
 
 

@@ -144,7 +144,7 @@ def test_a_body_that_is_too_large_is_a_problem_too(client: FlaskClient) -> None:
 
     web = create_app(Settings(), client.application.config["ENGINE"])
     web.add_url_rule("/read", "read", read, methods=["POST"])
-    answer = web.test_client().post("/read", data=b"x" * (9 * 1024 * 1024), headers=JSON)
+    answer = web.test_client().post("/read", data={"x": "x" * (9 * 1024 * 1024)}, headers=JSON)
     assert answer.status_code == 413
     assert answer.content_type == "application/problem+json"
 

@@ -29,6 +29,7 @@ from pydantic import Field
 from app.play.effects import NETTED, Effect, after, changes_of, net
 from app.play.effects import Change as Changed
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
+from db.budget import check
 from db.database import fetched, psycopg_connection
 from db.values import canonical, exact
 
@@ -725,6 +726,7 @@ def _odds(
     basis: str | None = None
     seen: Seen = {}
     while waiting:
+        check()
         so_far, weight = waiting.pop()
         if sum(chances.values()) + len(waiting) > MOST_BRANCHES:
             return {

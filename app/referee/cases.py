@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Ruling, contested_points, rule_case
 from db import SightlineError
+from db.budget import spend
 from importers.cases import CaseDraft, case_of, read_case
 from importers.documents import MAX_BYTES, Problems
 
@@ -79,6 +80,7 @@ def rule_document(
 def _ruled(
     connection: Connection, case: CaseDraft, policy: Mapping[str, str]
 ) -> tuple[CaseDraft, list[Ruling]]:
+    spend("questions", len(case.questions))
     known = contested_points(case.position.ruleset)
     _read_so(case, {point: letter for point, letter in policy.items() if point in known})
     return case, rule_case(connection, case, kinds_of(case.position.ruleset))

@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 import flask
+import psycopg
 import sqlalchemy as sa
 from flask import Flask, Response, g, request
 from flask_openapi3 import Info, OpenAPI
@@ -33,10 +34,12 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 import app.web.api
 import app.web.pages
+from app.web.guard import HEADERS, protect, too_large
 from app.web.streams import Streams
 from db import SightlineError, __version__
+from db.budget import current
 from db.database import server_facts
-from db.settings import LOOPBACK, Settings
+from db.settings import Settings
 from db.values import exact, to_json
 
 log = logging.getLogger("sightline")
@@ -61,6 +64,8 @@ COMPRESSED = (
     "image/svg+xml",
 )
 """What is compressed beside text of any kind."""
+MOST_SENT = 8 * 1024 * 1024
+"""Bytes of a request."""
 SMALL = 1000
 """Bytes; below, compression gains nothing."""
 API_PAGE = """<!doctype html>
@@ -96,12 +101,6 @@ class Problem(BaseModel):
     between: list[dict[str, Any]] | None = Field(
         None, description="Of a game that has gone on: the first events that came meanwhile"
     )
-
-
-class UnknownNameError(SightlineError):
-    """A request for a host that this server is not."""
-
-    status = 421
 
 
 class JsonNumbers(flask.json.provider.DefaultJSONProvider):
@@ -154,7 +153,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
     web.json = JsonNumbers(web)
     web.url_map.strict_slashes = False
     web.config.update(
-        MAX_CONTENT_LENGTH=8 * 1024 * 1024,
+        MAX_CONTENT_LENGTH=MOST_SENT,
         SWAGGER_HTML_STRING=API_PAGE,
         OPENAPI_HTML_STRING=API_PAGE,
         SETTINGS=settings,
@@ -163,11 +162,13 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
     )
     _configure_logging(settings)
     web.before_request(_begin)
+    protect(web, settings)
     web.after_request(_finish)
     web.teardown_appcontext(_close_connection)
     web.register_error_handler(HTTPException, _http_error)
     web.register_error_handler(SightlineError, _sightline_error)
-    web.register_error_handler(sa.exc.OperationalError, _no_database)
+    web.register_error_handler(sa.exc.DBAPIError, _database_error)
+    web.register_error_handler(psycopg.Error, _database_error)
     web.register_error_handler(Exception, _unexpected)
     web.jinja_env.globals["version"] = __version__
     web.jinja_env.trim_blocks = web.jinja_env.lstrip_blocks = True
@@ -240,14 +241,6 @@ def known_version(version: str) -> None:
         flask.abort(unchanged)
 
 
-def require_same_origin() -> None:
-    """Refuse a form that another site's page sends: a browser tells whose page it was."""
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    ours = site in ("same-origin", "none") if site else origin in (None, request.host_url.rstrip("/"))
-    if not ours:
-        flask.abort(403, "This form was sent by a page of another site.")
-
-
 def _close_connection(_: BaseException | None) -> None:
     connection = g.pop("connection", None)
     if connection is not None:
@@ -270,19 +263,6 @@ def _begin() -> None:
     given = request.headers.get("X-Request-ID", "")
     g.request_id = given if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given) else secrets.token_hex(8)
     g.started = time.perf_counter()
-    _refuse_other_names()
-
-
-def _refuse_other_names() -> None:
-    """Answer only to names that are ours: else a page elsewhere, whose name was bent to loopback, could read us."""
-    settings: Settings = flask.current_app.config["SETTINGS"]
-    host = request.host.lower()
-    asked = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    if asked not in (*LOOPBACK, *settings.host_names):
-        raise UnknownNameError(
-            f"This server is not called {asked[:80]!r}.",
-            "Ask for localhost or 127.0.0.1; a name that a reverse proxy passes on belongs into the setting `names`.",
-        )
 
 
 def _validate(response: Response) -> None:
@@ -317,13 +297,14 @@ def _compress(response: Response) -> None:
 
 
 def _finish(response: Response) -> Response:
+    refused = too_large(response)
+    if refused is not None:
+        response = _sightline_error(refused)
     _validate(response)
     _compress(response)
     response.headers["X-Request-ID"] = g.get("request_id", "-")
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "same-origin"
-    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    response.headers.update(HEADERS)
     log.info(
         "%s %s %s",
         request.method,
@@ -373,7 +354,7 @@ def _http_error(error: HTTPException) -> Response:
 def _sightline_error(error: SightlineError) -> Response:
     status = getattr(error, "status", 400)
     problems = getattr(error, "as_dicts", lambda: None)()
-    return problem_response(
+    response = problem_response(
         Problem(
             title="This cannot be done as asked",
             status=status,
@@ -385,18 +366,48 @@ def _sightline_error(error: SightlineError) -> Response:
             between=getattr(error, "between", None),
         )
     )
+    if hasattr(error, "retry_after"):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
-def _no_database(error: sa.exc.OperationalError) -> Response:
-    log.error("database: %s", error.orig, extra={"request_id": g.get("request_id")})
-    return problem_response(
-        Problem(
-            title="The database does not answer",
-            status=503,
-            detail="The server is there, but its database is not.",
-            remedy="See `sightline db status`.",
-        )
+REFUSALS = {
+    "40001": (503, "Somebody else changed the same thing at the same moment.", "Ask again."),
+    "40P01": (503, "Somebody else changed the same things at the same moment.", "Ask again."),
+    "53100": (507, "The database has no room left on its disk.", "Make room; nothing was changed."),
+    "53200": (503, "The database has not enough memory for this.", "Ask for less at a time."),
+    "53300": (503, "The database has no connection free.", "Ask again in a moment."),
+    "54000": (422, "This is more than the database can work out at once.", "Ask for less at a time."),
+    "54001": (422, "This is nested more deeply than the database can follow.", "Ask for less at a time."),
+    "55P03": (503, "Somebody else is changing the same thing.", "Ask again in a moment."),
+    "57014": (503, "This took longer than one statement may.", "Ask for less at a time; see the settings."),
+}
+"""What the database refuses, by SQLSTATE: how it is answered."""
+AWAY = (503, "The server is there, but its database is not.", "See `sightline db status`.")
+PASSING = 503
+"""Of what passes by itself; whoever is told so is told when to ask again."""
+
+
+def _database_error(error: sa.exc.DBAPIError | psycopg.Error) -> Response:
+    """What the database refused, told as what it is; what it should not have refused is our fault."""
+    budget = current()
+    ended = budget.ended() if budget else None
+    if ended is not None:
+        return _sightline_error(ended)
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    state = getattr(cause, "sqlstate", None)
+    away = isinstance(cause, psycopg.OperationalError)
+    if state not in REFUSALS and not away:
+        return _unexpected(error)
+    log.error("database: %s %s", state or "", cause, extra={"request_id": g.get("request_id")})
+    status, detail, remedy = REFUSALS.get(state or "", AWAY)
+    title = (
+        "The database does not answer" if (status, detail, remedy) == AWAY else "The database refuses this"
     )
+    response = problem_response(Problem(title=title, status=status, detail=detail, remedy=remedy))
+    if status == PASSING:
+        response.headers["Retry-After"] = "1"
+    return response
 
 
 def _unexpected(error: Exception) -> Response:

@@ -7,6 +7,8 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -15,9 +17,10 @@ import psycopg
 from sqlalchemy.engine import Engine
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.server import BaseWSGIServer, create_server
+from waitress.server import BaseWSGIServer
 
 from app.terminal.output import say
+from app.web.lanes import listening
 from app.web.site import create_app
 from db import SightlineError
 from db.cluster import Cluster
@@ -27,6 +30,10 @@ from importers.demo.load import load_demo
 
 LISTEN_SECONDS = 0.5
 """How long a stop signal may go unnoticed."""
+LOOK_SECONDS = 1.0
+"""How often somebody looks whether the private server lives."""
+LONGEST_PAUSE = 60.0
+"""Between two tries to start it."""
 FINISH_SECONDS = 30
 """How long a request in progress may take after a stop signal."""
 
@@ -56,16 +63,49 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
     cluster = private_cluster(settings)
     was_running = cluster is not None and cluster.alive()
     try:
-        engine = open_database(settings, say=say, step=lambda step: say(f"… {step}"))
+        engine = open_database(settings, say=say, step=lambda step: say(f"… {step}"), serving=True)
         try:
             if demo:
                 load_demo(engine, say)
-            _serve(settings, engine)
+            with _kept_alive(cluster):
+                _serve(settings, engine)
         finally:
             engine.dispose()
     finally:
         if cluster is not None and not was_running and not _in_use(cluster) and cluster.stop():
             say("stopped the private server")
+
+
+@contextmanager
+def _kept_alive(cluster: Cluster | None) -> Iterator[None]:
+    """Start the private server again when it has died; one that somebody stopped stays stopped."""
+    ended = threading.Event()
+
+    def look() -> None:
+        pause = LOOK_SECONDS
+        while not ended.wait(pause):
+            assert cluster is not None
+            if not cluster.died():
+                pause = LOOK_SECONDS
+                continue
+            try:
+                cluster.start()
+                say("the private server had died; started it again")
+            except SightlineError as error:
+                pause = min(2 * pause, LONGEST_PAUSE)
+                say(
+                    f"the private server has died and does not start: {error.message} Trying again in {pause:g} s"
+                )
+
+    keeper = threading.Thread(target=look, name="keeper", daemon=True)
+    if cluster is not None:
+        keeper.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if cluster is not None:
+            keeper.join(timeout=FINISH_SECONDS)
 
 
 def _refuse_taken_port(settings: Settings) -> None:
@@ -89,21 +129,14 @@ def _serve(settings: Settings, engine: Engine) -> None:
     """Serve until a signal comes, then finish the requests in progress."""
     sockets: dict[int, Any] = {}
     web = create_app(settings, engine)
-    server = create_server(
-        web,
-        map=sockets,
-        host=settings.host,
-        port=settings.port,
-        threads=settings.threads,
-        ident=None,
-    )
+    server = listening(web, settings, sockets)
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: stopping.set())
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     say(f"serving http://{host}:{settings.port} (stop with Ctrl-C)")
     while not stopping.is_set():
-        wasyncore.loop(timeout=LISTEN_SECONDS, map=sockets, count=1)
+        wasyncore.loop(timeout=LISTEN_SECONDS, use_poll=True, map=sockets, count=1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     web.config["STREAMS"].close()
@@ -119,7 +152,7 @@ def _finish_requests(sockets: dict[int, Any]) -> int:
     deadline = time.monotonic() + FINISH_SECONDS
     open_requests = 1
     while open_requests and time.monotonic() < deadline:
-        wasyncore.loop(timeout=0.1, map=sockets, count=1)
+        wasyncore.loop(timeout=0.1, use_poll=True, map=sockets, count=1)
         channels = [found for found in sockets.values() if isinstance(found, HTTPChannel)]
         open_requests = sum(1 for one in channels if one.requests or one.request or one.total_outbufs_len)
     return open_requests

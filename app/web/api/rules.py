@@ -44,7 +44,10 @@ class OfRule(InGame):
     """A rule of a game."""
 
     number: str = Field(
-        description="Its number in any spelling: 7.1.2, 7.1.2b, o27.3, 6 for 6.0", max_length=40
+        description="Its number in any spelling: 7.1.2, 7.1.2b, o27.3, 6 for 6.0",
+        max_length=40,
+        # `terms`, `contested` and `index` are pages beside the rules
+        json_schema_extra={"pattern": "[0-9]"},
     )
 
 

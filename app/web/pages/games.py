@@ -31,7 +31,7 @@ from app.play.words import moment_in_words
 from app.referee.rulings import contested_points
 from app.web.gameview import Shown, answer_of, page_of, readings_of, report_of, shown_of
 from app.web.proof import chosen_readings
-from app.web.site import database, engine, require_same_origin
+from app.web.site import database, engine
 from db import SightlineError
 from db.games import OBSERVER, REFEREE
 from db.inventory import positions
@@ -97,7 +97,6 @@ def _sources(connection: Connection) -> list[dict[str, Any]]:
 @pages.post("")
 def new_game() -> AnyResponse | tuple[str, int]:
     """Begin a game from a scenario or a saved position, or bring in a record."""
-    require_same_origin()
     said = request.form
     try:
         with engine().begin() as connection:
@@ -184,7 +183,6 @@ def moment_picture(name: str, number: int) -> Response:
 @pages.post("/<name>/act")
 def do(name: str) -> AnyResponse | tuple[str, int]:
     """Do what the order line says, or answer what is awaited."""
-    require_same_origin()
     said = request.form
     seat = said.get("as", REFEREE)
     try:
@@ -229,7 +227,6 @@ def _carried(seat: str) -> dict[str, Any]:
 @pages.post("/<name>/orders")
 def orders(name: str) -> AnyResponse | str | tuple[str, int]:
     """A list of orders: looked at, or done as far as they are legal; what is left stays to be overruled, changed or dropped."""
-    require_same_origin()
     said = request.form
     text, seat = said.get("orders", ""), said.get("as", REFEREE)
     done: list[Order] = []
@@ -296,7 +293,6 @@ def annotate(name: str) -> AnyResponse | tuple[str, int]:
 @pages.post("/<name>/keep")
 def keep(name: str) -> AnyResponse | tuple[str, int]:
     """Keep a moment as a saved position, to be asked, shared and changed as any other."""
-    require_same_origin()
     said = request.form
     try:
         with engine().begin() as connection:
@@ -318,7 +314,6 @@ def case(name: str, number: int) -> Response:
 @pages.post("/<name>/fork")
 def branch(name: str) -> AnyResponse | tuple[str, int]:
     """Branch off another game from a moment."""
-    require_same_origin()
     said = request.form
     try:
         with engine().begin() as connection:
@@ -331,7 +326,6 @@ def branch(name: str) -> AnyResponse | tuple[str, int]:
 def _done(
     name: str, do: Callable[[Connection, Form], Any], at: bool = False
 ) -> AnyResponse | tuple[str, int]:
-    require_same_origin()
     said = request.form
     try:
         with engine().begin() as connection:

@@ -25,7 +25,7 @@ from app.referee.saved import (
 from app.referee.version import version_in
 from app.referee.words import arguments_in_words, verdict
 from app.web.proof import choice, chosen_readings, drawing, proof, title
-from app.web.site import database, day, engine, require_same_origin
+from app.web.site import database, day, engine
 from db import SightlineError
 from db.rulesets import CODES
 from importers.cases import CaseDraft
@@ -144,7 +144,6 @@ def again(id: str) -> str:
 @pages.post("/<id>/again")
 def keep(id: str) -> Response:
     """Keep the answer of today beside the one that was kept before."""
-    require_same_origin()
     row = _kept(id)
     with engine().begin() as connection:
         case, ruled = rule_again(connection, row, chosen_readings(request.form.getlist("policy")))
