@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 Whole = Annotated[int, Field(ge=0, le=99, strict=True)]
 Signed = Annotated[int, Field(ge=-20, le=20, strict=True)]
 Direction = Annotated[int, Field(ge=1, le=6, strict=True)]
-Points = Annotated[Decimal, Field(ge=0, le=99, multiple_of=Decimal("0.5"))]
+Points = Annotated[Decimal, Field(ge=0, le=30, multiple_of=Decimal("0.5"))]
+"""Of movement: no counter of the five games prints more than some twenty, and what a reach takes grows with its cube."""
 Label = Annotated[str, Field(min_length=1, max_length=20)]
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 

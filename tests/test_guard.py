@@ -246,6 +246,40 @@ def test_of_many_mistakes_some_are_told_and_the_rest_counted(client: FlaskClient
     assert len(answer.data) < 200_000
 
 
+def test_movement_is_what_a_counter_may_print_and_a_reach_takes_little_memory(
+    demo_url: URL,  # noqa: F811
+) -> None:
+    engine = make_engine(demo_url)
+    client = create_app(Settings(log_level="error"), engine).test_client()
+
+    def asked(movement: int) -> Any:
+        changes = {"units": {"C/1/31": {"movement": movement}}}
+        body = {"on": "lipata-landing", "question": {"reach": {"unit": "C/1/31"}}, "changes": changes}
+        return client.post("/api/v1/ask", json=body)
+
+    refused = asked(31)
+    assert refused.status_code == 422
+    assert "less than or equal to 30" in refused.text
+    with engine.begin() as connection:
+        position = connection.scalar(sa.text("select id from position where name = 'lipata-landing'"))
+        connection.execute(
+            sa.text(
+                """update unit set attributes = attributes || '{"movement": 30}'"""
+                " where position_id = :position and code = 'C/1/31'"
+            ),
+            {"position": position},
+        )
+        backend = connection.scalar(sa.text("select pg_backend_pid()"))
+        found = connection.scalar(sa.text("select count(*) from css.reach(:it, 'C/1/31')"), {"it": position})
+        status = Path(f"/proc/{backend}/status").read_text()
+        connection.rollback()
+    engine.dispose()
+    assert found is not None
+    assert found > 500, "most of the island"
+    [most] = re.findall(r"VmHWM:\s+(\d+) kB", status)
+    assert int(most) < 256 * 1024
+
+
 @contextmanager
 def listened(web: Flask, **settings: Any) -> Iterator[str]:
     """The address of an app that a real server serves, with its lanes."""
