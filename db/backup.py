@@ -1,13 +1,18 @@
 """Backup, restore and reset of a whole database, with PostgreSQL's own tools.
 
-A restored or emptied database is made beside the present one, brought up to date there,
-and takes its name in one transaction when all went well.
+A restored or emptied database is made beside the present one, brought up to date there, and takes its name in one
+transaction when all went well. The names are the journal: as long as a database `…_new_…` is there, the present one
+was not replaced; once one `…_old_…` is, it was. Whoever does this holds a lock of the server meanwhile; what a
+killed process left behind is known by that nobody holds it, and `mend` puts it in order.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -23,6 +28,12 @@ from db import SightlineError
 from db.cluster import installed_servers
 from db.database import make_engine
 from db.schema import Step, has_schema, upgrade
+
+UNFINISHED = ".unfinished"
+NEW, OLD = "_new_", "_old_"
+LOCK = 0x51647412
+"""Advisory lock, with the name of a database: one restore or reset of it at a time."""
+ALLOW = sql.SQL("alter database {} allow_connections {}")
 
 
 class BackupError(SightlineError):
@@ -54,10 +65,12 @@ def libpq_environment(url: URL) -> dict[str, str]:
 
 def backup_database(url: URL, file: Path) -> None:
     """Write the whole database to a file; an old file stays until the new one is whole."""
-    unfinished = file.with_name(f".{file.name}.unfinished")
+    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:
+        _sweep_backups(file)
         unfinished.touch(mode=0o600)
         with open(unfinished, "wb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
             _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=handle)
             os.fsync(handle.fileno())
         os.replace(unfinished, file)
@@ -68,6 +81,14 @@ def backup_database(url: URL, file: Path) -> None:
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def _sweep_backups(file: Path) -> None:
+    """Remove what killed backups to this file left: nobody has it locked."""
+    for left in file.parent.glob(f".{glob.escape(file.name)}.*{UNFINISHED}"):
+        with contextlib.suppress(OSError), open(left, "rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
 
 
 def restore_database(url: URL, file: Path, step: Step) -> None:
@@ -96,29 +117,67 @@ def _beside(url: URL) -> Iterator[URL]:
     """A new database; it takes the place of the present one if the block ends well, else it goes."""
     name = str(url.database)
     mark = secrets.token_hex(4)
-    new, old = f"{name}_new_{mark}", f"{name}_old_{mark}"
+    new, old = f"{name}{NEW}{mark}", f"{name}{OLD}{mark}"
     with _administration(url) as connection:
+        if not _take_turn(connection, name):
+            raise BackupError(
+                f"Somebody else restores or resets {name} right now.", "Try again when that has ended."
+            )
+        _put_in_order(connection, name)
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(new)))
-    try:
-        yield url.set(database=new)
-        with _administration(url) as connection:
+        replaced = False
+        try:
+            yield url.set(database=new)
             _swap(connection, name, new, old)
-            _drop(connection, old)
-    except BaseException:
-        with _administration(url) as connection:
-            _drop(connection, new)
-        raise
+            replaced = True
+        finally:
+            # replaced is replaced: what cannot be removed now, the next start removes
+            with contextlib.suppress(psycopg.Error) if replaced else contextlib.nullcontext():
+                _drop(connection, old if replaced else new)
+
+
+def mend(url: URL) -> list[str]:
+    """Finish or undo what a killed restore or reset has begun; what was done, in words."""
+    name = str(url.database)
+    with _administration(url) as connection:
+        return _put_in_order(connection, name) if _take_turn(connection, name) else []
+
+
+def _take_turn(connection: psycopg.Connection, name: str) -> bool:
+    """Whether nobody else replaces this database; the turn lasts as long as the connection."""
+    row = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", [LOCK, name]).fetchone()
+    return row is not None and bool(row[0])
+
+
+def _put_in_order(connection: psycopg.Connection, name: str) -> list[str]:
+    """Open the present database if it was left closed, and drop what lies beside it."""
+    done: list[str] = []
+    closed = connection.execute(
+        "select from pg_database where datname = %s and not datallowconn", [name]
+    ).fetchone()
+    if closed is not None:
+        connection.execute(ALLOW.format(sql.Identifier(name), sql.SQL("true")))
+        done.append(f"a restore of {name} was interrupted before it replaced anything: opened it again")
+    beside = connection.execute(
+        "select datname from pg_database where datname ~ ('^' || %s || '_(new|old)_[0-9a-f]{8}$')",
+        [re.escape(name)],
+    ).fetchall()
+    for (left,) in beside:
+        was_replaced = str(left).startswith(f"{name}{OLD}")
+        _drop(connection, left)
+        outcome = "had replaced the database" if was_replaced else "had not replaced anything"
+        done.append(f"an interrupted restore {outcome}; dropped {left}")
+    return done
 
 
 def _swap(connection: psycopg.Connection, name: str, new: str, old: str) -> None:
     """Let the new database take the name: both renamings, or neither."""
     rename = sql.SQL("alter database {} rename to {}")
-    allow = sql.SQL("alter database {} allow_connections {}")
     known = connection.execute("select from pg_database where datname = %s", [name]).fetchone()
     if known is None:
         connection.execute(rename.format(sql.Identifier(new), sql.Identifier(name)))
         return
-    connection.execute(allow.format(sql.Identifier(name), sql.SQL("false")))
+    connection.execute(ALLOW.format(sql.Identifier(name), sql.SQL("false")))
     try:
         connection.execute(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s", [name]
@@ -127,7 +186,7 @@ def _swap(connection: psycopg.Connection, name: str, new: str, old: str) -> None
             connection.execute(rename.format(sql.Identifier(name), sql.Identifier(old)))
             connection.execute(rename.format(sql.Identifier(new), sql.Identifier(name)))
     except BaseException:  # an interrupt, too, must not leave the database closed to everybody
-        connection.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
+        connection.execute(ALLOW.format(sql.Identifier(name), sql.SQL("true")))
         raise
 
 

@@ -150,6 +150,9 @@ def open_database(
     if cluster is not None and cluster.start():
         say(f"started the private server ({cluster.data})")
     engine = make_engine(database_url(settings), pool_size=settings.threads)
+    if serving or not _answers(engine):
+        for done in _mended(engine.url):
+            say(done)
     with reached(engine) as connection:
         check_server(connection)
         if not is_current(connection):
@@ -160,6 +163,25 @@ def open_database(
         return engine
     engine.dispose()
     return make_engine(engine.url, pool_size=settings.threads, limits=server_limits(settings))
+
+
+def _answers(engine: Engine) -> bool:
+    """Whether the database takes connections: one that a killed restore left behind does not."""
+    try:
+        engine.connect().close()
+    except DBAPIError:
+        return False
+    return True
+
+
+def _mended(url: URL) -> list[str]:
+    """What an interrupted restore or reset left, put in order; where that cannot be, whoever connects is told why."""
+    from db.backup import mend
+
+    try:
+        return mend(url)
+    except SightlineError:
+        return []
 
 
 @contextmanager
