@@ -24,7 +24,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from db import SightlineError
 from db.budget import CANCELLED, check, current
 from db.cluster import OLDEST_SERVER, Cluster
-from db.schema import Step, is_current, upgrade
+from db.schema import Step, is_current, others_connected, upgrade
 from db.settings import Settings, load_settings
 
 OLDEST_POSTGIS = (3, 2)
@@ -36,6 +36,8 @@ CONNECTING: dict[str, Any] = {
     # maps are edited under READ COMMITTED only, whatever a server's own default is
     "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
 }
+TURNS = 0x51647413
+"""Advisory lock, with a name: those who replace the same thing take turns."""
 FORM = "Write it as postgresql://user:password@host:port/database."
 Say = Callable[[str], None]
 
@@ -157,6 +159,10 @@ def open_database(
         check_server(connection)
         if not is_current(connection):
             say("bringing the schema up to date (a few seconds)")
+            if others_connected(connection):
+                say(
+                    "others use this database: a `sightline serve` of another version is to be started again after this"
+                )
             upgrade(connection, step)
             connection.commit()
     if not serving:
@@ -240,6 +246,13 @@ def psycopg_connection(connection: Connection) -> psycopg.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     return driver
+
+
+def take_turns(connection: Connection, what: str) -> None:
+    """Wait until nobody else does this to the same thing; the turn lasts as long as the transaction."""
+    connection.execute(
+        sa.text("select pg_advisory_xact_lock(:key, hashtext(:what))"), {"key": TURNS, "what": what}
+    )
 
 
 @contextmanager

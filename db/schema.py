@@ -17,7 +17,9 @@ from __future__ import annotations
 import functools
 import graphlib
 import hashlib
+import random
 import re
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +74,20 @@ select distinct identity from found
 where schema is null or not schema = any(:all) or type in ('table', 'foreign table', 'materialized view', 'sequence')
 order by identity
 """
+
+OUR_TABLES = """
+select format('%I.%I', relnamespace::regnamespace, relname)
+from pg_class
+where relkind in ('r', 'p')
+  and relnamespace = 'public'::regnamespace
+  and not exists (select from pg_depend where objid = pg_class.oid and deptype = 'e')
+order by oid
+"""
+TRY_MILLISECONDS = 300
+"""How long a try to hold all tables waits for one of them: less than the server's deadlock_timeout."""
+PATIENCE_SECONDS = 60.0
+PASSING = ("40P01", "55P03")
+"""SQLSTATE of a deadlock, and of a lock that cannot be had in time."""
 
 Step = Callable[[str], None]
 NEEDS = re.compile(r"^-- needs: (.+)$", re.MULTILINE)
@@ -155,6 +171,7 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     if is_current(connection) and revision == "head":
         return
     _refuse_newer_schema(connection)
+    _hold_all_tables(connection, step)
     for extension in EXTENSIONS:
         _create_extension(connection, extension)
     _make_namespaces(connection)
@@ -177,6 +194,45 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
             " on conflict (single) do update set verbs = :verbs, rulesets = :rulesets, upgraded_at = now()"
         ),
         {"verbs": verbs_digest(), "rulesets": rulesets_digest()},
+    )
+
+
+def _hold_all_tables(connection: Connection, step: Step) -> None:
+    """Have every table of ours to ourselves, or none: whoever asks meanwhile waits, and nobody waits in a circle.
+
+    A try that meets somebody lets go of all that it has, before the server would take it for a deadlock.
+    """
+    tables = connection.scalars(sa.text(OUR_TABLES)).all()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while tables:
+        try:
+            with connection.begin_nested():
+                connection.execute(sa.text(f"set local lock_timeout = {TRY_MILLISECONDS}"))
+                connection.execute(sa.text(f"lock table {', '.join(tables)} in access exclusive mode"))
+                connection.execute(sa.text("set local lock_timeout = 0"))
+            return
+        except sa.exc.OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) not in PASSING:
+                raise
+            if time.monotonic() > deadline:
+                raise UpgradeError(
+                    f"Somebody has kept the database busy for {PATIENCE_SECONDS:.0f} s.",
+                    "Stop whoever uses it (sightline serve, a long import, psql), then try again.",
+                ) from error
+            step("waiting for somebody who uses the database")
+            time.sleep(random.uniform(0.1, 0.4))
+
+
+def others_connected(connection: Connection) -> int:
+    """How many connections of Sightline's own there are beside this one."""
+    return int(
+        connection.scalar(
+            sa.text(
+                "select count(*) from pg_stat_activity where datname = current_database()"
+                " and application_name = 'sightline' and pid <> pg_backend_pid()"
+            )
+        )
+        or 0
     )
 
 

@@ -21,6 +21,9 @@ from importers.map_reading import read_map
 from importers.map_writing import about, artwork, features, side_kinds, yaml_text
 
 ABOUT = "map.yaml"
+MOST_BYTES = 2 * MAX_BYTES
+"""Of all tables of a map together, unpacked."""
+TOO_LARGE = f"the tables together have more than {MOST_BYTES // 1024 // 1024} MiB"
 TABLES = {
     "hexes.csv": ("label", "terrain", "level", "features", "name"),
     "hexsides.csv": ("hexside", "kind"),
@@ -167,13 +170,27 @@ def split(node: Node) -> Node:
 
 def _files(path: Path, problems: Problems) -> dict[str, bytes]:
     """What a folder or zip holds of a map; another CSV file in it is most likely misnamed."""
-    if path.is_dir():
-        entries = sorted(entry for entry in path.iterdir() if entry.is_file() and _counts(entry.name))
-        found = {entry.name: entry.read_bytes() for entry in entries}
-    else:
-        found = _unzipped(path, problems)
+    found = _in_folder(path, problems) if path.is_dir() else _unzipped(path, problems)
     for name in sorted(found.keys() - TABLES.keys() - {ABOUT}):
         problems.unknown(Node(file=str(path)), "table", name, tuple(TABLES))
+    return found
+
+
+def _in_folder(path: Path, problems: Problems) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for entry in sorted(entry for entry in path.iterdir() if _counts(entry.name)):
+        if entry.is_symlink():
+            problems.found.append(
+                Problem(str(path), None, entry.name, "a link is not followed; copy the file here")
+            )
+        elif entry.is_file():
+            with entry.open("rb") as stream:
+                found[entry.name] = stream.read(left + 1)
+            left -= len(found[entry.name])
+            if left < 0:
+                problems.found.append(Problem(str(path), None, entry.name, TOO_LARGE))
+                break
     return found
 
 
@@ -183,6 +200,7 @@ def _counts(name: str) -> bool:
 
 def _unzipped(path: Path, problems: Problems) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
+    left = MOST_BYTES
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
@@ -190,13 +208,16 @@ def _unzipped(path: Path, problems: Problems) -> dict[str, bytes]:
                 name = entry.filename.rsplit("/", 1)[-1]
                 if entry.is_dir() or "__MACOSX" in entry.filename or not _counts(name):
                     continue
-                if entry.file_size > MAX_BYTES:
-                    problems.found.append(Problem(str(path), None, name, "the file is too large"))
-                elif name in found:
+                if name in found:
                     problems.found.append(Problem(str(path), None, name, "the archive holds it twice"))
-                else:
-                    with archive.open(entry) as stream:
-                        found[name] = stream.read(MAX_BYTES + 1)
+                    continue
+                # what an archive says of its sizes may be untrue
+                with archive.open(entry) as stream:
+                    found[name] = stream.read(left + 1)
+                left -= len(found[name])
+                if left < 0:
+                    problems.found.append(Problem(str(path), None, name, TOO_LARGE))
+                    break
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error):
         # also an archive that asks for a password
         problems.found.append(Problem(str(path), None, "", "not a zip archive that can be read"))

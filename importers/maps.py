@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
-from db.database import psycopg_connection
+from db.database import psycopg_connection, take_turns
 from db.inventory import no_map
 from db.labels import Axial, Scheme
 from db.map_draft import (
@@ -119,6 +119,7 @@ def import_map(
     draft.name = _chosen_name(name, draft, path)
     draft.title = draft.title or draft.name
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
+        take_turns(connection, f"map {draft.name}")
         there = connection.scalar(sa.text("select id from map where name = :name"), {"name": draft.name})
         if there is not None and replace:
             delete_map(connection, draft.name)

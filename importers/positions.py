@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection
 from db import SightlineError
 from db.counters import UNITS
 from db.counters import Unit as Counter
+from db.database import take_turns
 from db.inventory import no_position
 from db.labels import HEX, UNIT, Axial
 from db.maps import Hex, Map
@@ -66,7 +67,10 @@ def import_position(connection: Connection, path: Path | str, *, replace: bool =
     except OSError as error:
         raise PositionError(f"Cannot read {path}: {error.strerror}.") from error
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
-        replaced = replace and _make_room(connection, read_document(content, str(path)))
+        document = read_document(content, str(path))
+        name = document.get("name")
+        take_turns(connection, f"position {name.text if name else ''}")
+        replaced = replace and _make_room(connection, document)
         position = read_position(content, str(path), connection)
         if connection.scalar(sa.select(Position.id).where(Position.name == position.name)) is not None:
             raise PositionError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -15,9 +16,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from db.database import make_engine
 from db.inventory import NotThereError
 from db.labels import Axial
 from db.map_draft import FeatureDraft, HexDraft, MapDraft
+from importers import map_formats
 from importers.documents import MAX_DEPTH, Node, Problem, Problems, read_document
 from importers.georeference import GeoreferenceError
 from importers.maps import (
@@ -31,6 +34,7 @@ from importers.maps import (
     read_map_file,
     store_map,
 )
+from tests.conftest import Databases
 
 TABLES = ("map", "hex", "hexside", "path", "terrain_area", "crest", "map_feature", "map_feature_hex")
 CSS = """\
@@ -926,3 +930,51 @@ def test_one_map_in_two_forms_gives_equal_drafts(here: Path) -> None:
     assert Axial(0, 0) not in draft.hexes
     assert draft == read_map_file(Path("map.json"))
     assert draft != read_map_file(Path("other.json"))
+
+
+# Several at once, and files that would fill memory
+
+
+def test_replacements_of_one_map_take_turns_and_all_succeed(databases: Databases, here: Path) -> None:
+    engine = make_engine(databases.make())
+    (here / "ridge.yaml").write_text(CSS)
+    with engine.connect() as connection:
+        import_map(connection, "ridge.yaml")
+    wrong: list[BaseException] = []
+
+    def replace() -> None:
+        try:
+            with engine.connect() as connection:
+                import_map(connection, here / "ridge.yaml", replace=True)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=replace) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    with engine.connect() as connection:
+        assert contents(connection)[0] == 1
+    engine.dispose()
+
+
+def test_an_archive_is_measured_as_a_whole(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_formats, "MOST_BYTES", 10_000)
+    with zipfile.ZipFile("big.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("map.yaml", CSS)
+        archive.writestr("hexes.csv", "label\n" + "22.79\n" * 900)
+        archive.writestr("paths.csv", "kind,hexes\n" + "\n" * 9_000)
+    with pytest.raises(Problems, match="the tables together have more than"):
+        read_map_file(Path("big.zip"))
+
+
+def test_a_link_in_a_folder_is_not_followed(here: Path) -> None:
+    (here / "secret").write_text("label\n22.79\n")
+    folder = here / "folder"
+    folder.mkdir()
+    (folder / "map.yaml").write_text(CSS)
+    (folder / "hexes.csv").symlink_to(here / "secret")
+    with pytest.raises(Problems, match=r"hexes\.csv: a link is not followed"):
+        read_map_file(folder)

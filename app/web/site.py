@@ -383,6 +383,9 @@ REFUSALS = {
     "57014": (503, "This took longer than one statement may.", "Ask for less at a time; see the settings."),
 }
 """What the database refuses, by SQLSTATE: how it is answered."""
+UPGRADED = (503, "The database was brought up to date at this moment.", "Ask again.")
+CHANGED = ("cache lookup failed", "could not open relation", "cached plan must not change")
+"""What PostgreSQL says to a statement whose functions were made anew beneath it."""
 AWAY = (503, "The server is there, but its database is not.", "See `sightline db status`.")
 PASSING = 503
 """Of what passes by itself; whoever is told so is told when to ask again."""
@@ -396,11 +399,11 @@ def _database_error(error: sa.exc.DBAPIError | psycopg.Error) -> Response:
         return _sightline_error(ended)
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     state = getattr(cause, "sqlstate", None)
-    away = isinstance(cause, psycopg.OperationalError)
-    if state not in REFUSALS and not away:
+    upgraded = any(words in str(cause) for words in CHANGED)
+    if state not in REFUSALS and not upgraded and not isinstance(cause, psycopg.OperationalError):
         return _unexpected(error)
     log.error("database: %s %s", state or "", cause, extra={"request_id": g.get("request_id")})
-    status, detail, remedy = REFUSALS.get(state or "", AWAY)
+    status, detail, remedy = UPGRADED if upgraded else REFUSALS.get(state or "", AWAY)
     title = (
         "The database does not answer" if (status, detail, remedy) == AWAY else "The database refuses this"
     )
