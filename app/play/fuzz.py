@@ -25,12 +25,14 @@ from app.play.tables import Table, Tree, open_game
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError
-from db.database import fetched, psycopg_connection
+from db.database import fetched, psycopg_connection, undone
 from db.games import REFEREE
 from db.rulesets import read_ruleset
 
 MOST_ACTIONS = 3_000
 """Of one game: beyond it the game does not end by itself."""
+RENEWED = 10
+"""After how many actions the rows of the position are written anew, since a game is one transaction here."""
 LEGAL = "legal"
 WEIGHED = 0.1
 """How often an action is also ruled on under every other reading that it touches."""
@@ -76,7 +78,7 @@ def fuzz(
 ) -> Iterator[Played]:
     """Play games to the end, one by one; each is undone, and told whether it kept all promises."""
     for n in range(1, games + 1):
-        with psycopg_connection(connection).transaction(force_rollback=True):
+        with undone(connection):
             yield play(connection, start, n, f"{seed}/{n}", most=most)
 
 
@@ -88,9 +90,11 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
     try:
         start(connection, name, read_seed(seed))
         while not (table := open_game(connection, name)).over:
-            if sum(actions.values()) >= most:
+            if (done := sum(actions.values())) >= most:
                 raise BrokenPromiseError(f"the game has not ended after {most} actions")
             actions[turn(connection, table, dice)] += 1
+            if done % RENEWED == RENEWED - 1:
+                fetched(connection, "select games.renewed(:id)", {"id": table.position_id})
         found = verify(connection, table)
         if not found.ok:
             raise BrokenPromiseError("; ".join(found.problems))
@@ -187,7 +191,7 @@ def _taken_back(connection: Connection, table: Table, entry: Entry, before: str)
         {"game": table.id, "number": entry.number},
     )
     changes = [change for row in rows for change in row.changes]
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    with undone(connection):
         apply(table.asked(connection), inverse(changes))
         if _digest(connection, table) != before:
             raise BrokenPromiseError(f"{entry.event['action']}, taken back, leaves something behind")

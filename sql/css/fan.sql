@@ -516,6 +516,9 @@ create or replace function css.fan_reasons(
 returns setof rulings.step
 language plpgsql stable rows 50
 set plan_cache_mode = force_generic_plan
+-- how many hexes are near is not known beforehand: every hex of every map would be read
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 begin
