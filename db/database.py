@@ -12,11 +12,12 @@ import functools
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.json import Jsonb
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -263,6 +264,33 @@ def spared(connection: Connection) -> Iterator[None]:
         return
     with connection.begin_nested():
         yield
+
+
+@contextmanager
+def undone(connection: Connection) -> Iterator[None]:
+    """What is done in this block is undone: in a savepoint, or where nothing was begun in a transaction of its own.
+
+    Beneath psycopg, which forgets all that it has prepared when anything is rolled back, since a table might be gone
+    with it. Nothing here makes tables, and to plan a question anew may cost more than to answer it.
+    """
+    server = psycopg_connection(connection).pgconn
+    alone = server.transaction_status == TransactionStatus.IDLE
+    back = b"rollback" if alone else b"rollback to savepoint undone; release savepoint undone"
+    _command(server, b"begin" if alone else b"savepoint undone")
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):
+            # a server that has gone has undone it
+            _command(server, back)
+        raise
+    _command(server, back)
+
+
+def _command(server: psycopg.pq.abc.PGconn, command: bytes) -> None:
+    result = server.exec_(command)
+    if result.status != ExecStatus.COMMAND_OK:
+        raise psycopg.OperationalError(result.error_message.decode(errors="replace"))
 
 
 def fetched(connection: Connection, query: str, values: Mapping[str, Any]) -> list[sa.Row[Any]]:

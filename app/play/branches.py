@@ -16,7 +16,7 @@ from app.play.procedures import ProcedureKind
 from app.play.tables import GameError, Table, Tree, check_name, open_game
 from app.referee.boards import Board, case_file
 from app.referee.questions import kinds_of
-from db.database import fetched, psycopg_connection
+from db.database import fetched, undone
 from db.positions import Position
 from db.values import canonical
 from importers.positions import stored_tree
@@ -70,7 +70,7 @@ def board_at(connection: Connection, table: Table, number: int) -> Iterator[Boar
         yield table.board()
         return
     tree = moment(connection, table, number)
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    with undone(connection):
         position = stored(connection, table, tree)
         yield dataclasses.replace(
             table.board(), position_id=position, conditions=tree["conditions"], passing=True

@@ -25,12 +25,16 @@ from app.play.tables import Table, Tree, open_game
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError
-from db.database import fetched, psycopg_connection
+from db.database import fetched, psycopg_connection, undone
 from db.games import REFEREE
 from db.rulesets import read_ruleset
 
 MOST_ACTIONS = 3_000
 """Of one game: beyond it the game does not end by itself."""
+RENEWED = 10
+"""After how many actions the rows of the position are written anew, since a game is one transaction here."""
+PLANS = "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
+"""In one long transaction: no question is planned twice, and no table read through all versions of its rows."""
 LEGAL = "legal"
 WEIGHED = 0.1
 """How often an action is also ruled on under every other reading that it touches."""
@@ -76,7 +80,8 @@ def fuzz(
 ) -> Iterator[Played]:
     """Play games to the end, one by one; each is undone, and told whether it kept all promises."""
     for n in range(1, games + 1):
-        with psycopg_connection(connection).transaction(force_rollback=True):
+        with undone(connection):
+            fetched(connection, PLANS, {})
             yield play(connection, start, n, f"{seed}/{n}", most=most)
 
 
@@ -88,9 +93,11 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
     try:
         start(connection, name, read_seed(seed))
         while not (table := open_game(connection, name)).over:
-            if sum(actions.values()) >= most:
+            if (done := sum(actions.values())) >= most:
                 raise BrokenPromiseError(f"the game has not ended after {most} actions")
             actions[turn(connection, table, dice)] += 1
+            if done % RENEWED == RENEWED - 1:
+                fetched(connection, "select games.renewed(:id)", {"id": table.position_id})
         found = verify(connection, table)
         if not found.ok:
             raise BrokenPromiseError("; ".join(found.problems))
@@ -121,7 +128,6 @@ def _words(error: Exception) -> str:
 
 def turn(connection: Connection, table: Table, dice: random.Random) -> str:
     """One action, or one answer; afterwards it must be possible to take it back."""
-    before = _digest(connection, table)
     weighed = dice.random() < WEIGHED
     if table.pending is not None:
         deed = Deed("answer", {"choices": _chosen(table.pending["prompt"], dice)}, REFEREE, weighed=weighed)
@@ -131,7 +137,7 @@ def turn(connection: Connection, table: Table, dice: random.Random) -> str:
         deed = Deed(action, arguments, _actor(table), weighed=weighed)
     with psycopg_connection(connection).transaction():
         entry = act(connection, table.name, deed)
-    _taken_back(connection, table, entry, before)
+    _taken_back(connection, table, entry)
     return action
 
 
@@ -176,20 +182,21 @@ def _chosen(prompt: Tree, dice: random.Random) -> Tree:
     return {prompt["choice"]: value}
 
 
-def _taken_back(connection: Connection, table: Table, entry: Entry, before: str) -> None:
-    if entry.event is None:
-        if _digest(connection, table) != before:
-            raise BrokenPromiseError("an action that waits for an answer has changed the position")
-        return
-    rows = fetched(
+def _taken_back(connection: Connection, table: Table, entry: Entry) -> None:
+    """What was done, taken back, leaves the position that the event before it tells; what waits has changed nothing."""
+    last, *written = fetched(
         connection,
-        "select changes from event where game_id = :game and number >= :number order by number",
+        "select changes, position_digest from event where game_id = :game and number >= :number - 1 order by number",
         {"game": table.id, "number": entry.number},
     )
-    changes = [change for row in rows for change in row.changes]
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    if entry.event is None:
+        if _digest(connection, table) != last.position_digest:
+            raise BrokenPromiseError("an action that waits for an answer has changed the position")
+        return
+    changes = [change for row in written for change in row.changes]
+    with undone(connection):
         apply(table.asked(connection), inverse(changes))
-        if _digest(connection, table) != before:
+        if _digest(connection, table) != last.position_digest:
             raise BrokenPromiseError(f"{entry.event['action']}, taken back, leaves something behind")
 
 

@@ -25,7 +25,7 @@ from app.play.words import effect_in_words
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, RulingError
 from db import SightlineError
-from db.database import psycopg_connection
+from db.database import undone
 from db.games import REFEREE
 from db.rulesets import read_ruleset
 from importers.documents import read_document
@@ -117,7 +117,7 @@ def prospect(connection: Connection, table: Table, order: Order) -> Prospect:
 def prospects(connection: Connection, name: str, orders: Sequence[Order]) -> list[Prospect]:
     """What would come of orders, each where the legal ones before it have been done that want no dice."""
     found = []
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    with undone(connection):
         for order in orders:
             table = open_game(connection, name)
             told, outcome = _looked_at(connection, table, order)

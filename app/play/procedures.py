@@ -30,7 +30,7 @@ from app.play.effects import NETTED, Effect, after, changes_of, net
 from app.play.effects import Change as Changed
 from app.referee.rulings import Arguments, Asked, Finding, Need, QuestionKind, RulingError, Step
 from db.budget import check
-from db.database import fetched, psycopg_connection
+from db.database import fetched, undone
 from db.values import canonical, exact
 
 MOST_BRANCHES = 2_000
@@ -706,7 +706,7 @@ def tried(
     With `seen`, one of many runs on the same position, of which the answers alone are wanted: what one has looked
     up the others need not.
     """
-    with psycopg_connection(asked.connection).transaction(force_rollback=True):
+    with undone(asked.connection):
         return Runner(asked, supply, kinds, seen).run(procedure())
 
 

@@ -16,7 +16,7 @@ from app.play.tables import GameError, Table, Tree
 from app.referee.questions import kinds_of
 from app.referee.rulings import Asked, RulingError, contested_points
 from db import SightlineError
-from db.database import fetched, psycopg_connection
+from db.database import fetched, undone
 from db.labels import nearest
 from db.values import canonical, exact
 
@@ -76,7 +76,7 @@ def readjudicate(
     )
     known = actions_of(table.ruleset)
     found: list[Difference] = []
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    with undone(connection):
         position = stored(connection, table, first.tree)
         for event in events:
             progress(event.number)

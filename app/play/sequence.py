@@ -322,20 +322,23 @@ def end_phase(_: EndPhase) -> Procedure:
             yield Tell(**{key: value for key, value in answer.items() if key in ("over", "winner")})
             if answer.get("over"):
                 return
-        # what a phase does as it ends may decide what comes next, or have gone on there by itself
-        ruleset, state = yield from _where()
+        if now is not None and now.phase.leave:
+            # what a phase does as it ends may decide what comes next, or have gone on there by itself
+            _, state = yield from _where()
         later = walk.following(state) if walk.leaf(state) is now else walk.moment(state)
-        if not (yield from begin_phase(walk, later)):
+        if not (yield from begin_phase(walk, later, state)):
             return
     raise AssertionError(f"the phases of {ruleset} pass without end")
 
 
-def begin_phase(walk: Walk, later: Moment) -> Any:
+def begin_phase(walk: Walk, later: Moment, state: State | None = None) -> Any:
     """A phase begins: what happens by itself then. Gives whether it also ends by itself.
 
-    For procedures that end their own phase, such as a draw after which the chit is played.
+    For procedures that end their own phase, such as a draw after which the chit is played. Whoever knows the state
+    already tells it.
     """
-    _, state = yield from _where()
+    if state is None:
+        _, state = yield from _where()
     conditions = walk.conditions(later)
     entered = walk.leaf(dataclasses.replace(state, conditions=state.conditions | conditions))
     assert entered is not None, later

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from app.play.dice import SERVER, commitment, drawn, rolled
 from app.play.procedures import Roll
 from app.play.tables import Table, Tree
-from db.database import fetched, psycopg_connection
+from db.database import fetched, undone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _chain(events: list[Any], table: Table) -> list[str]:
 
 def _replayed(connection: Connection, table: Table, events: list[Any]) -> list[str]:
     """Every event applied again to the first position."""
-    with psycopg_connection(connection).transaction(force_rollback=True):
+    with undone(connection):
         rows = fetched(connection, "select * from games.replay(:game)", {"game": table.id})
     problems = []
     for event, row in zip(events, rows, strict=True):

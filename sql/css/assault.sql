@@ -616,6 +616,8 @@ create or replace function css.assault(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 20
+-- the plans take longer to make than to run: they are made once a session
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

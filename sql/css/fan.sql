@@ -516,6 +516,9 @@ create or replace function css.fan_reasons(
 returns setof rulings.step
 language plpgsql stable rows 50
 set plan_cache_mode = force_generic_plan
+-- how many hexes are near is not known beforehand: every hex of every map would be read
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 begin
@@ -540,8 +543,17 @@ begin
     cross join css._marked(fan_reasons.position_id) as mark
     cross join lateral lattice.disc(view.q, view.r, least(fan_reasons.radius, 8)) as wanted
     inner join public.hex on hex.map_id = view.map_id and hex.q = wanted.hq and hex.r = wanted.hr
+    cross join lateral (
+      -- a hex is found sooner than a unit, which sees the same unless it is in a cave or under a barrage
+      select case
+        when view.in_cave or css._spot(view.q, view.r) = any(mark.barraged) then fan_reasons."from"
+        else 'hex:' || ground.label
+      end as name
+      from public.hex as ground
+      where ground.map_id = view.map_id and ground.q = view.q and ground.r = view.r
+    ) as viewer
     cross join lateral css.los(
-      fan_reasons.position_id, fan_reasons."from", 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
+      fan_reasons.position_id, viewer.name, 'hex:' || hex.label, fan_reasons.conditions, fan_reasons.policy
     ) as los
     where (wanted.dq <> 0 or wanted.dr <> 0)
       and lattice.distance(0, 0, wanted.dq, wanted.dr) <= css._visibility(

@@ -752,6 +752,8 @@ create or replace function css.fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 12
+-- the plans take longer to make than to run: they are made once a session
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -797,6 +799,38 @@ begin
 end
 $$;
 
+create or replace function css._apart(shot css.shot)
+returns text[]
+language plpgsql stable
+as $$
+begin
+  return case
+    when shot.at_sea is null
+      then array(
+        select target.code from unnest(shot.targets) as target where target.is_unit and target.hard order by target.code
+      )
+    else array(
+      select unit.code
+      from public.unit
+      where unit.position_id = (shot.state).position_id
+        and unit.side <> (shot.firer).side
+        and unit.attributes #>> '{zone,beach}' = (shot.there).label
+        and unit.attributes #>> '{zone,run}' = shot.at_sea
+        and css._is_unit(unit.kind)
+        and case (shot.state).readings ->> 'css-30'
+          when 'a' then true
+          when 'c' then coalesce((unit.attributes ->> 'amphibious')::boolean, false)
+          else false
+        end
+      order by unit.code
+    )
+  end;
+end
+$$;
+
+comment on function css._apart(css.shot) is
+'Who may be fired at by itself: a Hard Target in the hex (8.2, 22.3.2), at sea what css-30 tells apart.';
+
 create or replace function css._shot_facts(shot css.shot, value integer)
 returns jsonb
 language plpgsql stable
@@ -817,6 +851,7 @@ begin
     'column', to_jsonb(array(
       select target.code from unnest(shot.targets) as target where target.is_unit and target.posture = 'column'
     )),
+    'apart', to_jsonb(css._apart(shot)),
     'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
     'sustained', (
       select min(weapon.code)

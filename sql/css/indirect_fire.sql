@@ -423,6 +423,8 @@ create or replace function css.indirect_fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+-- the plans take longer to make than to run: they are made once a session
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -114,16 +114,25 @@ create or replace function css._entry(
   point text default null, at text default null
 )
 returns rulings.ledger_step
-language sql immutable parallel safe
-return row(rule, clause, at, effect, note, point, by, halves, null)::rulings.ledger_step;
+-- not in SQL: what has a composite result is never inlined, but planned wherever it stands in a query
+language plpgsql immutable parallel safe
+as $$
+begin
+  return row(rule, clause, at, effect, note, point, by, halves, null)::rulings.ledger_step;
+end
+$$;
 
 comment on function css._entry(text, text, text, text, text, integer, text, text) is
 'An entry of a ledger whose place matters less than its words.';
 
 create or replace function css._sum(rule text, effect text, note text, facts jsonb, at text default null)
 returns rulings.ledger_step
-language sql immutable parallel safe
-return row(rule, null, at, effect, note, null, null, null, facts)::rulings.ledger_step;
+language plpgsql immutable parallel safe
+as $$
+begin
+  return row(rule, null, at, effect, note, null, null, null, facts)::rulings.ledger_step;
+end
+$$;
 
 comment on function css._sum(text, text, text, jsonb, text) is
 'The last row of a ledger: the verdict, and the answer by its names.';

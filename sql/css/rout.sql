@@ -285,9 +285,12 @@ begin
     units := css._pieces_of(position_id, carriers);
     was := (select max(unit.dg) from unnest(units) as unit);
   else
-    select (css._footing(position_id, state.map_id, hex.q, hex.r, coalesce((hit ->> 'inside')::boolean, false))).*
+    select found.*
     into footing
     from public.hex
+    cross join lateral css._footing(
+      position_id, state.map_id, hex.q, hex.r, coalesce((hit ->> 'inside')::boolean, false)
+    ) as found
     where hex.map_id = state.map_id and hex.label = hit ->> 'hex';
     units := array(
       select unit

@@ -113,9 +113,11 @@ as $$
 declare
   found_one css.piece;
 begin
-  select (css._piece(unit, hex.label)).* into found_one
+  select piece.* into found_one
   from public.unit
   left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  -- once: in the list of columns it would be worked out for each of them
+  cross join lateral css._piece(unit, hex.label) as piece
   where unit.position_id = _piece_of.position_id
     and unit.code = _piece_of.code;
   if not found then
@@ -132,9 +134,10 @@ create or replace function css._pieces(position_id bigint, q integer, r integer,
 returns setof css.piece
 language sql stable rows 5
 as $$
-  select (css._piece(unit, hex.label)).*
+  select piece.*
   from public.unit
   inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  cross join lateral css._piece(unit, hex.label) as piece
   where unit.position_id = _pieces.position_id
     and unit.q = _pieces.q
     and unit.r = _pieces.r

@@ -157,6 +157,8 @@ for each row execute function games._immutable();
 create or replace function games._guard_position(position_id bigint)
 returns void
 language plpgsql
+-- a table of few games would be read whole, with every version of a row that this transaction has written
+set enable_seqscan = off
 as $$
 begin
   if current_setting('sightline.applying', true) = _guard_position.position_id::text then

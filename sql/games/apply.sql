@@ -190,34 +190,6 @@ $$;
 comment on function games._with(jsonb, text[], jsonb) is
 'A tree with another value at a path, whose branches grow and fall as they are needed; a null takes the key away.';
 
-create or replace function games._apply_to_position(position_id bigint, change jsonb)
-returns jsonb
-language plpgsql
-as $$
-declare
-  path text[] := array(select jsonb_array_elements_text(change -> 'track'));
-  was jsonb;
-begin
-  if change ? 'track' then
-    select position.tracks #> path into was
-    from public.position where position.id = _apply_to_position.position_id;
-    update public.position
-    set tracks = games._with(position.tracks, path, change -> 'set')
-    where position.id = _apply_to_position.position_id;
-  else
-    select position.conditions -> (change ->> 'condition') into was
-    from public.position where position.id = _apply_to_position.position_id;
-    update public.position
-    set conditions = games._with(position.conditions, array[change ->> 'condition'], change -> 'set')
-    where position.id = _apply_to_position.position_id;
-  end if;
-  return change || jsonb_build_object('was', was);
-end
-$$;
-
-comment on function games._apply_to_position(bigint, jsonb) is
-'One change of a track or a condition.';
-
 create or replace function games.apply(position_id bigint, changes jsonb)
 returns jsonb
 language plpgsql
@@ -225,30 +197,52 @@ as $$
 declare
   -- whose guard is lifted already: a procedure within another
   lifted text := current_setting('sightline.applying', true);
-  of_map bigint;
+  there record;
+  new_tracks jsonb;
+  new_conditions jsonb;
+  path text[];
   change jsonb;
   made jsonb[] := '{}';
 begin
-  select position.map_id into of_map from public.position where position.id = apply.position_id;
-  if of_map is null then
+  select position.map_id, position.tracks, position.conditions
+  into there
+  from public.position
+  where position.id = apply.position_id;
+  if not found then
     raise exception 'there is no position %', apply.position_id using errcode = 'no_data_found';
   end if;
+  new_tracks := there.tracks;
+  new_conditions := there.conditions;
   perform set_config('sightline.applying', apply.position_id::text, true);
   for n in 0 .. jsonb_array_length(apply.changes) - 1 loop
     change := apply.changes -> n;
     if change ? 'status' then
       made := made || array(
-        select games._apply_marker(apply.position_id, of_map, told)
+        select games._apply_marker(apply.position_id, there.map_id, told)
         from unnest(array(select games._status_changes(apply.position_id, change))) as told
       );
-      continue;
+    elsif change ? 'unit' then
+      made := made || games._apply_unit(apply.position_id, there.map_id, change);
+    elsif change ? 'marker' then
+      made := made || games._apply_marker(apply.position_id, there.map_id, change);
+    elsif change ? 'track' then
+      path := array(select jsonb_array_elements_text(change -> 'track'));
+      made := made || (change || jsonb_build_object('was', new_tracks #> path));
+      new_tracks := games._with(new_tracks, path, change -> 'set');
+    else
+      path := array[change ->> 'condition'];
+      made := made || (change || jsonb_build_object('was', new_conditions #> path));
+      new_conditions := games._with(new_conditions, path, change -> 'set');
     end if;
-    made := made || case
-      when change ? 'unit' then games._apply_unit(apply.position_id, of_map, change)
-      when change ? 'marker' then games._apply_marker(apply.position_id, of_map, change)
-      else games._apply_to_position(apply.position_id, change)
-    end;
   end loop;
+  -- once, and not at all where nothing has changed: every version of a row is in the way until its transaction ends
+  if (new_tracks, new_conditions) is distinct from (there.tracks, there.conditions) then
+    update public.position
+    set
+      tracks = new_tracks,
+      conditions = new_conditions
+    where position.id = apply.position_id;
+  end if;
   perform set_config('sightline.applying', coalesce(lifted, ''), true);
   return to_jsonb(made);
 end

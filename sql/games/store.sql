@@ -31,6 +31,22 @@ $$;
 comment on function games.store(bigint, text, jsonb, jsonb) is
 'A nameless position with all that a tree tells, on a map; its digest is that of the position the tree was told of.';
 
+create or replace function games.renewed(position_id bigint)
+returns bigint
+language plpgsql
+as $$
+declare
+  made bigint := positions.copy(renewed.position_id);
+begin
+  update public.game set position_id = made where game.position_id = renewed.position_id;
+  delete from public.position where position.id = renewed.position_id;
+  return made;
+end
+$$;
+
+comment on function games.renewed(bigint) is
+'A position as rows of its own, and the game that it belongs to with it: within one transaction every version of a row stays in the way of who looks for the last.';
+
 create or replace function games.replay(game_id bigint)
 returns table (number integer, digest text, position_digest text)
 language plpgsql
@@ -56,6 +72,9 @@ begin
     digest := games.event_digest(done);
     position_digest := games.digest(passing);
     return next;
+    if number % games.snapshot_interval() = 0 then
+      passing := games.renewed(passing);
+    end if;
   end loop;
   delete from public.position where position.id = passing;
 end

@@ -16,7 +16,7 @@ from app.play.fuzz import MOST_ACTIONS, turn
 from app.play.openings import begin
 from app.play.records import write_record
 from app.play.tables import open_game
-from db.database import open_database, psycopg_connection
+from db.database import open_database, undone
 
 
 def dealt(connection: Connection, scenario: str, name: str, seed: str, options: dict[str, str]) -> str:
@@ -35,7 +35,7 @@ def main(scenario: str, seed: str, *options: str) -> None:
     name = scenario.replace("_", "-")
     with (
         open_database().connect() as connection,
-        psycopg_connection(connection).transaction(force_rollback=True),
+        undone(connection),
     ):
         print(
             dealt(connection, scenario, name, seed, dict(option.split("=", 1) for option in options)), end=""

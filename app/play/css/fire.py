@@ -256,7 +256,7 @@ def _struck(shot: Shot, facts: dict[str, Any]) -> Doing:
     """What the results fall on: the hex, or units that carry their own markers (css-78, 22.3)."""
     carriers: tuple[str, ...] = ()
     if shot.landing:
-        carriers = tuple(shot.landing)
+        carriers = (facts["named"],) if facts["named"] else tuple(shot.landing)
     elif facts["at_sea"]:
         carriers = tuple(facts["units"])
     elif facts["named"] and (yield from reading("css-78")) == "a":
@@ -343,6 +343,19 @@ HERE = (
     "select hex.label from unit join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
     " where unit.position_id = :position and unit.code = :code"
 )
+
+
+def aimed(shot: Shot, orders: Orders) -> Doing:
+    """8.2, 22.3.2: the hex, or a Hard Target in it, which may be all there is; at sea css-30. Gives the shot at that."""
+    [*_, verdict] = yield Ask(LEDGER, proves=False, shot=shot.said())
+    facts = verdict.facts
+    apart = facts["apart"]
+    # a hex of Hard Targets alone is not fired at
+    whole = [facts["hex"]] if set(facts["units"]) - set(apart) or not apart else []
+    target = yield from orders.one(
+        "target", facts["side"], "what is fired at", [*whole, *apart], unsaid=whole[0] if whole else None
+    )
+    return shot if target in whole else dataclasses.replace(shot, target=target)
 
 
 def react(

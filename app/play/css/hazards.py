@@ -10,7 +10,7 @@ from pydantic import Field
 from app.play.charts import cell
 from app.play.css.dice import d10
 from app.play.css.events import drawn_from, put_down
-from app.play.css.fire import RESULT, Hit, Shot, results, shoot
+from app.play.css.fire import RESULT, Hit, Shot, aimed, results, shoot
 from app.play.css.frame import Asking, css_kind, game, ledger
 from app.play.css.points import paid
 from app.play.css.status import Orders, Struck, disorganize, eliminate, lose_leader, pin, settle, suppress
@@ -398,9 +398,8 @@ def ambushed(
         active = state.conditions.get("active")
         if active is not None:
             yield Change({"conditions": {"active": {"units": [code]}}}, kept=True)
-        fired = yield Call(
-            shoot(Shot(by=(code,), at=target, read=of.read), orders, purpose=f"the Ambush fire from {to}")
-        )
+        shot = yield from aimed(Shot(by=(code,), at=target, read=of.read), orders)
+        fired = yield Call(shoot(shot, orders, purpose=f"the Ambush fire from {to}"))
         if active is not None:
             yield Change({"conditions": {"active": active}}, kept=True)
         yield Tell(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Shot, Trigger, alert, react
+from app.play.css.fire import Shot, Trigger, aimed, alert, react
 from app.play.css.frame import css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
@@ -122,7 +122,7 @@ def _window(
             return
         done.add(chosen)
         by = next(row.code for row in rows if row.label == chosen)
-        shot = _shot(of, facts, arm, by, left)
+        shot = yield from aimed(_shot(of, facts, arm, by, left), orders)
         alerted = yield from alert(by)
         yield from react(
             shot,

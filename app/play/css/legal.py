@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -69,7 +69,7 @@ class Legal(Arguments):
 def _legal(asked: Asked, of: Legal) -> Finding:
     walk, state = walk_of("css"), state_of(asked)
     leaf = walk.leaf(state)
-    table = _Table(asked, of.unit)
+    table = _Table(asked, state.tracks, of.unit)
     now = leaf.phase if leaf is not None else None
     owner = walk.side(now, state) if now is not None else None
     whose = of.side or (table.side_of(of.unit) if of.unit else None) or owner
@@ -96,7 +96,7 @@ def drawn(asked: Asked, dice: random.Random) -> Offer | None:
         # on the Direct Command chit nobody acts before he is activated
         names = ["activate"]
     if names and (must or dice.random() > ENDS):
-        table = _Table(asked, None)
+        table = _Table(asked, state.tracks, None)
         dice.shuffle(names)
         for name in names[:3]:
             offer = next(table.offers(name, owner, dice), None)
@@ -119,13 +119,12 @@ class _Table:
     everything = ("move", "fire", "indirect_fire", "rally", "engineer", "posture", "place_assault")
     """What Active units may do, of a position that tells no phase."""
 
-    def __init__(self, asked: Asked, unit: str | None) -> None:
+    def __init__(self, asked: Asked, tracks: Mapping[str, Any], unit: str | None) -> None:
         self.asked = asked
+        self.tracks = tracks
         self.unit = unit
         self.units = asked.rows(UNITS)
         self.acted = asked.conditions.get("acted") or {}
-        [row] = asked.rows("select tracks from position where id = :position")
-        self.tracks = row.tracks or {}
 
     def side_of(self, code: str) -> str | None:
         return next((unit.side for unit in self.units if unit.code == code), None)

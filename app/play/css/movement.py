@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Shot, Trigger, alert, react
+from app.play.css.fire import Shot, Trigger, aimed, alert, react
 from app.play.css.frame import OTHER, Asking, css_kind, game, ledger
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
@@ -244,9 +244,10 @@ class _Going:
                 yield Tell(Step("12.5", chosen, "silent", "the dogs do not give the alarm"))
                 continue
             purpose = f"Opportunity Fire of {by} as {self.here} is left for {to}"
+            shot = yield from aimed(Shot(by=(by,), at=self.here, read=self.of.read), self.orders)
             fired = yield Call(
                 react(
-                    Shot(by=(by,), at=self.here, read=self.of.read),
+                    shot,
                     Trigger(),
                     self.orders,
                     purpose,
