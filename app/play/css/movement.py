@@ -7,21 +7,27 @@ judged by `css.step`, as `css.move` judges a whole way.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from app.play.css.fire import Shot, Trigger, alert, react
-from app.play.css.frame import OTHER, Asking, css_kind, game, ledger
+from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
 from app.play.css.points import paid
 from app.play.css.status import Orders, note_action, settle, state
 from app.play.css.victory import entered_by
+from app.play.effects import after
 from app.play.procedures import (
+    ANSWERS,
+    COMMON_ANSWERS,
     NOTHING,
     Action,
+    AnswerError,
     Ask,
     Call,
     Change,
@@ -32,10 +38,13 @@ from app.play.procedures import (
     Refused,
     Tell,
     Undecided,
+    tried,
 )
+from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
-from app.referee.rulings import Ruling, Step
-from app.referee.words import in_points
+from app.referee.questions.movement import MOVE_ANSWERS, POINTS, MoveAlong, judged, move_verdict
+from app.referee.rulings import Asked, Finding, QuestionKind, Ruling, RulingError, Step
+from app.referee.words import in_points, not_known
 from db.values import canonical
 from importers.questions import Names
 
@@ -63,6 +72,7 @@ class Move(Action):
         default_factory=list, alias="with", description="Ids of those that go along"
     )
     posture: Literal["column"] | None = Field(None, description="It changes to Column first (6.0)")
+    off_road: bool = Field(False, description="It declines every road and trail (6.2.1)")
     night_shift: bool = Field(False, description="Japanese artillery shifts by night (27.0)")
 
 
@@ -143,6 +153,8 @@ class _Going:
     def _step(self, n: int, to: str) -> Asking:
         """One hex; gives whether the way goes on."""
         options: dict[str, Any] = {"with": [code for code in self.party if code != self.of.unit], "n": n}
+        if self.of.off_road:
+            options["off_road"] = True
         if self.purse is not None:
             options["purse"] = self.purse
         rows = yield Ask(STEP, unit=self.of.unit, to=to, options=canonical(options))
@@ -458,6 +470,41 @@ def _verdict(ruling: Ruling) -> str:
     return f"{ruling.question['move']['unit']} moves to {ruling.answer['ends_at']} for {in_points(ruling.answer['cost'])}"
 
 
+def _asked_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if "opportunity_fire" in answer:
+        plain = {key: value for key, value in answer.items() if key != "effects"}
+        return move_verdict(dataclasses.replace(ruling, answer=plain))
+    if answer["allowed"]:
+        return f"Move: {waits_for(answer['pending'])}" if "pending" in answer else _verdict(ruling)
+    return not_known("the move may be", ruling) if answer["allowed"] is None else f"No move: {answer['why']}"
+
+
+MET = {
+    "op_fire": "what the last Opportunity Fire came to",
+    "roll": "the last die of mines, traps or Snipers",
+    "total": "DG of those who leave mines, in all",
+    "eliminated": "units lost to mines",
+    "removed": "whether a trap or Sniper is gone",
+    "result": "of a trap, Sniper or Ambush",
+    "number": "the number of an Ambush",
+    "ambush": "the Ambush Unit",
+    "lost": "a Leader or Hero who is lost",
+}
+"""What is told of who and what is met on the way."""
+ON_THE_WAY = (
+    "css-2",
+    "css-5",
+    "css-35",
+    "css-56",
+    "css-59",
+    "css-60",
+    "css-70",
+    "css-71",
+    "css-78",
+    "css-85",
+)
+"""Points that fire, mines and traps on the way turn on, beside those of the way itself."""
 ACTIONS = [
     css_kind(
         move,
@@ -470,17 +517,105 @@ ACTIONS = [
             "cost": "points that it spends",
             "left": "points that it has left",
             "ends_at": "the hex in which it ends",
-            "op_fire": "what the last Opportunity Fire came to",
-            "roll": "the last die of mines, traps or Snipers",
             "dg": "DG of mines",
-            "total": "DG of those who leave mines, in all",
-            "eliminated": "units lost to mines",
-            "removed": "whether a trap or Sniper is gone",
-            "result": "of a trap, Sniper or Ambush",
-            "number": "the number of an Ambush",
-            "ambush": "the Ambush Unit",
-            "lost": "a Leader or Hero who is lost",
+            **MET,
         },
     ),
 ]
-"""A move is asked by the question of that name, and done by this."""
+"""A move is done by this; the question of that name judges it whole, or does it with the answers that it is given."""
+
+
+class Way(MoveAlong, Action):
+    """A way, hex by hex, and what dice and players said on it."""
+
+
+STILL = ("hits", "points", "manner")
+"""What is said of a move that is judged whole."""
+DONE = (
+    "unit",
+    "path",
+    "together",
+    "posture",
+    "off_road",
+    "night_shift",
+    "rolls",
+    "draws",
+    "cards",
+    "choices",
+    "read",
+)
+ENEMIES = (
+    "select distinct hex.label, unit.side from unit"
+    " join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where unit.position_id = :position and unit.code = any(:codes) order by hex.label"
+)
+
+
+def _asked_move(asked: Asked, of: Way) -> Finding:
+    """A way judged whole (6.0); with answers of dice or players, what happens on it."""
+    if not any(getattr(of, name) for name in (*ANSWERS, "read")):
+        told = {name: value for name, value in of if value is not None and name not in (*ANSWERS, "read")}
+        return _foreseen(asked, of, judged(asked, MoveAlong.model_validate(told)))
+    if said := [name for name in STILL if getattr(of, name) is not None]:
+        raise RulingError(
+            f"A move with dice or choices takes no {'as' if said[0] == 'manner' else said[0]!r}: it is done hex by hex."
+        )
+    act = Move.model_validate({name: getattr(of, name) for name in DONE if getattr(of, name)})
+    supply = answers_given(act)
+    outcome = tried(asked, lambda: move(act), supply, functools.partial(kinds_of, "css"))
+    if outcome.pending is None and outcome.allowed and (left := supply.left()) is not None:
+        raise AnswerError(f"{left[0].upper()}{left[1:]}.")
+    answer = outcome.told() | {"legal": outcome.allowed}
+    return Finding(answer, outcome.steps, outcome.points, outcome.needs)
+
+
+def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
+    """What a way that was judged changes if nobody fires, and the first decision on it: who does (8.6)."""
+    answer = finding.answer
+    effects: list[dict[str, Any]] = []
+    if answer["legal"]:
+        goal = answer["ends_at"].removesuffix(" cave")
+        for row in asked.rows(PLACES, codes=[of.unit, *(of.together or ())]):
+            change = {"posture": of.posture} if of.posture and row.code == of.unit else {}
+            if row.label != goal:
+                change["at"] = goal
+            effects += [{"unit": row.code, **change}] if change else []
+        for place, dg in answer.get("dg", {}).items():
+            cave = {"in_cave": True} if place.endswith(" cave") else {}
+            effects.append({"hex": place.removesuffix(" cave"), **cave, "dg": int(dg)})
+    answer |= {"allowed": answer["legal"], "effects": effects, "after": after(effects)}
+    if answer["legal"] and (shots := answer["opportunity_fire"]):
+        first = [shot["by"] for shot in shots if shot["at"] == shots[0]["at"]]
+        rows = asked.rows(ENEMIES, codes=first)
+        answer["pending"] = {
+            "choice": "op_fire",
+            "by": rows[0].side,
+            "for": f"who fires at {of.unit} as it leaves {shots[0]['at']}",
+            "options": [row.label for row in rows],
+        }
+    return finding
+
+
+KINDS = [
+    QuestionKind(
+        name="move",
+        title="A move, step by step",
+        arguments=Way,
+        rulesets=("css",),
+        rule=_asked_move,
+        answers=COMMON_ANSWERS
+        | MOVE_ANSWERS
+        | MET
+        | {
+            "left_alone": "support weapons, leaders and heroes whom it leaves without a unit",
+            "dg": "the Disorganization of every hex whose marker the move changes; of a move that is done, DG of mines",
+            "effects": "what changes, where nobody fires at it or with what is told of that",
+            "pending": "the first decision on the way, who fires at it, or what is wanted next of a move that is done",
+        },
+        verdict=_asked_verdict,
+        points=(*(point for point in POINTS if point.startswith("css-")), *ON_THE_WAY),
+        example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
+        draws="path",
+        names_units=("opportunity_fire", "left_alone"),
+    ),
+]
