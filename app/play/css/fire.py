@@ -17,6 +17,7 @@ from app.play.css.frame import css_kind
 from app.play.css.rout import Checked, check
 from app.play.css.status import (
     MARKS,
+    RESULTS,
     Doing,
     Orders,
     Struck,
@@ -32,9 +33,19 @@ from app.play.css.status import (
     state,
     suppress,
 )
-from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Put, Refused, Tell
+from app.play.procedures import (
+    UNDECIDED,
+    Action,
+    AnswerError,
+    Ask,
+    Change,
+    Procedure,
+    Put,
+    Refused,
+    Tell,
+)
 from app.referee.questions.geometry import Place
-from app.referee.rulings import Ruling, Step
+from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, series
 from db.values import canonical
 from importers.questions import Names
@@ -162,13 +173,21 @@ def roll(facts: dict[str, Any], read: dict[str, Any], purpose: str) -> Doing:
     rows = yield Ask(RESULT, row=facts["type"], value=facts["value"], die=die, read=canonical(read))
     found = rows[-1].facts
     told = read.get("combat_results_table")
-    if isinstance(told, str) and found["crt"] is not None and found["crt"] != told.replace(" ", ""):
+    if isinstance(told, str) and found["crt"] is not None and not (yield from _agrees(told, found["crt"])):
         raise AnswerError(
             f"The results table has {found['crt']} for {facts['type']} and {die}, not {told}.",
             "Leave combat_results_table out of what is read.",
         )
     yield Tell(roll=die, result=found["result"], crt=found["crt"])
     return Hit(facts, die, found["result"], found["crt"], found)
+
+
+def _agrees(told: str, printed: str) -> Doing:
+    """Whether what is read off the results table is what it has; css-55 b: of a printed R the stars may be lost."""
+    told = told.replace(" ", "")
+    if told != printed and told.replace("R**", "R") == printed:
+        return (yield from reading("css-55")) == "b"
+    return told == printed
 
 
 def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
@@ -273,18 +292,35 @@ def _rout(shot: Shot, hit: Hit, struck: Struck, orders: Orders, burns: bool) -> 
     here = [row.code for row in left]
     if not here:
         return
+    if (stars := (yield from _stars(hit, shot.read))) is None:
+        return
     unit = yield from _checks(facts, here, orders)
     lender = None
     if facts["target_unit"] and facts["target_unit"] != unit and (yield from reading("css-85")) == "b":
         lender = facts["target_unit"]
     told = yield from check(
         Checked(
-            unit, hit.parts["rout"], dataclasses.replace(struck, units=tuple(here)), bool(shot.landing),
+            unit, stars, dataclasses.replace(struck, units=tuple(here)), bool(shot.landing),
             shot.postures.get(unit), lender, facts["flame"], burns, shot.read,
         ),
         orders,
     )  # fmt: skip
     yield Tell(rout=told)
+
+
+def _stars(hit: Hit, read: dict[str, Any]) -> Doing:
+    """8.5: R takes nothing off the check; css-55 b: or 2, and only who reads the chart can tell."""
+    stars: int = hit.parts["rout"]
+    if stars or (yield from reading("css-55")) == "a":
+        return stars
+    if isinstance(told := read.get("combat_results_table"), str):
+        return told.count("*")
+    yield Tell(
+        Step("8.5", hit.facts["hex"], UNDECIDED, "combat_results_table"),
+        needs=[Need("combat_results_table", "8.5")],
+        rout={"result": None},
+    )
+    return None
 
 
 PRESENT = (
@@ -587,9 +623,19 @@ ANSWERS = {
     "rout": "the rout check: unit, total, tq, result",
     "cost": "Direct Commands, by Division",
 }
-POINTS = ("css-3", "css-5", "css-10", "css-18", "css-19", "css-30", "css-60", "css-73", "css-78", "css-85")
-RESULTS = ("css-35", "css-70", "css-71")
-"""Points that the results of a fire turn on."""
+POINTS = (
+    "css-3",
+    "css-5",
+    "css-10",
+    "css-18",
+    "css-19",
+    "css-30",
+    "css-55",
+    "css-60",
+    "css-73",
+    "css-78",
+    "css-85",
+)
 KINDS = [
     css_kind(
         fire,

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Shot, Trigger, alert, react
+from app.play.css.fire import CHOICES, Shot, Trigger, alert, react
+from app.play.css.fire import POINTS as FIRE_POINTS
 from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
 from app.play.css.points import paid
-from app.play.css.status import Orders, note_action, settle, state
+from app.play.css.status import RESULTS, Orders, note_action, reading, settle, state
 from app.play.css.victory import entered_by
 from app.play.effects import after
 from app.play.procedures import (
@@ -42,12 +42,14 @@ from app.play.procedures import (
 )
 from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
-from app.referee.questions.movement import MOVE_ANSWERS, POINTS, MoveAlong, judged, move_verdict
+from app.referee.questions.movement import CSS_POINTS, MOVE_ANSWERS, MoveAlong, judged, move_verdict
 from app.referee.rulings import Asked, Finding, QuestionKind, Ruling, RulingError, Step
 from app.referee.words import in_points, not_known
 from db.values import canonical
 from importers.questions import Names
 
+DECIDED = ("op_fire", "stay", "ambush", "air_strike", "ridge_marker", *CHOICES)
+"""What may be decided on a way; an answer that nothing called for is let be."""
 MOST_HEXES = 60
 """Hexes that one way has."""
 STEP = "select * from css.step(:position, :unit, :to, cast(:options as jsonb), :conditions, :policy)"
@@ -88,6 +90,7 @@ def move(of: Move) -> Procedure:
     going = _Going(of, party, orders)
     yield from going.along()
     yield from note_action({}, movers)
+    yield from orders.finish(*DECIDED)
 
 
 def _shifted(of: Move) -> Procedure:
@@ -139,7 +142,6 @@ class _Going:
         self.spent = 0
         self.side = ""
         self.here = ""
-        self.asked: Counter[str] = Counter()
 
     def along(self) -> Procedure:
         [row] = yield Ask(PLACES, proves=False, codes=[self.of.unit])
@@ -177,15 +179,7 @@ class _Going:
         after = yield from self._dg()
         yield from self._slowed(before, after)
         if (yield from self._mined()):
-            stays = yield from mined(
-                self.party,
-                self.here,
-                to,
-                max(after - before, 0),
-                self.orders,
-                purpose=f"mines in {self.here}",
-            )
-            if stays or not (yield from self._entered(to)):
+            if not (yield from self._through_mines(to, max(after - before, 0))):
                 return False
         else:
             if (yield from self._ambushed(to)):
@@ -193,11 +187,6 @@ class _Going:
             yield from self._enters(to, facts)
         yield from self._after_entry(to, facts)
         return (yield from self._goes_on())
-
-    def _named(self, name: str) -> str:
-        """The same decision asked again has another name."""
-        self.asked[name] += 1
-        return name if self.asked[name] == 1 else f"{name}_{self.asked[name]}"
 
     def _dg(self) -> Asking:
         [row] = yield Ask(
@@ -244,7 +233,7 @@ class _Going:
             if not options or not (yield from self._still_here()):
                 return
             chosen = yield Choose(
-                self._named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
+                self.orders.named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
                 unsaid=NOTHING,
             )  # fmt: skip
             if chosen == NOTHING:
@@ -286,6 +275,17 @@ class _Going:
 
     # Mines and ambushes.
 
+    def _through_mines(self, to: str, op_fire_dg: int) -> Asking:
+        """28.1: gives whether they have left the beach; css-86: an Ambush ahead is tried after the mines, or before."""
+        ambush = self.side == "us" and (yield from _ambush_possible(to)) and (yield from reading("css-86"))
+        if ambush == "b" and (yield from self._ambushed(to)):
+            return False
+        stays = yield from mined(
+            self.party, self.here, to, op_fire_dg, self.orders, purpose=f"mines in {self.here}",
+            ahead=functools.partial(self._ambushed, to) if ambush == "a" else None,
+        )  # fmt: skip
+        return not stays and (yield from self._entered(to))
+
     def _mined(self) -> Asking:
         if self.side != "us":
             return False
@@ -302,7 +302,7 @@ class _Going:
         if self.side != "us" or not (yield from _ambush_possible(to)):
             return False
         tries = yield Choose(
-            self._named("ambush"),
+            self.orders.named("ambush"),
             "japan",
             f"whether an Ambush is tried in {to}",
             options=[False, True],
@@ -392,7 +392,7 @@ class _Going:
         if self.side != "japan" or way not in ("paved_road", "unpaved_road") or not tracks.get("air_box"):
             return
         strikes = yield Choose(
-            self._named("air_strike"), "us", f"whether the column in {to} is struck from the air", options=[False, True],
+            self.orders.named("air_strike"), "us", f"whether the column in {to} is struck from the air", options=[False, True],
             unsaid=False, default=False,
         )  # fmt: skip
         if not strikes:
@@ -423,7 +423,7 @@ class _Going:
                 if bars[-1].effect == "refused":
                     break
                 claims = yield Choose(
-                    self._named("ridge_marker"), side, f"whether {unit} claims the ridge", options=["decline", "claim"],
+                    self.orders.named("ridge_marker"), side, f"whether {unit} claims the ridge", options=["decline", "claim"],
                     unsaid="decline", default="decline",
                 )  # fmt: skip
                 if claims == "claim":
@@ -492,18 +492,7 @@ MET = {
     "lost": "a Leader or Hero who is lost",
 }
 """What is told of who and what is met on the way."""
-ON_THE_WAY = (
-    "css-2",
-    "css-5",
-    "css-35",
-    "css-56",
-    "css-59",
-    "css-60",
-    "css-70",
-    "css-71",
-    "css-78",
-    "css-85",
-)
+ON_THE_WAY = ("css-2", "css-56", "css-59", "css-84", "css-86", *FIRE_POINTS, *RESULTS)
 """Points that fire, mines and traps on the way turn on, beside those of the way itself."""
 ACTIONS = [
     css_kind(
@@ -613,7 +602,7 @@ KINDS = [
             "pending": "the first decision on the way, who fires at it, or what is wanted next of a move that is done",
         },
         verdict=_asked_verdict,
-        points=(*(point for point in POINTS if point.startswith("css-")), *ON_THE_WAY),
+        points=(*CSS_POINTS, *ON_THE_WAY),
         example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
         draws="path",
         names_units=("opportunity_fire", "left_alone"),

@@ -32,12 +32,13 @@ MOVED = ("css", "ccp", "fpb")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
 WALKED = ("fpb",)
 """Those whose moves are judged whole and no more; in css and ccp a move asked with its answers is done (`app/play`)."""
-POINTS: tuple[str, ...] = (
+CSS_POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
-    "fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37",
 )  # fmt: skip
-"""Contested points that a move turns on."""
+"""Contested points that a move turns on in css, and in fpb."""
+FPB_POINTS = ("fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37")
+POINTS = (*CSS_POINTS, *FPB_POINTS)
 CCP_POINTS = ("ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34")
 """The same in ccp, whose reach and stacks are asked here."""
 LONGEST_LIST = 200
@@ -452,7 +453,7 @@ KINDS = [
         answers=MOVE_ANSWERS
         | {"effects": "fpb: markers that it places and removes, and who comes ashore for it"},
         verdict=move_verdict,
-        points=POINTS,
+        points=FPB_POINTS,
         example='move: {unit: 1/22, path: ["0816"]}',
         draws="path",
         names_units=("opportunity_fire", "left_alone"),
