@@ -67,7 +67,8 @@ begin
   select
     count(*) filter (where css._is_unit(unit.kind) and unit.side = asked.side) as units,
     count(*) filter (where unit.kind = 'support_weapon' and unit.side = asked.side and unit.code <> weapon) as weapons,
-    coalesce(bool_or(css._is_unit(unit.kind) and css._akin(hers, his)), false) as kin,
+    -- what is not told is not held against it
+    coalesce(bool_or(css._is_unit(unit.kind) and coalesce(css._akin(hers, his), true)), false) as kin,
     coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy
   into crowd
   from public.unit

@@ -66,18 +66,7 @@ begin
         coalesce((unit.attributes ->> 'in_cave')::boolean, false),
         -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
         case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-        (
-          select
-            row(
-              facts.division,
-              facts.formation,
-              -- 12.4.1: a tank Support Weapon is a No-Stripe one
-              case
-                when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
-              end
-            )::css.allegiance
-          from css._command_facts(unit.attributes, unit.kind) as facts
-        ),
+        (select facts from css._command_facts(unit.attributes, unit.kind) as facts),
         unit.attributes ->> 'service',
         (shown.attributes #>> '{fire,value}')::integer,
         shown.attributes #>> '{fire,type}',

@@ -40,7 +40,6 @@ from app.play.procedures import (
     Ask,
     Change,
     Procedure,
-    Put,
     Refused,
     Tell,
 )
@@ -99,6 +98,8 @@ class Hit:
     result: str | None
     crt: str | None
     parts: dict[str, Any]
+    broken: tuple[str, ...] = ()
+    """Weapons that broke."""
 
 
 def declare(shot: Shot, orders: Orders) -> Doing:
@@ -200,7 +201,7 @@ def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
         yield Tell(Step("8.3.6", facts["from"], "placed", "Concentrated Fire"))
         yield from place_marker("concentrated_fire", facts["from"])
     hit = yield from roll(facts, shot.read, purpose)
-    yield from _weapons(shot, hit)
+    hit = dataclasses.replace(hit, broken=tuple((yield from _weapons(shot, hit))))
     burns = yield from _burns(hit)
     if shot.charge in CHARGES:
         yield Tell(incurred=hit.parts["dg"] if hit.result == "hit" else 0)
@@ -230,6 +231,7 @@ def _weapons(shot: Shot, hit: Hit) -> Doing:
         broken.append(facts["sustained"])
         yield from breaks(facts["sustained"], "8.6.1")
     yield Tell(broken=broken)
+    return broken
 
 
 def _burns(hit: Hit) -> Doing:
@@ -275,7 +277,8 @@ def _struck(shot: Shot, facts: dict[str, Any]) -> Doing:
     """What the results fall on: the hex, or units that carry their own markers (css-78, 22.3)."""
     carriers: tuple[str, ...] = ()
     if shot.landing:
-        carriers = tuple(shot.landing)
+        # 22.3.2: an amphibious tank may be fired at by itself
+        carriers = (facts["named"],) if facts["named"] else tuple(shot.landing)
     elif facts["at_sea"]:
         carriers = tuple(facts["units"])
     elif facts["named"] and (yield from reading("css-78")) == "a":
@@ -399,9 +402,9 @@ def react(
     yield from _triggered(shot, trigger, alerted)
     charge = yield from charge_of(trigger)
     shot = dataclasses.replace(shot, manner="op_fire", alerted=bool(alerted), charge=charge)
+    yield Tell(alerted=bool(alerted))
     hit = yield from shoot(shot, orders, purpose)
     yield from _spent(hit, row.label, marks)
-    yield Tell(alerted=bool(alerted))
     return hit
 
 
@@ -437,41 +440,30 @@ def _triggered(shot: Shot, trigger: Trigger, alerted: bool | None) -> Doing:
         raise Refused("9.4", "only the hex that is assaulted fires at who assaults it", row.label)
     if trigger.unit is None or trigger.to is None:
         return
-    found = yield Put("move", unit=trigger.unit, path=[trigger.to], proves=False)
-    now = yield from state()
-    firers = {one["by"] for one in found.answer["opportunity_fire"]}
-    if set(shot.by) & firers:
-        if now.conditions.get("time") == "night" and alerted is False and (yield from _slips(trigger, now)):
-            raise Refused("8.6.2", "the unit slips away, and the dogs are silent", trigger.from_)
+    rows = yield Ask(MOVE, proves=False, unit=trigger.unit, path=[trigger.to], options={})
+    mine = [row for row in rows if row.by in shot.by]
+    yield Tell(points=[row.point for row in mine if row.point])
+    if any(row.effect == "opportunity fire" for row in mine):
         return
-    why = next(
-        (step for step in found.steps if step.effect in NO_SHOT and (step.at in (None, trigger.from_))), None
-    )
+    if any(row.effect == "roll" and row.rule == "12.5" for row in mine):
+        # a marker or infiltration that only alert dogs overcome
+        if alerted:
+            return
+        raise Refused("12.5", "the dogs do not give the alarm", trigger.from_)
+    why = next((row for row in mine if row.effect in NO_SHOT), None)
     raise Refused(
         why.rule if why else "8.6", why.note if why else "leaving that hex gives it no shot", trigger.from_
     )
 
 
-NO_SHOT = ("screened", "infiltrates", "no opportunity fire", "spares")
-
-
-def _slips(trigger: Trigger, now: Any) -> Doing:
-    """8.6.2, css-42: a Japanese unit leaves an unlit hex at night."""
-    [unit] = yield Ask(
-        "select side from unit where position_id = :position and code = :code",
-        proves=False,
-        code=trigger.unit,
-    )
-    marks = yield Ask(MARKS, proves=False, hex=trigger.from_, inside=False)
-    lit = any(mark.kind == "illumination" for mark in marks)
-    return unit.side == "japan" and not lit and (yield from reading("css-42")) == "b"
+MOVE = "select * from css.move(:position, :unit, :path, :options, :conditions, :policy)"
+NO_SHOT = ("screened", "no opportunity fire", "unknown")
 
 
 def _spent(hit: Hit, hex: str, marks: set[str]) -> Doing:
     """8.6: No Opportunity Fire, or Sustained Fire for a hex that may go on; a broken weapon ends it (9.4)."""
     facts = hit.facts
-    broken = facts["sustained"] and hit.die >= 7 and (facts["sustaining"] or hit.die == 9)
-    if facts["sustained"] and not broken:
+    if facts["sustained"] and facts["sustained"] not in hit.broken:
         yield Tell(Step("8.6.1", hex, "placed", "Sustained Fire"))
         if "sustained_fire" not in marks:
             yield Change({"marker": "sustained_fire", "at": hex})
@@ -577,6 +569,10 @@ class OpFire(Fire):
         return shot
 
 
+BEACH = (
+    "select coalesce((select beach.label from position cross join lateral css._beach(position.map_id, :beach) as beach"
+    " where position.id = :position limit 1), :beach) as label"
+)
 LANDERS = (
     "select code from unit where position_id = :position and attributes #>> '{zone,beach}' = :beach"
     " and attributes #>> '{zone,run}' = 'final_run_in' and side = 'us' order by code"
@@ -589,9 +585,10 @@ def op_fire(of: OpFire) -> Procedure:
     told = of.trigger
     trigger = Trigger(told.unit, told.from_, told.to, told.assault, told.landing) if told else Trigger()
     shot = of.shot()
-    if trigger.landing is not None and not shot.landing and shot.target is None:
-        landers = yield Ask(LANDERS, proves=False, beach=trigger.landing)
-        shot = dataclasses.replace(shot, landing=tuple(row.code for row in landers), at=trigger.landing)
+    if trigger.landing is not None and not shot.landing and shot.zone is None:
+        [beach] = yield Ask(BEACH, proves=False, beach=trigger.landing)
+        landers = yield Ask(LANDERS, proves=False, beach=beach.label)
+        shot = dataclasses.replace(shot, landing=tuple(row.code for row in landers), at=beach.label)
     yield from react(shot, trigger, orders)
     yield from orders.finish(*CHOICES)
 
