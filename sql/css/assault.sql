@@ -309,6 +309,23 @@ as $$
   union all
   select * from css._support_bars(assault)
   union all
+  -- 13.2, 14.0: who is named to help is there
+  select (css._entry('13.2', null, 'forbids', bar.note, head.code, null, null, head.label)).*
+  from unnest(css._pieces_of((assault.state).position_id, css._texts(assault.said -> 'with'))) as head
+  cross join lateral (
+    values
+    (head.kind not in ('leader', 'hero') or head.side <> assault.side, format('%s is no leader or hero of the attacker', head.code)),
+    (
+      not css._serves_anywhere(head) and not exists (
+        select
+        from unnest(assault.units) as unit
+        where (unit.q, unit.r, unit.inside) = (head.q, head.r, head.inside)
+      ),
+      format('%s is in none of the assaulting hexes', head.code)
+    )
+  ) as bar (holds, note)
+  where bar.holds
+  union all
   -- css-38: all must, or the owner chooses
   select (css._entry(
     '9.3', null, case (assault.state).readings ->> 'css-38' when 'a' then 'forbids' else 'passes' end,
@@ -706,6 +723,8 @@ begin
       'heroes', to_jsonb(array(select head.code from unnest(made.heads) as head where head.kind = 'hero')),
       'defending_leaders', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'leader')),
       'defending_heroes', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'hero')),
+      'mason', css._mason(made),
+      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_anywhere(head)),
       'ratio', case when units > 0 then css._ratio(
         cardinality(made.units) - coalesce((assault ->> 'lost')::integer, 0), units, (made.state).readings ->> 'css-39'
       ) end,
@@ -716,6 +735,33 @@ begin
   );
 end
 $$;
+
+create or replace function css._mason(assault css.assault)
+returns text
+language plpgsql stable
+as $$
+begin
+  -- 14.1 a: once in the game, where any Unit of 3 RCT is involved
+  return (
+    select coalesce(max(hero.code), '')
+    from public.position
+    left join public.unit as hero
+      on hero.position_id = position.id and hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'mason'
+    where position.id = (assault.state).position_id
+      and not coalesce(position.tracks -> 'once' ? 'mason', false)
+      and hero.attributes ->> 'status' is distinct from 'eliminated'
+      and exists (
+        select
+        from unnest(assault.units || assault.defenders) as unit
+        where unit.is_unit and unit.side = 'us' and (unit.allegiance).formation = '3 RCT'
+      )
+    having count(position.id) > 0
+  );
+end
+$$;
+
+comment on function css._mason(css.assault) is
+'The counter of Mason, who may have a Japanese die of this assault thrown again, or an empty text where he has none; null where he may not (14.1).';
 
 create or replace function css._total(entries rulings.ledger_step[])
 returns integer

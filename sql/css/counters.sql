@@ -347,6 +347,13 @@ begin
         ('15.0', loading and cargo.attributes ? 'loaded_in', 'it is carried already'),
         ('15.0', loading and not css._is_unit(cargo.kind), 'a truck carries a Unit, and what goes with it'),
         ('15.0', loading and cargo.attributes ->> 'posture' = 'deployed', 'only a column is carried'),
+        (
+          '8.7',
+          loading and cargo.attributes #>> '{fire,type}' = 'indirect'
+          and coalesce(cargo.attributes #>> '{column,movement}', cargo.attributes ->> 'movement') is not null
+          and not coalesce((cargo.attributes ->> 'no_movement')::boolean, false),
+          'it moves by itself in Column, and is not carried'
+        ),
         ('15.0', loading and zoned, 'it stands in an enemy Fire Zone'),
         (
           '15.0',

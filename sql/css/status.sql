@@ -157,6 +157,15 @@ return coalesce(css._akin(one.allegiance, other.allegiance), true);
 comment on function css._belongs(css.piece, css.piece) is
 'Whether a weapon, leader or hero is of the Formation of a unit, or of all Formations of its Division (8.3.2); what is not told is not held against it.';
 
+create or replace function css._serves_anywhere(hero css.piece)
+returns boolean
+language sql immutable parallel safe
+-- 14.1: Witek is on no hex and lends his values to one combat, whichever his player chooses
+return coalesce(hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'witek' and hero.q is null, false);
+
+comment on function css._serves_anywhere(css.piece) is
+'Whether a hero helps in a combat wherever it is, once (14.1).';
+
 drop type if exists css.footing cascade;
 create type css.footing as (
   q integer,

@@ -32,6 +32,7 @@ from app.play.css.status import (
     settle,
     shed,
     state,
+    used_up,
 )
 from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
@@ -268,7 +269,8 @@ def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
     yield Tell(ratio=facts["ratio"], attacker=facts["attacker"], defender=facts["defender"])
     totals = {"attacker": facts["attacker"]["modifier"], "defender": facts["defender"]["modifier"]}
     [row] = yield Ask(CHANCES, proves=False, **totals)
-    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances)
+    yield from used_up(facts["serves_once"])
+    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances, facts["mason"])
     [verdict] = yield Ask(
         RESULT, attacker=facts["attacker"]["modifier"], defender=facts["defender"]["modifier"],
         attacker_die=dice[0], defender_die=dice[1],

@@ -30,8 +30,8 @@ from app.play.css.status import (
     place_marker,
     reading,
     settle,
-    state,
     suppress,
+    used_up,
 )
 from app.play.procedures import (
     UNDECIDED,
@@ -200,6 +200,7 @@ def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
     if shot.concentrated:
         yield Tell(Step("8.3.6", facts["from"], "placed", "Concentrated Fire"))
         yield from place_marker("concentrated_fire", facts["from"])
+    yield from used_up(facts["serves_once"])
     hit = yield from roll(facts, shot.read, purpose)
     hit = dataclasses.replace(hit, broken=tuple((yield from _weapons(shot, hit))))
     burns = yield from _burns(hit)

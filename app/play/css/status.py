@@ -263,6 +263,13 @@ def _without_hq(head: Any, *, for_good: bool) -> Doing:
         yield Change({"unit": row.code, "eliminated": True})
 
 
+def used_up(hero: str | None) -> Doing:
+    """14.1: a hero who serves in one combat leaves the game."""
+    if hero is not None:
+        yield Tell(Step("14.1", None, "used", f"{hero} serves in this combat and no other"))
+        yield Change({"unit": hero, "eliminated": True})
+
+
 def lose_leader(code: str, rule: str = "13.3") -> Doing:
     """A leader flips to his replacement, or leaves the game (13.3)."""
     row = yield from counter(code)
