@@ -83,7 +83,10 @@ def _case(root: Node, problems: Problems, kinds: Mapping[str, Kinds], connection
         raise AssertionError("a position that cannot be read has a problem")
     # a case's map is passing: it takes nobody's name, and lies nowhere in the world
     position.board.name = position.board.georeference = None
-    questions = read_questions(keys.get("ask"), position, kinds[position.ruleset], problems)
+    questions = [
+        dataclasses.replace(question, expect=_on_beaches(question.expect, position.board))
+        for question in read_questions(keys.get("ask"), position, kinds[position.ruleset], problems)
+    ]
     cites = tuple(
         cited
         for node in (keys["cites"].items(problems) if "cites" in keys else ())
@@ -214,6 +217,18 @@ def _beach(name: str, board: MapDraft) -> Axial | None:
     """The hex of a landing beach by its name (css 22.0)."""
     found = board.features.get(name)
     return next(iter(found.at), None) if found is not None and found.kind == "beach" else None
+
+
+def _on_beaches(expected: Any, board: MapDraft) -> Any:
+    """What is expected, with the hex of each landing beach that is called by its name: answers tell it so."""
+    if isinstance(expected, list):
+        return [_on_beaches(one, board) for one in expected]
+    if not isinstance(expected, dict):
+        return expected
+    told = {key: _on_beaches(value, board) for key, value in expected.items()}
+    if isinstance(name := told.get("beach"), str) and (place := _beach(name, board)) is not None:
+        told["beach"] = board.scheme.label(place)
+    return told
 
 
 def _has_cave(board: MapDraft, place: Axial) -> bool:

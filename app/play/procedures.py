@@ -679,8 +679,8 @@ def asked_of(
     """What would happen: the position is as before afterwards."""
     supply = given(of)
     outcome = tried(asked, procedure, supply, kinds)
-    # a game that ends in the midst of it wants no more dice
-    over = outcome.answer.get("over", False)
+    # a game that ends in the midst of it wants no more dice, and what is not printed may hide that it does
+    over = outcome.answer.get("over", False) or outcome.needs
     if outcome.pending is None and (left := supply.left()) is not None and outcome.allowed and not over:
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()

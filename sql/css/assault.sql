@@ -237,6 +237,29 @@ comment on function css._assault_heads(css.assault) is
 comment on function css._assault(bigint, jsonb, jsonb, jsonb) is
 'An assault as it is asked for, with all counters and hexes that it touches.';
 
+create or replace function css._support_bars(assault css.assault)
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  -- 9.1 B, 9.4: Active indirect units of the attacker, each named once, have fired
+  select (css._entry('9.4', null, 'forbids', bar.note, gun.code, null, null, gun.label)).*
+  from unnest(css._pieces_of((assault.state).position_id, css._texts(assault.said -> 'support'))) as gun
+  cross join lateral (
+    values
+    (gun.side <> assault.side, format('%s is an enemy', gun.code)),
+    (
+      not gun.is_unit or gun.fire_type is distinct from 'indirect' or gun.posture = 'column',
+      format('%s does not fire indirectly', gun.code)
+    ),
+    (not css._is_active((assault.state).conditions, gun), format('%s is not Active', gun.code)),
+    (gun.code in (select unit.code from unnest(assault.units) as unit), format('%s assaults itself', gun.code))
+  ) as bar (holds, note)
+  where bar.holds
+$$;
+
+comment on function css._support_bars(css.assault) is
+'What keeps units that are named from having supported an assault by their fire (9.1 B, 9.4).';
+
 create or replace function css._assault_bars(assault css.assault)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -283,6 +306,25 @@ as $$
   where bar.holds
   union all
   select bar.* from unnest(assault.units) as unit cross join lateral css._barred_from_assault(assault, unit) as bar
+  union all
+  select * from css._support_bars(assault)
+  union all
+  -- 13.2, 14.0: who is named to help is there
+  select (css._entry('13.2', null, 'forbids', bar.note, head.code, null, null, head.label)).*
+  from unnest(css._pieces_of((assault.state).position_id, css._texts(assault.said -> 'with'))) as head
+  cross join lateral (
+    values
+    (head.kind not in ('leader', 'hero') or head.side <> assault.side, format('%s is no leader or hero of the attacker', head.code)),
+    (
+      not css._serves_anywhere(head) and not exists (
+        select
+        from unnest(assault.units) as unit
+        where (unit.q, unit.r, unit.inside) = (head.q, head.r, head.inside)
+      ),
+      format('%s is in none of the assaulting hexes', head.code)
+    )
+  ) as bar (holds, note)
+  where bar.holds
   union all
   -- css-38: all must, or the owner chooses
   select (css._entry(
@@ -483,7 +525,7 @@ begin
   select (css._entry('9.4', null, 'adds', 'indirect fire in support', null, 2 * least(fired.units, fired.most), null, (assault.there).label)).*
   from (
     select
-      cardinality(css._texts(assault.said -> 'support')) as units,
+      (select count(distinct gun.code) from unnest(css._texts(assault.said -> 'support')) as gun (code))::integer as units,
       case assault.side when 'us' then 3 else 1 end as most
   ) as fired
   where fired.units > 0
@@ -502,6 +544,27 @@ $$;
 
 comment on function css._attacker_entries(css.assault) is
 'What the attacker adds to his die, in the order of 9.5.';
+
+create or replace function css._as_printed(assault css.assault, entries rulings.ledger_step[])
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  -- css-1: the list of the example comes to 13 and its total is printed as 12
+  select (css._entry(
+    '9.5', null, case (assault.state).readings ->> 'css-1' when 'b' then 'adds' else 'passes' end,
+    'the example of this very list prints a total of 12', null,
+    case (assault.state).readings ->> 'css-1' when 'b' then -2 end, 'css-1', (assault.there).label
+  )).*
+  where assault.side = 'us'
+    and assault.charge = 'prepared_assault'
+    -- 4-1, tanks, the marker, a leader of 2, two mortars, a Troop Quality of 5; in halves
+    and array(select step.halves from unnest(entries) as step where step.effect = 'adds') = array[2, 4, 2, 4, 4, 10]
+    and array(select step.rule from unnest(entries) as step where step.effect = 'adds')
+      = array['9.5', '9.5', '9.5', '9.5', '9.4', '9.5']
+$$;
+
+comment on function css._as_printed(css.assault, rulings.ledger_step[]) is
+'The sum of the Prepared Assault example as it is printed, for an assault with just its list (9.5, css-1).';
 
 create or replace function css._defender_entries(assault css.assault)
 returns setof rulings.ledger_step
@@ -632,6 +695,7 @@ begin
   select * into bar from unnest(bars) as step where step.effect = 'forbids' limit 1;
   if bar.rule is null and units > 0 then
     ours := array(select step from css._attacker_entries(made) as step);
+    ours := ours || array(select step from css._as_printed(made, ours) as step);
     theirs := array(select step from css._defender_entries(made) as step);
   end if;
   return query select * from unnest(bars);
@@ -661,6 +725,8 @@ begin
       'heroes', to_jsonb(array(select head.code from unnest(made.heads) as head where head.kind = 'hero')),
       'defending_leaders', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'leader')),
       'defending_heroes', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'hero')),
+      'mason', css._mason(made),
+      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_anywhere(head)),
       'ratio', case when units > 0 then css._ratio(
         cardinality(made.units) - coalesce((assault ->> 'lost')::integer, 0), units, (made.state).readings ->> 'css-39'
       ) end,
@@ -671,6 +737,33 @@ begin
   );
 end
 $$;
+
+create or replace function css._mason(assault css.assault)
+returns text
+language plpgsql stable
+as $$
+begin
+  -- 14.1 a: once in the game, where any Unit of 3 RCT is involved
+  return (
+    select coalesce(max(hero.code), '')
+    from public.position
+    left join public.unit as hero
+      on hero.position_id = position.id and hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'mason'
+    where position.id = (assault.state).position_id
+      and not coalesce(position.tracks -> 'once' ? 'mason', false)
+      and hero.attributes ->> 'status' is distinct from 'eliminated'
+      and exists (
+        select
+        from unnest(assault.units || assault.defenders) as unit
+        where unit.is_unit and unit.side = 'us' and (unit.allegiance).formation = '3 RCT'
+      )
+    having count(position.id) > 0
+  );
+end
+$$;
+
+comment on function css._mason(css.assault) is
+'The counter of Mason, who may have a Japanese die of this assault thrown again, or an empty text where he has none; null where he may not (14.1).';
 
 create or replace function css._total(entries rulings.ledger_step[])
 returns integer

@@ -27,7 +27,12 @@ as $$
     case when kind = 'ambush' then '' else attributes ->> 'division' end,
     attributes ->> 'formation',
     coalesce(
-      case when kind = 'ambush' then 'white' else attributes ->> 'stripe' end,
+      case
+        when kind = 'ambush' then 'white'
+        -- 12.4.1: a tank Support Weapon is a No-Stripe one
+        when kind = 'support_weapon' and attributes ->> 'target' = 'tank' then 'none'
+        else attributes ->> 'stripe'
+      end,
       case when attributes ->> 'formation' is not null then 'formation' end
     )
 $$;

@@ -67,7 +67,8 @@ begin
   select
     count(*) filter (where css._is_unit(unit.kind) and unit.side = asked.side) as units,
     count(*) filter (where unit.kind = 'support_weapon' and unit.side = asked.side and unit.code <> weapon) as weapons,
-    coalesce(bool_or(css._is_unit(unit.kind) and css._akin(hers, his)), false) as kin,
+    -- what is not told is not held against it
+    coalesce(bool_or(css._is_unit(unit.kind) and coalesce(css._akin(hers, his), true)), false) as kin,
     coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy
   into crowd
   from public.unit
@@ -346,6 +347,13 @@ begin
         ('15.0', loading and cargo.attributes ? 'loaded_in', 'it is carried already'),
         ('15.0', loading and not css._is_unit(cargo.kind), 'a truck carries a Unit, and what goes with it'),
         ('15.0', loading and cargo.attributes ->> 'posture' = 'deployed', 'only a column is carried'),
+        (
+          '8.7',
+          loading and cargo.attributes #>> '{fire,type}' = 'indirect'
+          and coalesce(cargo.attributes #>> '{column,movement}', cargo.attributes ->> 'movement') is not null
+          and not coalesce((cargo.attributes ->> 'no_movement')::boolean, false),
+          'it moves by itself in Column, and is not carried'
+        ),
         ('15.0', loading and zoned, 'it stands in an enemy Fire Zone'),
         (
           '15.0',

@@ -262,9 +262,12 @@ as $$
     values
     ('8.3.2', helper.kind not in ('support_weapon', 'leader', 'hero'),
       format('%s is no weapon, leader or hero', helper.code)),
-    ('8.3.2', (helper.q, helper.r, helper.inside) is distinct from ((shot.firer).q, (shot.firer).r, (shot.firer).inside),
+    ('8.3.2', (helper.q, helper.r, helper.inside) is distinct from ((shot.firer).q, (shot.firer).r, (shot.firer).inside)
+      and not css._serves_anywhere(helper),
       format('%s is not with the firer', helper.code)),
-    ('8.3.2', not css._belongs(shot.firer, helper), format('%s is of another Formation', helper.code)),
+    ('8.3.2', not css._belongs(shot.firer, helper) and not css._serves_anywhere(helper),
+      format('%s is of another Formation', helper.code)),
+    ('14.1', helper.attributes ->> 'status' = 'eliminated', format('%s is out of the game', helper.code)),
     ('12.3', helper.kind = 'support_weapon' and (shot.firer).posture = 'column' and not helper.tank,
       format('in Column nobody uses %s', helper.code)),
     ('8.3.2', helper.kind = 'support_weapon' and helper.fire is not null and helper.range < (shot.firer).range,
@@ -853,6 +856,7 @@ begin
     )),
     'apart', to_jsonb(css._apart(shot)),
     'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
+    'serves_once', case when css._serves_anywhere(shot.hero) then (shot.hero).code end,
     'sustained', (
       select min(weapon.code)
       from css._pieces((shot.state).position_id, (shot.firer).q, (shot.firer).r, (shot.firer).inside) as weapon

@@ -59,7 +59,9 @@ as $$
       css._with_head(state.position_id, unit, 'leader') as leader,
       css._with_head(state.position_id, unit, 'hero') as hero,
       css._zone_value(state, unit, said -> 'read') as zone,
-      unit.q is null and not coalesce((said ->> 'landing')::boolean, false) as at_sea
+      unit.q is null and not coalesce((said ->> 'landing')::boolean, false) as at_sea,
+      -- 3.2: nothing changes the Troop Quality of an HQ
+      not (unit.kind = 'hq' and unit.own_quality is not null) as varies
   ) as who
   cross join lateral (
     values
@@ -71,9 +73,9 @@ as $$
     ('b', 'adds', 'inside a cave', null, css._number(css._cell(null, 'fortification_values', 'cave', 'defense')), null,
       footing.inside and not coalesce((said ->> 'flame')::boolean, false)),
     ('c', 'adds', format('%s is there', (who.leader).code), (who.leader).code, - (who.leader).bonus_tq, null,
-      coalesce((who.leader).bonus_tq, 0) <> 0),
+      who.varies and coalesce((who.leader).bonus_tq, 0) <> 0),
     ('c', 'adds', format('%s is there', (who.hero).code), (who.hero).code, - (who.hero).bonus_tq, null,
-      coalesce((who.hero).bonus_tq, 0) <> 0),
+      who.varies and coalesce((who.hero).bonus_tq, 0) <> 0),
     ('d', 'adds', format('Defense of %s', (who.lender).code), (who.lender).code, (who.lender).defense,
       case when said ? 'defense_of' then 'css-85' end, not who.at_sea and coalesce((who.lender).defense, 0) <> 0),
     ('d', 'adds', 'Hard Target value of the naval zone', null, who.zone, null, who.at_sea and who.zone <> 0),
@@ -88,10 +90,11 @@ as $$
   -- with the opposite sign: less Troop Quality is more on the die
   select '8.5.1', 'd', mark.at, mark.effect, mark.note, mark.point, mark.by, - mark.halves, mark.facts
   from css._status_quality_steps(footing, unit, said -> 'read', true) as mark
+  where not (unit.kind = 'hq' and unit.own_quality is not null)
 $$;
 
 comment on function css._rout_entries(positions.state, css.piece, css.footing, jsonb) is
-'What a rout check adds to its die (8.5.1 a to d).';
+'What a rout check adds to its die (8.5.1 a to d; 3.2 for an HQ).';
 
 create or replace function css._rout_footing(state positions.state, unit css.piece)
 returns css.footing
@@ -333,10 +336,10 @@ create or replace function css.vacated(position_id bigint, hex text, conditions 
 returns setof rulings.ledger_step
 language sql stable rows 4
 as $$
-  -- 8.5.1, 8.6, 10.0, css-70: markers that go with the last unit; one row each, with the marker in its facts
+  -- 8.5.1, 8.6, 10.0: what becomes of each marker when the last unit has gone; its kind is in the facts
   select (css._sum(
-    lying.rule, 'removed', format('a %s marker', replace(lying.kind, '_', ' ')),
-    jsonb_build_object('kind', lying.kind, 'inside', lying.inside, 'point', lying.point), vacated.hex
+    lying.rule, case when read.goes then 'removed' else 'stays' end, format('a %s marker', replace(lying.kind, '_', ' ')),
+    jsonb_build_object('kind', lying.kind, 'inside', lying.inside, 'points', to_jsonb(read.points)), vacated.hex
   )).*
   from (
     select
@@ -344,10 +347,9 @@ as $$
       coalesce((marker.attributes ->> 'in_cave')::boolean, false) as inside,
       case
         when marker.kind in ('concentrated_fire', 'no_opportunity_fire', 'sustained_fire') then '8.6'
-        when marker.kind in ('foxhole', 'trench') then '11.1'
+        when marker.kind in ('foxhole', 'trench', 'pillbox') then '11.1'
         else '8.5.1'
       end as rule,
-      case when marker.kind not in ('dg', 'pinned', 'suppressed', 'foxhole', 'trench') then 'css-70' end as point,
       state.readings
     from positions.state(vacated.position_id, vacated.conditions, vacated.policy) as state
     inner join public.hex on hex.map_id = state.map_id and hex.label = vacated.hex
@@ -358,20 +360,39 @@ as $$
       where unit.is_unit
     )
   ) as lying
-  where lying.kind in (
-    'dg', 'pinned', 'suppressed', 'foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge'
-  )
-  or (
-    lying.readings ->> 'css-70' = 'b'
-    and lying.kind in (
-      'pillbox', 'bunker', 'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'prepared_assault',
-      'banzai_charge', 'drunk_banzai_charge'
-    )
-  )
+  cross join lateral css._vacated_marker(lying.kind, lying.readings) as read
+  order by lying.kind, lying.inside
 $$;
 
 comment on function css.vacated(bigint, text, jsonb, jsonb) is
-'Markers that leave a hex with its last unit, one row each (8.5.1, 8.6, 10.0, css-70).';
+'What becomes of the markers of a hex that its last unit has left, one row each: removed, or stays where a reading keeps it
+(8.5.1, 8.6, 10.0, 11.1, css-33, css-34, css-70).';
+
+create or replace function css._vacated_marker(kind text, readings jsonb)
+returns table (goes boolean, points text[])
+language sql immutable rows 1
+as $$
+  select true, '{}'::text[]
+  where kind in ('foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge')
+  union all
+  -- css-34: by Rally alone, or by this too
+  select readings ->> 'css-34' = 'a', array['css-34']
+  where kind in ('dg', 'pinned', 'suppressed')
+  union all
+  -- css-33: a Pillbox waits for an enemy
+  select readings ->> 'css-70' = 'b' or readings ->> 'css-33' = 'a', array['css-33', 'css-70']
+  where kind = 'pillbox'
+  union all
+  -- css-70: all Status Markers
+  select readings ->> 'css-70' = 'b', array['css-70']
+  where kind in (
+    'bunker', 'smoke_barrage', 'light_barrage', 'medium_barrage', 'heavy_barrage', 'prepared_assault', 'banzai_charge',
+    'drunk_banzai_charge'
+  )
+$$;
+
+comment on function css._vacated_marker(text, jsonb) is
+'Whether a marker goes with the last unit of its hex, and the points on which that turns; nothing of markers that are no unit''s.';
 
 create or replace function css.left_over(position_id bigint, hex text, inside boolean default false)
 returns table (side text, spare integer, weapons text[], heads text[], units integer)

@@ -66,18 +66,7 @@ begin
         coalesce((unit.attributes ->> 'in_cave')::boolean, false),
         -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
         case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-        (
-          select
-            row(
-              facts.division,
-              facts.formation,
-              -- 12.4.1: a tank Support Weapon is a No-Stripe one
-              case
-                when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
-              end
-            )::css.allegiance
-          from css._command_facts(unit.attributes, unit.kind) as facts
-        ),
+        (select facts from css._command_facts(unit.attributes, unit.kind) as facts),
         unit.attributes ->> 'service',
         (shown.attributes #>> '{fire,value}')::integer,
         shown.attributes #>> '{fire,type}',
@@ -170,6 +159,15 @@ return coalesce(css._akin(one.allegiance, other.allegiance), true);
 
 comment on function css._belongs(css.piece, css.piece) is
 'Whether a weapon, leader or hero is of the Formation of a unit, or of all Formations of its Division (8.3.2); what is not told is not held against it.';
+
+create or replace function css._serves_anywhere(hero css.piece)
+returns boolean
+language sql immutable parallel safe
+-- 14.1: Witek is on no hex and lends his values to one combat, whichever his player chooses
+return coalesce(hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'witek' and hero.q is null, false);
+
+comment on function css._serves_anywhere(css.piece) is
+'Whether a hero helps in a combat wherever it is, once (14.1).';
 
 drop type if exists css.footing cascade;
 create type css.footing as (

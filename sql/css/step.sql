@@ -141,6 +141,13 @@ begin
       '28.3', null, '-' || cleared, 'what demolition teams placed', null, -2 * cleared, null, label
     );
   end if;
+  if die < cleared then
+    return next css._entry(
+      '28.3', null, 'passes', 'the die is below what demolition teams placed', null, null, 'css-84', label
+    );
+    -- css-84: nothing is left of them, or they count below 0
+    dg := case state.readings ->> 'css-84' when 'b' then floor((die - cleared) / 2.0) else dg end;
+  end if;
   return next css._sum('28.1', dg || ' DG', 'halved, rounded down', jsonb_build_object('dg', dg), label);
 end
 $$;
@@ -183,6 +190,7 @@ begin
     when mine_dg is not null and state.readings ->> 'css-2' = 'b' then shot + mines
     else here + mines + case when told_apart then shot else 0 end
   end;
+  carried := greatest(carried, 0);
   if here > 0 then
     return next css._entry(
       '6.1.1', null, '+' || here, 'DG of the hex left', null, 2 * here, case when mine_dg is not null then 'css-2' end,
@@ -192,8 +200,8 @@ begin
   if shot > 0 and told_apart then
     return next css._entry('8.6', null, '+' || shot, 'DG of Opportunity Fire', null, 2 * shot, null, mover.label);
   end if;
-  if mines > 0 then
-    return next css._entry('28.1', null, '+' || mines, 'DG of mines', null, 2 * mines, null, mover.label);
+  if mines <> 0 then
+    return next css._entry('28.1', null, to_char(mines, 'SG9'), 'DG of mines', null, 2 * mines, null, mover.label);
   end if;
   if carried > 4 then
     return next css._entry(

@@ -48,7 +48,7 @@ from app.play.procedures import (
 from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
 from app.referee.questions.movement import CCP_POINTS as WALKING_POINTS
-from app.referee.questions.movement import _move_verdict, points, step_of
+from app.referee.questions.movement import move_verdict, points, step_of
 from app.referee.rulings import Arguments, Asked, Finding, Need, Ruling, Step
 from app.referee.words import clauses, series
 from importers.questions import Names
@@ -527,7 +527,7 @@ def _move_words(ruling: Ruling) -> str:
     plain = {key: value for key, value in ruling.answer.items() if key != "effects"}
     if plain.get("allowed") is False and plain["legal"]:
         return f"{ruling.question['move']['unit']} may not move: {plain['why']}"
-    return _move_verdict(dataclasses.replace(ruling, answer=plain))
+    return move_verdict(dataclasses.replace(ruling, answer=plain))
 
 
 def _exit_verdict(ruling: Ruling) -> str:

@@ -17,6 +17,7 @@ from app.play.css.fire import Ids, Shot, Trigger, Unit, alert, react
 from app.play.css.frame import css_kind
 from app.play.css.status import (
     MARKS,
+    RESULTS,
     Doing,
     Orders,
     Struck,
@@ -29,6 +30,9 @@ from app.play.css.status import (
     place_marker,
     reading,
     settle,
+    shed,
+    state,
+    used_up,
 )
 from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
@@ -125,6 +129,7 @@ def conduct(of: Assault, orders: Orders) -> Doing:
         yield from _facts(of, proves=True)
         raise Refused(facts["rule"], facts["why"], facts["hex"])
     charge = Charge(facts, orders, of.incurred or 0)
+    yield from _drinks_now(charge)
     yield from note_action({}, facts["units"])
     yield from _prepare(charge)
     if not facts["defenders"]:
@@ -139,6 +144,17 @@ def conduct(of: Assault, orders: Orders) -> Doing:
         return
     alerted = yield from _windows(of, charge)
     yield from _resolve(of, charge, alerted)
+
+
+def _drinks_now(charge: Charge) -> Doing:
+    """9.6.1, css-22 b: a charge is rolled for as it goes in, and its marker turned over."""
+    facts = charge.facts
+    if facts["marker"] != "banzai_charge" or (yield from reading("css-22")) == "a":
+        return
+    if (kind := (yield from _drinks(facts["hex"]))) != facts["marker"]:
+        yield from lift(facts["marker"], facts["hex"])
+        yield Change({"marker": kind, "at": facts["hex"], "side": facts["side"]})
+        charge.facts = facts | {"marker": kind, "charge": kind}
 
 
 def _facts(of: Assault, *, proves: bool, **more: Any) -> Doing:
@@ -170,11 +186,7 @@ def _prepare(charge: Charge) -> Doing:
     if not charge.charges or (yield from _shed_reading(charge)) == "b":
         return
     for hex in facts["hexes"]:
-        inside = facts["caves"]
-        for mark in (yield Ask(MARKS, proves=False, hex=hex, inside=inside)):
-            if mark.kind in ("dg", "pinned", "suppressed"):
-                yield Tell(Step("9.6", hex, "removed", f"the charge sheds {mark.kind}"))
-                yield from lift(mark.kind, hex, inside)
+        yield from shed(hex, facts["caves"], "9.6", "the charge sheds its markers")
 
 
 def _shed_reading(charge: Charge) -> Doing:
@@ -257,7 +269,8 @@ def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
     yield Tell(ratio=facts["ratio"], attacker=facts["attacker"], defender=facts["defender"])
     totals = {"attacker": facts["attacker"]["modifier"], "defender": facts["defender"]["modifier"]}
     [row] = yield Ask(CHANCES, proves=False, **totals)
-    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances)
+    yield from used_up(facts["serves_once"])
+    dice = yield from pair("assault", (facts["side"], facts["enemy"]), row.chances, facts["mason"])
     [verdict] = yield Ask(
         RESULT, attacker=facts["attacker"]["modifier"], defender=facts["defender"]["modifier"],
         attacker_die=dice[0], defender_die=dice[1],
@@ -489,14 +502,24 @@ def place_assault(of: PlaceAssault) -> Procedure:
     if facts["cost"] and facts["left"] is not None:
         yield Change({"division": facts["division"], "dispatch_points": facts["left"]})
     kind = facts["kind"]
-    if facts["side"] == "japan" and (yield from reading("css-22")) == "a":
-        kind = yield from _drinks(facts["hex"])
+    if facts["side"] == "japan":
+        kind = yield from _spirits(facts["hex"])
     yield Tell(Step("9.2", facts["hex"], "placed", f"a {kind.replace('_', ' ')}"), result=kind)
     yield Change({"marker": kind, "at": facts["hex"], "side": facts["side"]})
     if of.massed:
         if "massed_banzai" not in facts["once"]:
             yield Change({"track": "once", "value": [*facts["once"], "massed_banzai"]})
         yield Change({"track": "schedule.massed_banzai", "value": facts["moment"]}, kept=True)
+
+
+def _spirits(hex: str) -> Doing:
+    """9.6.1: what charge it is: by an event that a scenario adds (css-23), by a die now, or only later (css-22)."""
+    now = yield from state()
+    if (now.tracks or {}).get("japan", {}).get("drunk_banzai") and (yield from reading("css-23")) == "b":
+        yield Tell(Step("9.6.1", hex, "drunk", "an event has made it a drunk one"))
+        yield Change({"side": "japan", "drunk_banzai": False})
+        return "drunk_banzai_charge"
+    return (yield from _drinks(hex)) if (yield from reading("css-22")) == "a" else "banzai_charge"
 
 
 def _drinks(hex: str) -> Doing:
@@ -541,9 +564,7 @@ def gyokusai(of: Gyokusai) -> Procedure:
     for hex, inside in hexes:
         yield Tell(Step("9.6.3", hex, "placed", "a Gyokusai marker"))
         yield from place_marker("gyokusai", hex)
-        for mark in (yield Ask(MARKS, proves=False, hex=hex, inside=inside)):
-            if mark.kind in ("dg", "pinned", "suppressed"):
-                yield from lift(mark.kind, hex, inside)
+        yield from shed(hex, inside, "9.6.3", "Gyokusai takes markers off")
     yield Tell(result="gyokusai", hexes=[hex for hex, _ in hexes])
     if of.hex is None:
         yield from _last_stand(Orders(of.choices))
@@ -624,8 +645,8 @@ KINDS = [
             "lost": "units that a charge has lost",
         },
         points=(
-            "css-4", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69", "css-70", "css-72",
-            "css-74", "css-81",
+            "css-1", "css-4", "css-22", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69",
+            "css-72", "css-74", "css-81", *RESULTS,
         ),
         example='assault: {at: "28.48", by: [A/1/22, B/1/22], rolls: [[6, 4]]}',
     ),
@@ -633,13 +654,13 @@ KINDS = [
         place_assault, what="assault marker", done=lambda ruling: f"A {ruling.answer['result'].replace('_', ' ')} marker is placed",
         name="place_assault", title="An assault or charge marker is placed", arguments=PlaceAssault,
         answers={"cost": "Dispatch Points", "roll": "the die for drink", "result": "the marker"},
-        points=("css-22", "css-68"), example='place_assault: {at: "28.48", by: A/1/22}',
+        points=("css-22", "css-23", "css-68"), example='place_assault: {at: "28.48", by: A/1/22}',
     ),
     css_kind(
         gyokusai, what="Gyokusai", done=lambda ruling: f"Gyokusai in {counted(len(ruling.answer['hexes']), 'hex')}",
         name="gyokusai", title="Gyokusai", arguments=Gyokusai,
         answers={"hexes": "where its markers lie", "rounds": "free Illumination Rounds", "result": "gyokusai"},
-        points=("css-14",), example="gyokusai: {rolls: [7]}",
+        points=("css-14", "css-34"), example="gyokusai: {rolls: [7]}",
     ),
     css_kind(
         forced_move, what="forced move", done=_forced_verdict, name="forced_move", title="What a Gyokusai unit must do",

@@ -1,4 +1,4 @@
-"""The one die of css, read 0 to 9, and how it may be thrown again: by war dogs (12.5), whiskey and sake (31.0).
+"""The one die of css, read 0 to 9, and how it may be thrown again: by war dogs (12.5), Mason (14.1), whiskey and sake (31.0).
 
 Every roll of the game goes through `d10`. In a case a roll is a number, or a mapping that tells what was thrown
 again: `{die: 1, rerolls: [{by: war_dogs, alert: 3, die: 0}, {by: whiskey, die: 7}]}`. In a game whoever may throw
@@ -17,7 +17,7 @@ from db.values import canonical
 
 Doing = Generator[Want, Any, Any]
 FACES = range(10)
-DOGS, WHISKEY, SAKE = "war_dogs", "whiskey", "sake"
+DOGS, MASON, WHISKEY, SAKE = "war_dogs", "mason", "whiskey", "sake"
 BOTTLES = {WHISKEY: "us", SAKE: "japan"}
 """31.0: whose bottle it is; the American decides first."""
 TRACKS = "select tracks from position where id = :position"
@@ -49,8 +49,11 @@ class D10(Roll):
         return super().mistake(value["die"])
 
     def _again(self, again: Any) -> str | None:
-        if not isinstance(again, Mapping) or again.get("by") not in (DOGS, *BOTTLES):
-            return f"a roll is thrown again by war_dogs, whiskey or sake: {{by: whiskey, die: 7}}, not {canonical(again)}"
+        if not isinstance(again, Mapping) or again.get("by") not in (DOGS, MASON, *BOTTLES):
+            return (
+                "a roll is thrown again by war_dogs, mason, whiskey or sake: {by: whiskey, die: 7},"
+                f" not {canonical(again)}"
+            )
         wanted = {"by", "die", "alert"} if again["by"] == DOGS else {"by", "die"}
         if again.keys() - wanted:
             return f"a roll thrown again by {again['by']} has {', '.join(sorted(wanted))}"
@@ -69,9 +72,9 @@ def d10(purpose: str, *, dogs: int | None = None, chances: Mapping[str, str] | N
     return (yield from _offered(shown, purpose, dogs))
 
 
-def _told(shown: Mapping[str, Any], purpose: str, dogs: int | None) -> Doing:
-    """What was thrown again, as somebody wrote it down: dogs first, then whiskey, then sake, each once."""
-    die, order = shown["die"], [DOGS, WHISKEY, SAKE]
+def _told(shown: Mapping[str, Any], purpose: str, dogs: int | None, mason: str | None = None) -> Doing:
+    """What was thrown again, as somebody wrote it down: dogs or Mason first, then whiskey, then sake, each once."""
+    die, order = shown["die"], [DOGS, MASON, WHISKEY, SAKE]
     for again in shown.get("rerolls", ()):
         by = again["by"]
         if by not in order:
@@ -79,6 +82,9 @@ def _told(shown: Mapping[str, Any], purpose: str, dogs: int | None) -> Doing:
         order = order[order.index(by) + 1 :]
         if by == DOGS:
             die = yield from _by_dogs(die, again, purpose, dogs)
+        elif by == MASON:
+            yield from _by_mason(purpose, mason)
+            die = again["die"]
         else:
             yield from _drink(by, purpose)
             die = again["die"]
@@ -95,6 +101,17 @@ def _by_dogs(die: int, again: Mapping[str, Any], purpose: str, dogs: int | None)
     return again.get("die", die)
 
 
+def _by_mason(purpose: str, mason: str | None) -> Doing:
+    """14.1: once in the game he has a Japanese die of an assault of 3 RCT thrown again."""
+    if mason is None:
+        raise Refused("14.1", f"Mason does not have the {purpose} roll thrown again")
+    yield Tell(Step("14.1", None, "rolls again", f"Mason for {purpose}"))
+    if mason:
+        yield Change({"unit": mason, "eliminated": True})
+    [row] = yield Ask(TRACKS, proves=False)
+    yield Change({"track": "once", "value": [*((row.tracks or {}).get("once") or []), MASON]}, kept=True)
+
+
 def _drink(bottle: str, purpose: str) -> Doing:
     side = BOTTLES[bottle]
     [row] = yield Ask(TRACKS, proves=False)
@@ -104,8 +121,11 @@ def _drink(bottle: str, purpose: str) -> Doing:
     yield Change({"side": side, bottle: False})
 
 
-def _offered(die: int, purpose: str, dogs: int | None) -> Doing:
+def _offered(die: int, purpose: str, dogs: int | None, mason: str | None = None) -> Doing:
     """Ask those who may throw it again, in turn."""
+    if mason is not None and (yield _offer(MASON, "us", die, purpose)) == MASON:
+        yield from _by_mason(purpose, mason)
+        die = yield D10(purpose=f"{purpose}, again")
     if dogs is not None and (yield _offer(DOGS, "us", die, purpose)) == DOGS:
         alert = yield D10(purpose=f"alert against {purpose}")
         again = (yield D10(purpose=f"{purpose}, again")) if alert <= dogs else die
@@ -145,13 +165,15 @@ class Pair(Roll):
         return next(filter(None, (D10(purpose=self.purpose).mistake(die) for die in value)), None)
 
 
-def pair(purpose: str, whose: Sequence[str], chances: Mapping[str, str] | None = None) -> Doing:
-    """Two dice that count in the end, each with what may be thrown again (31.0)."""
+def pair(
+    purpose: str, whose: Sequence[str], chances: Mapping[str, str] | None = None, mason: str | None = None
+) -> Doing:
+    """Two dice that count in the end, each with what may be thrown again (31.0), the Japanese one by `mason` too."""
     shown = yield Pair(purpose=purpose, chances=chances)
     counted = []
     for die, side in zip(shown, whose, strict=True):
         of = f"{purpose} of {side}"
-        counted.append(
-            (yield from (_told(die, of, None) if isinstance(die, Mapping) else _offered(die, of, None)))
-        )
+        hero = mason if side == "japan" else None
+        again = _told(die, of, None, hero) if isinstance(die, Mapping) else _offered(die, of, None, hero)
+        counted.append((yield from again))
     return counted

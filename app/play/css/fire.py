@@ -17,6 +17,7 @@ from app.play.css.frame import css_kind
 from app.play.css.rout import Checked, check
 from app.play.css.status import (
     MARKS,
+    RESULTS,
     Doing,
     Orders,
     Struck,
@@ -29,12 +30,21 @@ from app.play.css.status import (
     place_marker,
     reading,
     settle,
-    state,
     suppress,
+    used_up,
 )
-from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Put, Refused, Tell
+from app.play.procedures import (
+    UNDECIDED,
+    Action,
+    AnswerError,
+    Ask,
+    Change,
+    Procedure,
+    Refused,
+    Tell,
+)
 from app.referee.questions.geometry import Place
-from app.referee.rulings import Ruling, Step
+from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, series
 from db.values import canonical
 from importers.questions import Names
@@ -88,6 +98,8 @@ class Hit:
     result: str | None
     crt: str | None
     parts: dict[str, Any]
+    broken: tuple[str, ...] = ()
+    """Weapons that broke."""
 
 
 def declare(shot: Shot, orders: Orders) -> Doing:
@@ -162,13 +174,21 @@ def roll(facts: dict[str, Any], read: dict[str, Any], purpose: str) -> Doing:
     rows = yield Ask(RESULT, row=facts["type"], value=facts["value"], die=die, read=canonical(read))
     found = rows[-1].facts
     told = read.get("combat_results_table")
-    if isinstance(told, str) and found["crt"] is not None and found["crt"] != told.replace(" ", ""):
+    if isinstance(told, str) and found["crt"] is not None and not (yield from _agrees(told, found["crt"])):
         raise AnswerError(
             f"The results table has {found['crt']} for {facts['type']} and {die}, not {told}.",
             "Leave combat_results_table out of what is read.",
         )
     yield Tell(roll=die, result=found["result"], crt=found["crt"])
     return Hit(facts, die, found["result"], found["crt"], found)
+
+
+def _agrees(told: str, printed: str) -> Doing:
+    """Whether what is read off the results table is what it has; css-55 b: of a printed R the stars may be lost."""
+    told = told.replace(" ", "")
+    if told != printed and told.replace("R**", "R") == printed:
+        return (yield from reading("css-55")) == "b"
+    return told == printed
 
 
 def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
@@ -180,8 +200,9 @@ def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
     if shot.concentrated:
         yield Tell(Step("8.3.6", facts["from"], "placed", "Concentrated Fire"))
         yield from place_marker("concentrated_fire", facts["from"])
+    yield from used_up(facts["serves_once"])
     hit = yield from roll(facts, shot.read, purpose)
-    yield from _weapons(shot, hit)
+    hit = dataclasses.replace(hit, broken=tuple((yield from _weapons(shot, hit))))
     burns = yield from _burns(hit)
     if shot.charge in CHARGES:
         yield Tell(incurred=hit.parts["dg"] if hit.result == "hit" else 0)
@@ -211,6 +232,7 @@ def _weapons(shot: Shot, hit: Hit) -> Doing:
         broken.append(facts["sustained"])
         yield from breaks(facts["sustained"], "8.6.1")
     yield Tell(broken=broken)
+    return broken
 
 
 def _burns(hit: Hit) -> Doing:
@@ -256,6 +278,7 @@ def _struck(shot: Shot, facts: dict[str, Any]) -> Doing:
     """What the results fall on: the hex, or units that carry their own markers (css-78, 22.3)."""
     carriers: tuple[str, ...] = ()
     if shot.landing:
+        # 22.3.2: an amphibious tank may be fired at by itself
         carriers = (facts["named"],) if facts["named"] else tuple(shot.landing)
     elif facts["at_sea"]:
         carriers = tuple(facts["units"])
@@ -273,18 +296,35 @@ def _rout(shot: Shot, hit: Hit, struck: Struck, orders: Orders, burns: bool) -> 
     here = [row.code for row in left]
     if not here:
         return
+    if (stars := (yield from _stars(hit, shot.read))) is None:
+        return
     unit = yield from _checks(facts, here, orders)
     lender = None
     if facts["target_unit"] and facts["target_unit"] != unit and (yield from reading("css-85")) == "b":
         lender = facts["target_unit"]
     told = yield from check(
         Checked(
-            unit, hit.parts["rout"], dataclasses.replace(struck, units=tuple(here)), bool(shot.landing),
+            unit, stars, dataclasses.replace(struck, units=tuple(here)), bool(shot.landing),
             shot.postures.get(unit), lender, facts["flame"], burns, shot.read,
         ),
         orders,
     )  # fmt: skip
     yield Tell(rout=told)
+
+
+def _stars(hit: Hit, read: dict[str, Any]) -> Doing:
+    """8.5: R takes nothing off the check; css-55 b: or 2, and only who reads the chart can tell."""
+    stars: int = hit.parts["rout"]
+    if stars or (yield from reading("css-55")) == "a":
+        return stars
+    if isinstance(told := read.get("combat_results_table"), str):
+        return told.count("*")
+    yield Tell(
+        Step("8.5", hit.facts["hex"], UNDECIDED, "combat_results_table"),
+        needs=[Need("combat_results_table", "8.5")],
+        rout={"result": None},
+    )
+    return None
 
 
 PRESENT = (
@@ -376,9 +416,9 @@ def react(
     yield from _triggered(shot, trigger, alerted)
     charge = yield from charge_of(trigger)
     shot = dataclasses.replace(shot, manner="op_fire", alerted=bool(alerted), charge=charge)
+    yield Tell(alerted=bool(alerted))
     hit = yield from shoot(shot, orders, purpose)
     yield from _spent(hit, row.label, marks)
-    yield Tell(alerted=bool(alerted))
     return hit
 
 
@@ -414,41 +454,30 @@ def _triggered(shot: Shot, trigger: Trigger, alerted: bool | None) -> Doing:
         raise Refused("9.4", "only the hex that is assaulted fires at who assaults it", row.label)
     if trigger.unit is None or trigger.to is None:
         return
-    found = yield Put("move", unit=trigger.unit, path=[trigger.to], proves=False)
-    now = yield from state()
-    firers = {one["by"] for one in found.answer["opportunity_fire"]}
-    if set(shot.by) & firers:
-        if now.conditions.get("time") == "night" and alerted is False and (yield from _slips(trigger, now)):
-            raise Refused("8.6.2", "the unit slips away, and the dogs are silent", trigger.from_)
+    rows = yield Ask(MOVE, proves=False, unit=trigger.unit, path=[trigger.to], options={})
+    mine = [row for row in rows if row.by in shot.by]
+    yield Tell(points=[row.point for row in mine if row.point])
+    if any(row.effect == "opportunity fire" for row in mine):
         return
-    why = next(
-        (step for step in found.steps if step.effect in NO_SHOT and (step.at in (None, trigger.from_))), None
-    )
+    if any(row.effect == "roll" and row.rule == "12.5" for row in mine):
+        # a marker or infiltration that only alert dogs overcome
+        if alerted:
+            return
+        raise Refused("12.5", "the dogs do not give the alarm", trigger.from_)
+    why = next((row for row in mine if row.effect in NO_SHOT), None)
     raise Refused(
         why.rule if why else "8.6", why.note if why else "leaving that hex gives it no shot", trigger.from_
     )
 
 
-NO_SHOT = ("screened", "infiltrates", "no opportunity fire", "spares")
-
-
-def _slips(trigger: Trigger, now: Any) -> Doing:
-    """8.6.2, css-42: a Japanese unit leaves an unlit hex at night."""
-    [unit] = yield Ask(
-        "select side from unit where position_id = :position and code = :code",
-        proves=False,
-        code=trigger.unit,
-    )
-    marks = yield Ask(MARKS, proves=False, hex=trigger.from_, inside=False)
-    lit = any(mark.kind == "illumination" for mark in marks)
-    return unit.side == "japan" and not lit and (yield from reading("css-42")) == "b"
+MOVE = "select * from css.move(:position, :unit, :path, :options, :conditions, :policy)"
+NO_SHOT = ("screened", "no opportunity fire", "unknown")
 
 
 def _spent(hit: Hit, hex: str, marks: set[str]) -> Doing:
     """8.6: No Opportunity Fire, or Sustained Fire for a hex that may go on; a broken weapon ends it (9.4)."""
     facts = hit.facts
-    broken = facts["sustained"] and hit.die >= 7 and (facts["sustaining"] or hit.die == 9)
-    if facts["sustained"] and not broken:
+    if facts["sustained"] and facts["sustained"] not in hit.broken:
         yield Tell(Step("8.6.1", hex, "placed", "Sustained Fire"))
         if "sustained_fire" not in marks:
             yield Change({"marker": "sustained_fire", "at": hex})
@@ -554,6 +583,10 @@ class OpFire(Fire):
         return shot
 
 
+BEACH = (
+    "select coalesce((select beach.label from position cross join lateral css._beach(position.map_id, :beach) as beach"
+    " where position.id = :position limit 1), :beach) as label"
+)
 LANDERS = (
     "select code from unit where position_id = :position and attributes #>> '{zone,beach}' = :beach"
     " and attributes #>> '{zone,run}' = 'final_run_in' and side = 'us' order by code"
@@ -566,9 +599,10 @@ def op_fire(of: OpFire) -> Procedure:
     told = of.trigger
     trigger = Trigger(told.unit, told.from_, told.to, told.assault, told.landing) if told else Trigger()
     shot = of.shot()
-    if trigger.landing is not None and not shot.landing and shot.target is None:
-        landers = yield Ask(LANDERS, proves=False, beach=trigger.landing)
-        shot = dataclasses.replace(shot, landing=tuple(row.code for row in landers), at=trigger.landing)
+    if trigger.landing is not None and not shot.landing and shot.zone is None:
+        [beach] = yield Ask(BEACH, proves=False, beach=trigger.landing)
+        landers = yield Ask(LANDERS, proves=False, beach=beach.label)
+        shot = dataclasses.replace(shot, landing=tuple(row.code for row in landers), at=beach.label)
     yield from react(shot, trigger, orders)
     yield from orders.finish(*CHOICES)
 
@@ -600,9 +634,19 @@ ANSWERS = {
     "rout": "the rout check: unit, total, tq, result",
     "cost": "Direct Commands, by Division",
 }
-POINTS = ("css-3", "css-5", "css-10", "css-18", "css-19", "css-30", "css-60", "css-73", "css-78", "css-85")
-RESULTS = ("css-35", "css-70", "css-71")
-"""Points that the results of a fire turn on."""
+POINTS = (
+    "css-3",
+    "css-5",
+    "css-10",
+    "css-18",
+    "css-19",
+    "css-30",
+    "css-55",
+    "css-60",
+    "css-73",
+    "css-78",
+    "css-85",
+)
 KINDS = [
     css_kind(
         fire,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -10,10 +10,21 @@ from pydantic import Field
 from app.play.charts import cell
 from app.play.css.dice import d10
 from app.play.css.events import drawn_from, put_down
+from app.play.css.fire import POINTS as FIRE_POINTS
 from app.play.css.fire import RESULT, Hit, Shot, aimed, results, shoot
 from app.play.css.frame import Asking, css_kind, game, ledger
 from app.play.css.points import paid
-from app.play.css.status import Orders, Struck, disorganize, eliminate, lose_leader, pin, settle, suppress
+from app.play.css.status import (
+    RESULTS,
+    Orders,
+    Struck,
+    disorganize,
+    eliminate,
+    lose_leader,
+    pin,
+    settle,
+    suppress,
+)
 from app.play.procedures import (
     Action,
     Ask,
@@ -91,8 +102,12 @@ def mined(
     *,
     told_apart: bool = False,
     purpose: str = "mines",
+    ahead: Callable[[], Asking] | None = None,
 ) -> Asking:
-    """The die of the mines, whether the Americans stay, and their entry; gives whether they stay."""
+    """The die of the mines, whether the Americans stay, and their entry; gives whether they stay.
+
+    `ahead` is what may still throw them back, an Ambush: it gives whether it does (css-86).
+    """
     die = yield from d10(purpose)
     dg = (yield from ledger("mines", tells=True, label=source, die=die))["dg"]
     yield Tell(roll=die, dg=dg)
@@ -107,12 +122,27 @@ def mined(
     yield Tell(total=facts["carried"], eliminated=facts["eliminated"])
     stays = yield from orders.flag("stay", "us", "whether they stay on the beach, for one DG")
     if not stays:
+        if ahead is not None and (yield from _thrown_back(codes, source, facts, orders, ahead)):
+            return True
         yield from crossed(codes, to, facts, orders)
         return False
     yield Tell(Step("28.1", source, "stays", "one DG on the beach instead of those of the mines"))
     yield Change({"hex": source, "dg": facts["stays_at"]})
     if facts["lost_by_staying"]:
         yield from _lost(codes, source, facts["lost_by_staying"], orders)
+    return True
+
+
+def _thrown_back(
+    codes: Sequence[str], source: str, facts: dict[str, Any], orders: Orders, ahead: Callable[[], Asking]
+) -> Asking:
+    """24.1: who meets an Ambush is in the hex that he was leaving, with the DG of its mines."""
+    yield Change({"hex": source, "dg": facts["carried"]})
+    if not (yield from ahead()):
+        yield Change({"hex": source, "dg": facts["here"]})
+        return False
+    if facts["eliminated"]:
+        yield from _lost(codes, source, facts["eliminated"], orders)
     return True
 
 
@@ -543,7 +573,7 @@ KINDS = [
             "eliminated": "units lost, as DG4 is exceeded",
             "result": "moves or stays",
         },
-        points=("css-2",),
+        points=("css-2", "css-84"),
         acts=False,
         example='mines: {units: [A/1/3], to: "24.59", rolls: [8]}',
     ),
@@ -571,7 +601,7 @@ KINDS = [
             "removed": "whether the Sniper leaves",
             "values": "the numbers of the counter",
         },
-        points=("css-6", "css-35"),
+        points=("css-6", *RESULTS),
         acts=False,
         example='sniper: {at: "20.81", unit: A/1/9, rolls: [4]}',
     ),
@@ -590,7 +620,7 @@ KINDS = [
             "removed": "always true",
             "values": "the numbers of the counter",
         },
-        points=("css-77", "css-5", "css-35", "css-70", "css-78", "css-85"),
+        points=("css-77", "css-5", "css-55", "css-78", "css-85", *RESULTS),
         acts=False,
         example='booby_trap: {at: "22.80", unit: A/1/9, rolls: [4]}',
     ),
@@ -609,7 +639,7 @@ KINDS = [
             "result": "placed or failed",
             "ambush": "the Ambush Unit",
         },
-        points=("css-59",),
+        points=("css-59", *FIRE_POINTS, *RESULTS),
         acts=False,
         example='ambush: {to: "34.80", by: 1/18, pays: 29 InfDiv, rolls: [5]}',
     ),

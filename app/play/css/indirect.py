@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from app.play.css.dice import d10
 from app.play.css.fire import CHOICES, Hit, Ids, Shot, Unit, results, roll
 from app.play.css.frame import css_kind
-from app.play.css.status import Doing, Orders, note_action, pay, place_marker, state
+from app.play.css.status import RESULTS, Doing, Orders, note_action, pay, place_marker, state
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -445,7 +445,7 @@ FALLS = {
 KINDS = [
     css_kind(
         indirect_fire, what="indirect fire", done=_verdict, name="indirect_fire", title="Indirect fire",
-        arguments=Battery, answers=FALLS, points=("css-15", "css-17", "css-35", "css-50", "css-70", "css-71"),
+        arguments=Battery, answers=FALLS, points=("css-15", "css-17", "css-50", "css-55", *RESULTS),
         example='indirect_fire: {by: [1/12/3], at: "26.37", spotter: C/1/3, rolls: [5]}',
     ),
     css_kind(
@@ -464,12 +464,12 @@ KINDS = [
     ),
     css_kind(
         bombardment, what="bombardment", done=_verdict, name="bombardment", title="Preparation Bombardment",
-        arguments=Bombardment, answers=FALLS, points=("css-76",),
+        arguments=Bombardment, answers=FALLS, points=("css-17", "css-55", "css-76", *RESULTS),
         example='bombardment: {at: "26.37", rolls: [2, 5]}',
     ),
     css_kind(
         naval_fire, what="naval fire", done=_verdict, name="naval_fire", title="Fire of a Task Force",
-        arguments=NavalFire, answers=FALLS, example='naval_fire: {at: "26.37", spotter: C/1/3, rolls: [5]}',
+        arguments=NavalFire, answers=FALLS, points=("css-17", "css-50", "css-55", *RESULTS), example='naval_fire: {at: "26.37", spotter: C/1/3, rolls: [5]}',
     ),
     css_kind(
         air_support, what="air support", done=lambda ruling: f"There are {counted(ruling.answer['markers'], 'air marker')}",
@@ -482,7 +482,7 @@ KINDS = [
     ),
     css_kind(
         air_strike, what="air strike", done=_verdict, name="air_strike", title="Air Strike", arguments=AirStrike,
-        answers=FALLS, points=("css-80", "css-82"), example='air_strike: {at: "26.37", pays: 3 MarDiv, rolls: [3]}',
+        answers=FALLS, points=("css-55", "css-80", "css-82", *RESULTS), example='air_strike: {at: "26.37", pays: 3 MarDiv, rolls: [3]}',
     ),
     css_kind(
         interdict, what="interdiction",

@@ -7,21 +7,27 @@ judged by `css.step`, as `css.move` judges a whole way.
 
 from __future__ import annotations
 
-from collections import Counter
+import dataclasses
+import functools
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Shot, Trigger, aimed, alert, react
-from app.play.css.frame import OTHER, Asking, css_kind, game, ledger
+from app.play.css.fire import CHOICES, Shot, Trigger, aimed, alert, react
+from app.play.css.fire import POINTS as FIRE_POINTS
+from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
 from app.play.css.points import paid
-from app.play.css.status import Orders, note_action, settle, state
+from app.play.css.status import RESULTS, Orders, note_action, reading, settle, state
 from app.play.css.victory import entered_by
+from app.play.effects import after
 from app.play.procedures import (
+    ANSWERS,
+    COMMON_ANSWERS,
     NOTHING,
     Action,
+    AnswerError,
     Ask,
     Call,
     Change,
@@ -32,13 +38,18 @@ from app.play.procedures import (
     Refused,
     Tell,
     Undecided,
+    tried,
 )
+from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
-from app.referee.rulings import Ruling, Step
-from app.referee.words import in_points
+from app.referee.questions.movement import CSS_POINTS, MOVE_ANSWERS, MoveAlong, judged, move_verdict
+from app.referee.rulings import Asked, Finding, QuestionKind, Ruling, RulingError, Step
+from app.referee.words import in_points, not_known
 from db.values import canonical
 from importers.questions import Names
 
+DECIDED = ("op_fire", "stay", "ambush", "air_strike", "ridge_marker", *CHOICES)
+"""What may be decided on a way; an answer that nothing called for is let be."""
 MOST_HEXES = 60
 """Hexes that one way has."""
 STEP = "select * from css.step(:position, :unit, :to, cast(:options as jsonb), :conditions, :policy)"
@@ -63,6 +74,7 @@ class Move(Action):
         default_factory=list, alias="with", description="Ids of those that go along"
     )
     posture: Literal["column"] | None = Field(None, description="It changes to Column first (6.0)")
+    off_road: bool = Field(False, description="It declines every road and trail (6.2.1)")
     night_shift: bool = Field(False, description="Japanese artillery shifts by night (27.0)")
 
 
@@ -78,6 +90,7 @@ def move(of: Move) -> Procedure:
     going = _Going(of, party, orders)
     yield from going.along()
     yield from note_action({}, movers)
+    yield from orders.finish(*DECIDED)
 
 
 def _shifted(of: Move) -> Procedure:
@@ -129,7 +142,6 @@ class _Going:
         self.spent = 0
         self.side = ""
         self.here = ""
-        self.asked: Counter[str] = Counter()
 
     def along(self) -> Procedure:
         [row] = yield Ask(PLACES, proves=False, codes=[self.of.unit])
@@ -143,6 +155,8 @@ class _Going:
     def _step(self, n: int, to: str) -> Asking:
         """One hex; gives whether the way goes on."""
         options: dict[str, Any] = {"with": [code for code in self.party if code != self.of.unit], "n": n}
+        if self.of.off_road:
+            options["off_road"] = True
         if self.purse is not None:
             options["purse"] = self.purse
         rows = yield Ask(STEP, unit=self.of.unit, to=to, options=canonical(options))
@@ -165,15 +179,7 @@ class _Going:
         after = yield from self._dg()
         yield from self._slowed(before, after)
         if (yield from self._mined()):
-            stays = yield from mined(
-                self.party,
-                self.here,
-                to,
-                max(after - before, 0),
-                self.orders,
-                purpose=f"mines in {self.here}",
-            )
-            if stays or not (yield from self._entered(to)):
+            if not (yield from self._through_mines(to, max(after - before, 0))):
                 return False
         else:
             if (yield from self._ambushed(to)):
@@ -181,11 +187,6 @@ class _Going:
             yield from self._enters(to, facts)
         yield from self._after_entry(to, facts)
         return (yield from self._goes_on())
-
-    def _named(self, name: str) -> str:
-        """The same decision asked again has another name."""
-        self.asked[name] += 1
-        return name if self.asked[name] == 1 else f"{name}_{self.asked[name]}"
 
     def _dg(self) -> Asking:
         [row] = yield Ask(
@@ -232,7 +233,7 @@ class _Going:
             if not options or not (yield from self._still_here()):
                 return
             chosen = yield Choose(
-                self._named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
+                self.orders.named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
                 unsaid=NOTHING,
             )  # fmt: skip
             if chosen == NOTHING:
@@ -275,6 +276,17 @@ class _Going:
 
     # Mines and ambushes.
 
+    def _through_mines(self, to: str, op_fire_dg: int) -> Asking:
+        """28.1: gives whether they have left the beach; css-86: an Ambush ahead is tried after the mines, or before."""
+        ambush = self.side == "us" and (yield from _ambush_possible(to)) and (yield from reading("css-86"))
+        if ambush == "b" and (yield from self._ambushed(to)):
+            return False
+        stays = yield from mined(
+            self.party, self.here, to, op_fire_dg, self.orders, purpose=f"mines in {self.here}",
+            ahead=functools.partial(self._ambushed, to) if ambush == "a" else None,
+        )  # fmt: skip
+        return not stays and (yield from self._entered(to))
+
     def _mined(self) -> Asking:
         if self.side != "us":
             return False
@@ -291,7 +303,7 @@ class _Going:
         if self.side != "us" or not (yield from _ambush_possible(to)):
             return False
         tries = yield Choose(
-            self._named("ambush"),
+            self.orders.named("ambush"),
             "japan",
             f"whether an Ambush is tried in {to}",
             options=[False, True],
@@ -381,7 +393,7 @@ class _Going:
         if self.side != "japan" or way not in ("paved_road", "unpaved_road") or not tracks.get("air_box"):
             return
         strikes = yield Choose(
-            self._named("air_strike"), "us", f"whether the column in {to} is struck from the air", options=[False, True],
+            self.orders.named("air_strike"), "us", f"whether the column in {to} is struck from the air", options=[False, True],
             unsaid=False, default=False,
         )  # fmt: skip
         if not strikes:
@@ -412,7 +424,7 @@ class _Going:
                 if bars[-1].effect == "refused":
                     break
                 claims = yield Choose(
-                    self._named("ridge_marker"), side, f"whether {unit} claims the ridge", options=["decline", "claim"],
+                    self.orders.named("ridge_marker"), side, f"whether {unit} claims the ridge", options=["decline", "claim"],
                     unsaid="decline", default="decline",
                 )  # fmt: skip
                 if claims == "claim":
@@ -459,6 +471,30 @@ def _verdict(ruling: Ruling) -> str:
     return f"{ruling.question['move']['unit']} moves to {ruling.answer['ends_at']} for {in_points(ruling.answer['cost'])}"
 
 
+def _asked_verdict(ruling: Ruling) -> str:
+    answer = ruling.answer
+    if "opportunity_fire" in answer:
+        plain = {key: value for key, value in answer.items() if key != "effects"}
+        return move_verdict(dataclasses.replace(ruling, answer=plain))
+    if answer["allowed"]:
+        return f"Move: {waits_for(answer['pending'])}" if "pending" in answer else _verdict(ruling)
+    return not_known("the move may be", ruling) if answer["allowed"] is None else f"No move: {answer['why']}"
+
+
+MET = {
+    "op_fire": "what the last Opportunity Fire came to",
+    "roll": "the last die of mines, traps or Snipers",
+    "total": "DG of those who leave mines, in all",
+    "eliminated": "units lost to mines",
+    "removed": "whether a trap or Sniper is gone",
+    "result": "of a trap, Sniper or Ambush",
+    "number": "the number of an Ambush",
+    "ambush": "the Ambush Unit",
+    "lost": "a Leader or Hero who is lost",
+}
+"""What is told of who and what is met on the way."""
+ON_THE_WAY = ("css-2", "css-56", "css-59", "css-84", "css-86", *FIRE_POINTS, *RESULTS)
+"""Points that fire, mines and traps on the way turn on, beside those of the way itself."""
 ACTIONS = [
     css_kind(
         move,
@@ -471,17 +507,105 @@ ACTIONS = [
             "cost": "points that it spends",
             "left": "points that it has left",
             "ends_at": "the hex in which it ends",
-            "op_fire": "what the last Opportunity Fire came to",
-            "roll": "the last die of mines, traps or Snipers",
             "dg": "DG of mines",
-            "total": "DG of those who leave mines, in all",
-            "eliminated": "units lost to mines",
-            "removed": "whether a trap or Sniper is gone",
-            "result": "of a trap, Sniper or Ambush",
-            "number": "the number of an Ambush",
-            "ambush": "the Ambush Unit",
-            "lost": "a Leader or Hero who is lost",
+            **MET,
         },
     ),
 ]
-"""A move is asked by the question of that name, and done by this."""
+"""A move is done by this; the question of that name judges it whole, or does it with the answers that it is given."""
+
+
+class Way(MoveAlong, Action):
+    """A way, hex by hex, and what dice and players said on it."""
+
+
+STILL = ("hits", "points", "manner")
+"""What is said of a move that is judged whole."""
+DONE = (
+    "unit",
+    "path",
+    "together",
+    "posture",
+    "off_road",
+    "night_shift",
+    "rolls",
+    "draws",
+    "cards",
+    "choices",
+    "read",
+)
+ENEMIES = (
+    "select distinct hex.label, unit.side from unit"
+    " join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
+    " where unit.position_id = :position and unit.code = any(:codes) order by hex.label"
+)
+
+
+def _asked_move(asked: Asked, of: Way) -> Finding:
+    """A way judged whole (6.0); with answers of dice or players, what happens on it."""
+    if not any(getattr(of, name) for name in (*ANSWERS, "read")):
+        told = {name: value for name, value in of if value is not None and name not in (*ANSWERS, "read")}
+        return _foreseen(asked, of, judged(asked, MoveAlong.model_validate(told)))
+    if said := [name for name in STILL if getattr(of, name) is not None]:
+        raise RulingError(
+            f"A move with dice or choices takes no {'as' if said[0] == 'manner' else said[0]!r}: it is done hex by hex."
+        )
+    act = Move.model_validate({name: getattr(of, name) for name in DONE if getattr(of, name)})
+    supply = answers_given(act)
+    outcome = tried(asked, lambda: move(act), supply, functools.partial(kinds_of, "css"))
+    if outcome.pending is None and outcome.allowed and (left := supply.left()) is not None:
+        raise AnswerError(f"{left[0].upper()}{left[1:]}.")
+    answer = outcome.told() | {"legal": outcome.allowed}
+    return Finding(answer, outcome.steps, outcome.points, outcome.needs)
+
+
+def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
+    """What a way that was judged changes if nobody fires, and the first decision on it: who does (8.6)."""
+    answer = finding.answer
+    effects: list[dict[str, Any]] = []
+    if answer["legal"]:
+        goal = answer["ends_at"].removesuffix(" cave")
+        for row in asked.rows(PLACES, codes=[of.unit, *(of.together or ())]):
+            change = {"posture": of.posture} if of.posture and row.code == of.unit else {}
+            if row.label != goal:
+                change["at"] = goal
+            effects += [{"unit": row.code, **change}] if change else []
+        for place, dg in answer.get("dg", {}).items():
+            cave = {"in_cave": True} if place.endswith(" cave") else {}
+            effects.append({"hex": place.removesuffix(" cave"), **cave, "dg": int(dg)})
+    answer |= {"allowed": answer["legal"], "effects": effects, "after": after(effects)}
+    if answer["legal"] and (shots := answer["opportunity_fire"]):
+        first = [shot["by"] for shot in shots if shot["at"] == shots[0]["at"]]
+        rows = asked.rows(ENEMIES, codes=first)
+        answer["pending"] = {
+            "choice": "op_fire",
+            "by": rows[0].side,
+            "for": f"who fires at {of.unit} as it leaves {shots[0]['at']}",
+            "options": [row.label for row in rows],
+        }
+    return finding
+
+
+KINDS = [
+    QuestionKind(
+        name="move",
+        title="A move, step by step",
+        arguments=Way,
+        rulesets=("css",),
+        rule=_asked_move,
+        answers=COMMON_ANSWERS
+        | MOVE_ANSWERS
+        | MET
+        | {
+            "left_alone": "support weapons, leaders and heroes whom it leaves without a unit",
+            "dg": "the Disorganization of every hex whose marker the move changes; of a move that is done, DG of mines",
+            "effects": "what changes, where nobody fires at it or with what is told of that",
+            "pending": "the first decision on the way, who fires at it, or what is wanted next of a move that is done",
+        },
+        verdict=_asked_verdict,
+        points=(*CSS_POINTS, *ON_THE_WAY),
+        example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
+        draws="path",
+        names_units=("opportunity_fire", "left_alone"),
+    ),
+]

@@ -73,11 +73,32 @@ def day_start(of: DayStart) -> Procedure:
         yield from lifted("on_fire")
     if facts["skips_day"]:
         yield Tell(Step("4.0", None, "skips", "the day of a tropical storm is skipped"))
-        yield from lifted(*CLEARED[1:])
+        yield from _cleared(state)
         yield from to_transport("4.0")
         return
     yield from lifted("illumination")
     yield from _bottles(tracks)
+
+
+OWN = (
+    "select code, attributes from unit where position_id = :position and attributes ->> 'status' is null"
+    " and attributes ?| array['dg', 'pinned', 'suppressed'] order by code"
+)
+
+
+def _cleared(state: Any) -> Procedure:
+    """4.0 1A: what a storm takes off hexes and units; css-34: DG, Pinned and Suppressed too."""
+    kinds: tuple[str, ...] = CLEARED[1:]
+    units = yield Ask(OWN, proves=False)
+    if units or (yield Ask(LYING, proves=False, kinds=list(STATUS))):
+        yield Tell(points=("css-34",))
+        if state.readings["css-34"] == "b":
+            kinds, units = tuple(kind for kind in kinds if kind not in STATUS), []
+    yield from lifted(*kinds)
+    for row in units:
+        own = {kind: 0 if kind == "dg" else False for kind in STATUS if row.attributes.get(kind)}
+        if own:
+            yield Change({"unit": row.code, **own})
 
 
 def _weather(of: DayStart, conditions: dict[str, Any]) -> Asking:
@@ -269,6 +290,7 @@ KINDS = [
             "skips_day": "whether the day is skipped",
             "result": "the weather",
         },
+        points=("css-34",),
         acts=False,
         example="day_start: {read: {weather_table: hot}}",
     ),

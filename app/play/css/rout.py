@@ -10,11 +10,13 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import css_kind
 from app.play.css.status import (
+    RESULTS,
     Doing,
     Orders,
     Struck,
     counter,
     disorganize,
+    eliminate,
     note_action,
     pay,
     pin,
@@ -131,8 +133,7 @@ def _fails(of: Checked, facts: dict[str, Any], struck: Struck, orders: Orders) -
     if way.facts["open"]:
         yield from rout_off(of.unit)
     else:
-        yield Tell(Step("8.5.1", facts["hex"], "eliminated", f"{of.unit} has no way to an HQ"))
-        yield Change({"unit": of.unit, "eliminated": True})
+        yield from eliminate(of.unit, "8.5.1", f"{of.unit} has no way to an HQ")
     if not of.landing:
         others = tuple(code for code in struck.units if code != of.unit)
         if others:
@@ -145,17 +146,19 @@ def rout_off(code: str) -> Doing:
     """A unit goes to the Routed Units box, without markers; a Japanese gun comes back in Column for good (8.5.1, 8.7.5)."""
     row = yield from counter(code)
     yield Tell(Step("8.5.1", row.label, "routed", f"{code} goes to the Routed Units box"))
-    shed = {
+    own = {
         key: value
         for key, value in (("dg", 0), ("pinned", False), ("suppressed", False))
         if row.attributes.get(key)
     }
+    if own and (yield from reading("css-34")) == "b":
+        own = {}
     flips = (
         {"posture": "column"}
         if row.attributes.get("gun") and row.attributes.get("posture") != "column"
         else {}
     )
-    yield Change({"unit": code, "at": None, "box": "routed", **shed, **flips})
+    yield Change({"unit": code, "at": None, "box": "routed", **own, **flips})
 
 
 def _to_transport(code: str) -> Doing:
@@ -243,7 +246,7 @@ KINDS = [
             "tq": "the Troop Quality against which it is compared",
             "result": "passes, routs, pinned, eliminated, tenacity, cave",
         },
-        points=("css-35", "css-70", "css-71"),
+        points=RESULTS,
         example="rout: {unit: 2/II/18, stars: 1, rolls: [4]}",
     ),
     css_kind(

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.play.procedures import Ask, Change, Choose, Tell, Want
+from app.play.procedures import Ask, Change, Choose, Refused, Tell, Want
 from app.referee.rulings import Step
 from db.values import canonical
 
@@ -33,6 +33,8 @@ MARKS = (
 LEFT_OVER = "select * from css.left_over(:position, :hex, :inside)"
 VACATED = "select * from css.vacated(:position, :hex, :conditions, :policy)"
 DISORGANIZE = "select * from css.disorganize(:position, cast(:hit as jsonb), :conditions, :policy)"
+RESULTS = ("css-33", "css-34", "css-35", "css-36", "css-48", "css-70", "css-71")
+"""Points that results of combat, losses and routs turn on."""
 BARRAGES = ("smoke_barrage", "light_barrage", "medium_barrage", "heavy_barrage")
 
 
@@ -86,7 +88,7 @@ class Orders:
         """Whether it was told beforehand, and not yet used."""
         return name in self._given and name not in self._asked
 
-    def _name(self, name: str) -> str:
+    def named(self, name: str) -> str:
         """The same decision asked again has another name."""
         self._asked[name] = self._asked.get(name, 0) + 1
         return name if self._asked[name] == 1 else f"{name}_{self._asked[name]}"
@@ -103,11 +105,11 @@ class Orders:
         """One of some; one alone, or options of which none matters more, are not asked for."""
         if (len(options) == 1 or alike) and not self.said(name):
             return options[0]
-        return (yield Choose(self._name(name), side, purpose, options, default=options[0], unsaid=unsaid))
+        return (yield Choose(self.named(name), side, purpose, options, default=options[0], unsaid=unsaid))
 
     def flag(self, name: str, side: str, purpose: str) -> Doing:
         """An offer that may be taken up."""
-        return (yield Choose(self._name(name), side, purpose, (False, True), default=False, unsaid=False))
+        return (yield Choose(self.named(name), side, purpose, (False, True), default=False, unsaid=False))
 
     def free(
         self,
@@ -121,7 +123,7 @@ class Orders:
     ) -> Doing:
         """Something that the procedure judges itself."""
         return (
-            yield Choose(self._name(name), side, purpose, options, form=form, default=default, unsaid=unsaid)
+            yield Choose(self.named(name), side, purpose, options, form=form, default=default, unsaid=unsaid)
         )
 
     def some(self, name: str, side: str, purpose: str, options: Sequence[str], number: int) -> Doing:
@@ -138,7 +140,7 @@ class Orders:
                 return None if len(told) >= number else f"{name}: {number} are to be named"
 
             told = yield Choose(
-                self._name(name), side, purpose, None, check=wrong, form=f"a list of {number} of {', '.join(options)}",
+                self.named(name), side, purpose, None, check=wrong, form=f"a list of {number} of {', '.join(options)}",
                 default=list(options[:number]),
             )  # fmt: skip
             rest = [*rest, *([told] if isinstance(told, str) else told)]
@@ -151,7 +153,7 @@ class Orders:
         """Take note of what was told and nothing asked for, as far as it is one of these."""
         for name in names:
             if self.said(name):
-                yield Choose(self._name(name), "referee", "nothing", None)
+                yield Choose(self.named(name), "referee", "nothing", None)
 
 
 def struck_by(facts: Mapping[str, Any]) -> Struck:
@@ -172,10 +174,9 @@ def disorganize(struck: Struck, dg: int, orders: Orders) -> Doing:
     }  # fmt: skip
     [*_, verdict] = yield Ask(DISORGANIZE, hit=canonical(hit))
     facts = verdict.facts
-    if struck.carriers:
-        yield Change(*({"unit": code, "dg": facts["dg"]} for code in struck.carriers))
-    else:
-        yield Change({**struck.place, "dg": facts["dg"]})
+    for place in _places(struck):
+        yield Change({**place, "dg": facts["dg"]})
+        yield from _alone_of(struck, place, "dg")
     if facts["leader"]:
         yield from lose_leader(facts["leader"], "9.6.3")
     lost = yield from orders.some(
@@ -192,6 +193,20 @@ def suppress(struck: Struck, rule: str = "8.5") -> Doing:
     yield Tell(Step(rule, struck.hex, "suppressed", "a Suppressed marker"))
     for place in _places(struck):
         yield Change({**place, "pinned": False, "suppressed": True})
+        yield from _alone_of(struck, place, "suppressed")
+
+
+def _alone_of(struck: Struck, place: Mapping[str, Any], kind: str) -> Doing:
+    """10.0, css-36: DG beside Pinned or Suppressed, or the one that came last in place of the other."""
+    if "unit" in place:
+        row = yield from counter(place["unit"])
+        lying = {one for one in STATUS if row.attributes.get(one)}
+    else:
+        marks = yield Ask(MARKS, proves=False, hex=struck.hex, inside=struck.inside)
+        lying = {mark.kind for mark in marks} & set(STATUS)
+    if (others := sorted(lying - {kind})) and (yield from reading("css-36")) == "b":
+        yield Tell(Step("10.0", struck.hex, "replaced", "one marker of these is ever on a hex"))
+        yield Change({**place, **{other: 0 if other == "dg" else False for other in others}})
 
 
 def pin(struck: Struck, rule: str = "8.5.1") -> Doing:
@@ -207,6 +222,7 @@ def pin(struck: Struck, rule: str = "8.5.1") -> Doing:
         else:
             yield Tell(Step(rule, struck.hex, "pinned", "the hex is Pinned"))
             yield Change({**place, "pinned": True})
+            yield from _alone_of(struck, place, "pinned")
 
 
 def _places(struck: Struck) -> Iterable[dict[str, Any]]:
@@ -220,15 +236,46 @@ def eliminate(code: str, rule: str, note: str | None = None) -> Doing:
     if row.kind == "hq" and not any(mark.kind == "gyokusai" for mark in marks):
         yield Tell(Step("8.5", row.label, "routed", f"{code} goes to the Routed Units box"))
         yield Change({"unit": code, "at": None, "box": "routed"})
+        yield from _without_hq(row, for_good=False)
         return
     yield Tell(Step(rule, row.label, "eliminated", note or f"{code} is eliminated"))
     yield Change({"unit": code, "eliminated": True})
+    if row.kind == "hq":
+        yield from _without_hq(row, for_good=True)
+
+
+BOXED = (
+    "select code from unit where position_id = :position and side = :side and kind = 'support_weapon'"
+    " and attributes ->> 'division' = :division and attributes ->> 'box' in ('available', 'reallocating') order by code"
+)
+
+
+def _without_hq(head: Any, *, for_good: bool) -> Doing:
+    """12.2: with the Division HQ the weapons in its boxes are lost (css-48)."""
+    division = head.attributes.get("division")
+    if division is None or head.attributes.get("formation") is not None:
+        return
+    boxed = yield Ask(BOXED, proves=False, side=head.side, division=division)
+    if not boxed or (not for_good and (yield from reading("css-48")) == "b"):
+        return
+    for row in boxed:
+        yield Tell(Step("12.2", None, "eliminated", f"the HQ of {division} is lost, and {row.code} with it"))
+        yield Change({"unit": row.code, "eliminated": True})
+
+
+def used_up(hero: str | None) -> Doing:
+    """14.1: a hero who serves in one combat leaves the game."""
+    if hero is not None:
+        yield Tell(Step("14.1", None, "used", f"{hero} serves in this combat and no other"))
+        yield Change({"unit": hero, "eliminated": True})
 
 
 def lose_leader(code: str, rule: str = "13.3") -> Doing:
     """A leader flips to his replacement, or leaves the game (13.3)."""
     row = yield from counter(code)
-    if row.kind == "leader" and not row.attributes.get("replacement"):
+    if row.kind != "leader":
+        raise Refused(rule, f"{code} is no Leader", row.label)
+    if not row.attributes.get("replacement"):
         yield Tell(Step(rule, row.label, "replaced", f"{code} is replaced"))
         yield Change({"unit": code, "replacement": True})
         return
@@ -253,11 +300,26 @@ def settle(hex: str, inside: bool, orders: Orders) -> Doing:
 
 
 def vacate(hex: str) -> Doing:
-    """Markers that go with the last unit (css-70)."""
+    """Markers that go with the last unit (css-33, css-34, css-70)."""
     for row in (yield Ask(VACATED, hex=hex)):
-        if row.facts["point"]:
-            yield Tell(points=[row.facts["point"]])
-        yield from lift(row.facts["kind"], hex, row.facts["inside"])
+        yield Tell(points=row.facts["points"])
+        if row.effect == "removed":
+            yield from lift(row.facts["kind"], hex, row.facts["inside"])
+
+
+STATUS = ("dg", "pinned", "suppressed")
+
+
+def shed(hex: str, inside: bool, rule: str, note: str) -> Doing:
+    """DG, Pinned and Suppressed come off otherwise than by a Rally (css-34)."""
+    lying = [
+        mark.kind for mark in (yield Ask(MARKS, proves=False, hex=hex, inside=inside)) if mark.kind in STATUS
+    ]
+    if not lying or (yield from reading("css-34")) == "b":
+        return
+    for kind in lying:
+        yield Tell(Step(rule, hex, "removed", f"{note}: {kind}"))
+        yield from lift(kind, hex, inside)
 
 
 def lift(kind: str, hex: str, inside: bool = False) -> Doing:

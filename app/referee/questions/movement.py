@@ -30,14 +30,15 @@ from importers.questions import Names
 
 MOVED = ("css", "ccp", "fpb")
 """Rulesets with movement; each has the SQL functions `move`, `reach`, `reach_path`, `reach_reasons`, `stack`."""
-WALKED = ("css", "fpb")
-"""Those whose moves are judged whole; in ccp a move is done hex by hex (`app/play/ccp/movement.py`)."""
-POINTS: tuple[str, ...] = (
+WALKED = ("fpb",)
+"""Those whose moves are judged whole and no more; in css and ccp a move asked with its answers is done (`app/play`)."""
+CSS_POINTS: tuple[str, ...] = (
     "css-6", "css-11", "css-12", "css-16", "css-20", "css-21", "css-28", "css-40", "css-41", "css-42", "css-43", "css-44",
     "css-47", "css-54", "css-57", "css-58", "css-62", "css-63", "css-77",
-    "fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37",
 )  # fmt: skip
-"""Contested points that a move turns on."""
+"""Contested points that a move turns on in css, and in fpb."""
+FPB_POINTS = ("fpb-3", "fpb-4", "fpb-5", "fpb-22", "fpb-28", "fpb-37")
+POINTS = (*CSS_POINTS, *FPB_POINTS)
 CCP_POINTS = ("ccp-5", "ccp-7", "ccp-11", "ccp-17", "ccp-19", "ccp-24", "ccp-29", "ccp-33", "ccp-34")
 """The same in ccp, whose reach and stacks are asked here."""
 LONGEST_LIST = 200
@@ -180,7 +181,8 @@ def options(asked: Asked, arguments: Arguments) -> dict[str, Any]:
     return {word: value for word, value in told.items() if word not in ("unit", "path", "to")}
 
 
-def _move(asked: Asked, along: MoveAlong) -> Finding:
+def judged(asked: Asked, along: MoveAlong) -> Finding:
+    """What `move` of a game says of a way."""
     rows = asked.rows(
         f"select * from {asked.ruleset}.move(:position, :unit, :path, :options, :conditions, :policy)",
         unit=along.unit,
@@ -265,7 +267,7 @@ def _movers(arguments: dict[str, Any]) -> str:
     return f"{arguments['unit']} with {series(together)}" if together else str(arguments["unit"])
 
 
-def _move_verdict(ruling: Ruling) -> str:
+def move_verdict(ruling: Ruling) -> str:
     answer, along = ruling.answer, ruling.question["move"]
     movers, act = _movers(along), _act(along, answer)
     spent, left = answer["cost"], answer["left"]
@@ -431,28 +433,28 @@ def _over(answer: dict[str, Any]) -> str:
     return f"{over} over the limit of {limit}" if over else f"within the limit of {limit}"
 
 
+MOVE_ANSWERS = {
+    "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
+    "cost": "movement points spent; of an illegal move, up to where it fails",
+    "left": "movement points left",
+    "ends_at": "where it ends; of an illegal move, the first hex that cannot be entered",
+    "why": "what decides it, in a few words",
+    "opportunity_fire": "who may fire at it, and where it stands then",
+    "rolls": "dice to be rolled on the way, each where and by which rule",
+}
+"""What is told of a way in every game that judges it whole."""
 KINDS = [
     QuestionKind(
         name="move",
         title="A move, step by step",
         arguments=MoveAlong,
         rulesets=WALKED,
-        rule=_move,
-        answers={
-            "legal": "true, false, or null where the rulebook or a counter does not tell what would decide it",
-            "cost": "movement points spent; of an illegal move, up to where it fails",
-            "left": "movement points left",
-            "ends_at": "where it ends; of an illegal move, the first hex that cannot be entered",
-            "why": "what decides it, in a few words",
-            "opportunity_fire": "who may fire at it, and where it stands then",
-            "rolls": "dice to be rolled on the way, each where and by which rule",
-            "left_alone": "css: support weapons, leaders and heroes whom it leaves without a unit",
-            "dg": "css: the Disorganization of every hex whose marker the move changes",
-            "effects": "fpb: markers that it places and removes, and who comes ashore for it",
-        },
-        verdict=_move_verdict,
-        points=POINTS,
-        example='move: {unit: C/1/9, path: ["22.79", "22.78"]}',
+        rule=judged,
+        answers=MOVE_ANSWERS
+        | {"effects": "fpb: markers that it places and removes, and who comes ashore for it"},
+        verdict=move_verdict,
+        points=FPB_POINTS,
+        example='move: {unit: 1/22, path: ["0816"]}',
         draws="path",
         names_units=("opportunity_fire", "left_alone"),
     ),

@@ -223,6 +223,8 @@ class CssSide(Form):
     casualties: Whole | None = None
     whiskey: bool | None = None
     sake: bool | None = None
+    drunk_banzai: bool | None = None
+    """Whether an event that a scenario adds makes the next charge a drunk one (9.6.1, css-23)."""
 
 
 class Division(Form):
