@@ -425,6 +425,8 @@ class Runner:
         self._supply = supply
         self._kinds = kinds
         self._seen = seen
+        self._found: Seen = {} if seen is None else seen
+        """What was looked up; in a single run, since the last change."""
         self._past = ""
         """All changes so far: what a query answers hangs on them."""
         self._unwritten: list[Changed] = []
@@ -544,15 +546,12 @@ class Runner:
 
     def _looked_up(self, what: tuple[str, str], find: Callable[[], Any]) -> Any:
         """What a query finds now; where several runs are made of one position, what one of them found serves all."""
-        if self._seen is None:
-            self._write()
-            return find()
         key = (*what, self._past)
-        if key not in self._seen:
+        if key not in self._found:
             self._write()
-            self._seen[key] = find()
+            self._found[key] = find()
         # whoever asked may do with it what they want
-        return copy.deepcopy(self._seen[key])
+        return copy.deepcopy(self._found[key])
 
     def _put(self, want: Put) -> Finding:
         kind = self._kinds()[want.kind]
@@ -574,7 +573,9 @@ class Runner:
                 continue
             changes = changes_of(effect, self._asked.ruleset)
             self._unwritten += changes
-            if self._seen is not None:
+            if self._seen is None:
+                self._found.clear()
+            else:
                 self._past += canonical(exact(changes))
             if "conditions" in effect:
                 now = {**self._asked.conditions, **effect["conditions"]}

@@ -124,12 +124,12 @@ begin
   if away > 0 then
     return query
     select step.rule, null::text, step.at, step.effect, step.note, step.point, null::text, null::integer, null::jsonb
-    from ccp._line_steps(
+    from ccp._sights(
       row(seen, asked.q, asked.r, asked.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     order by step.stage, step.n, step.rule, step.note;
     select bool_or(step.effect = 'visible'), coalesce(max(step.hindrance), 0) into visible, hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(seen, asked.q, asked.r, asked.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     where step.stage = 4;
@@ -240,7 +240,7 @@ begin
   end if;
   if impact.source = 'fighter' then
     select coalesce(max(step.hindrance), 0) into hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, plane.q, plane.r, plane.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     where step.stage = 4;
@@ -329,7 +329,7 @@ begin
       order by ccp._is_inside(stat), stat.id
     loop
       select bool_or(step.effect = 'visible'), coalesce(max(step.hindrance), 0) into visible, hindrance
-      from ccp._line_steps(
+      from ccp._sights(
         row(
           state, craft.q, craft.r, craft.id, array[place.q], array[place.r], case when prey.inside then prey.id end
         )::ccp.sighting

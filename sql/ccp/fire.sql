@@ -140,7 +140,7 @@ begin
   left join lateral (
     select bool_or(step.effect = 'visible') as visible,
       max(step.hindrance) filter (where step.effect = 'visible') as hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.vq, piece.vr, piece.viewer, array[_pieces.q], array[_pieces.r], null)::ccp.sighting
     ) as step
     where step.stage = 4
@@ -148,7 +148,7 @@ begin
   left join lateral (
     select bool_or(step.effect = 'visible') as visible,
       max(step.hindrance) filter (where step.effect = 'visible') as hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.vq, piece.vr, piece.viewer, array[_pieces.q], array[_pieces.r], _pieces.inside)::ccp.sighting
     ) as step
     where step.stage = 4
@@ -157,7 +157,7 @@ begin
   left join lateral (
     -- whatever else is in the way of the mortar itself, its line meets the cave from one slope
     select not bool_or(step.effect = 'blocks' and step.rule like 'F102%') as downslope
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.uq, piece.ur, piece.own, array[_pieces.q], array[_pieces.r], _pieces.inside)::ccp.sighting
     ) as step
   ) as mortar on piece.spotted and _pieces.inside is not null and piece.uq is not null
@@ -498,7 +498,7 @@ as $$
   from (
     select distinct on (piece.viewer) piece.* from unnest(shot.pieces) as piece order by piece.viewer, piece.n
   ) as piece
-  cross join lateral ccp._line_steps(
+  cross join lateral ccp._sights(
     row(
       shot.state, piece.vq, piece.vr, piece.viewer, array[shot.q], array[shot.r],
       case
