@@ -104,18 +104,23 @@ def chances(rows: Sequence[Any], words: Mapping[str, str] | None = None) -> Chan
     return tuple(((words or {}).get(row.result, row.result), Fraction(row.ways, row.of_all)) for row in rows)
 
 
-def targets_hit(side: str, at_least: int, asker: Asker, result: str, purpose: str = "Targeting") -> Doing:
-    """O27.2.3: the product of the dice must reach so much; gives whether it does, and tells it."""
+def targets_hit(
+    side: str, at_least: int, asker: Asker, hit: str, missed: str = "miss", purpose: str = "Targeting"
+) -> Doing:
+    """O27.2.3: the product of the dice must reach so much; gives whether it does, and tells it.
+
+    `hit` and `missed` are the words for it in the odds.
+    """
     yield Tell(targeting={"at_least": at_least})
     rows = yield Ask(TARGETING_ODDS, proves=False, at_least=at_least)
-    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": result}))
+    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": hit, "miss": missed}))
     asker.rolled()
-    hit = fallen.product >= at_least
+    on_target = fallen.product >= at_least
     yield Tell(
-        Step("O27.2.3", None, "hit" if hit else "miss", f"{fallen.product}, and {at_least} or more hits"),
-        targeting={"at_least": at_least, "roll": fallen.product, "hit": hit},
+        Step("O27.2.3", None, "hit" if on_target else "miss", f"{fallen.product}, and {at_least} or more hits"),
+        targeting={"at_least": at_least, "roll": fallen.product, "hit": on_target},
     )
-    return hit
+    return on_target
 
 
 def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
