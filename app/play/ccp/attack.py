@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from app.play.ccp.cards import asked_to_play
+from app.play.ccp.giving import pieces_named
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -201,10 +202,10 @@ def _jammed(of: Attack, asker: Asker, name: str, firing: Sequence[str]) -> Doing
     """The firing player's choice of several weapons, by their units or as pieces."""
     purpose = "the weapon that Sustained Fire breaks"
     if asker.gives(name):
-        code = str((yield Choose(name, of.side, purpose))).removesuffix(":weapon")
-        if code not in firing:
-            raise AnswerError(f"{code} fires no machine gun or mortar in this attack.")
-        return code
+        [piece] = yield from pieces_named([str((yield Choose(name, of.side, purpose)))])
+        if piece.code not in firing:
+            raise AnswerError(f"{piece.code} fires no machine gun or mortar in this attack.")
+        return piece.code
     return firing[0] if len(firing) == 1 else (yield Choose(name, of.side, purpose, firing))
 
 

@@ -18,6 +18,11 @@ CARRIED_OUT = ("fire", "move", "advance")
 """Orders that are carried out piece by piece after their activation."""
 
 
+def pieces_named(names: Sequence[str]) -> Doing:
+    """Units and weapons as somebody names them: of each its name, `Squad` or `Squad:weapon`, its unit, and which it is."""
+    return (yield Ask("select * from ccp.pieces_named(:position, :names)", proves=False, names=list(names)))
+
+
 def gives_order(order: str, unit: str, others: Sequence[str] = (), card: str | None = None) -> Doing:
     """One unit, with those it takes along, is activated by an order or Op Fire; gives its side.
 

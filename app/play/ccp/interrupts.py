@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import hand_of, named, plays
-from app.play.ccp.giving import gives_order, is_played, numbered, plays_actions
+from app.play.ccp.giving import gives_order, is_played, numbered, pieces_named, plays_actions
 from app.play.ccp.picks import picked
 from app.play.ccp.table import Doing, conditions, counter, now, other
 from app.play.procedures import Ask, Refused, Tell
@@ -99,7 +99,8 @@ class Interrupts:
 
         said = {"by": list(by), "at": label, "movers": list(movers), "from": was, "actions": list(actions)}
         if is_played((yield from now())):
-            side = (yield from counter(by[0].removesuffix(":weapon"))).side
+            [first, *_] = yield from pieces_named(by)
+            side = (yield from counter(first.code)).side
             yield from plays_actions(side, actions)
         self._shots += 1
         suffix = "" if self._shots == 1 else f"_{self._shots}"
