@@ -239,8 +239,7 @@ class Tell:
 class Call:
     """Another procedure within this one: gives its answer; what it changes and proves is this one's, too.
 
-    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first. A
-    choice that is then asked for outside and has a name that was asked for before is numbered: `unit`, `unit_2`.
+    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first.
     """
 
     procedure: Procedure
@@ -512,12 +511,12 @@ class Runner:
             raise AnswerError(f"{left[0].upper()}{left[1:]}.")
 
     def _chosen(self, want: Choose) -> Any:
-        if isinstance(self._supply, Inner):
-            if (value := self._supply.own(want)) is not None:
-                return self._answered(want, value, self.outcome.choices)
-            self._names[want.name] += 1
-            if (again := self._names[want.name]) > 1:
-                want = dataclasses.replace(want, name=f"{want.name}_{again}")
+        """What a player decides; a choice of a name that there was before is numbered: `unit`, `unit_2`."""
+        if isinstance(self._supply, Inner) and (value := self._supply.own(want)) is not None:
+            return self._answered(want, value, self.outcome.choices)
+        self._names[want.name] += 1
+        if (again := self._names[want.name]) > 1:
+            want = dataclasses.replace(want, name=f"{want.name}_{again}")
         value = self._supply.choice(want)
         if value is None and want.obvious and want.options is not None and len(want.options) == 1:
             return want.options[0]

@@ -51,14 +51,15 @@ class Asker:
         return said if isinstance(said, list) else [said]
 
     def optional(self, name: str, by: str, purpose: str, default: Any = None) -> Doing:
-        """A choice that is asked for only where it was made."""
-        if name not in self._choices:
+        """A choice that is asked for only where it was made, and once."""
+        if self._choices.pop(name, None) is None:
             return default
         return (yield Choose(name, by, purpose))
 
     def order(self, name: str, by: str, purpose: str, things: Sequence[str]) -> Doing:
         """All of some things in the order that a player wants; as they stand, where the rolls are told without one."""
-        if not self.gives(name) and (len(things) < 2 or self.has_rolls):
+        told = any(_names_all(said, things) for key, said in self._choices.items() if key.startswith(name))
+        if not told and (len(things) < 2 or self.has_rolls):
             return list(things)
         return (
             yield Choose(
@@ -68,8 +69,12 @@ class Asker:
         )  # fmt: skip
 
 
+def _names_all(said: Any, things: Sequence[str]) -> bool:
+    return isinstance(said, list) and sorted(map(str, said)) == sorted(things)
+
+
 def _in_order(name: str, said: Any, things: Sequence[str]) -> str | None:
-    if not isinstance(said, list) or sorted(map(str, said)) != sorted(things):
+    if not _names_all(said, things):
         return f"{name} names each of {', '.join(things)} once"
     return None
 
@@ -118,7 +123,9 @@ def targets_hit(
     asker.rolled()
     on_target = fallen.product >= at_least
     yield Tell(
-        Step("O27.2.3", None, "hit" if on_target else "miss", f"{fallen.product}, and {at_least} or more hits"),
+        Step(
+            "O27.2.3", None, "hit" if on_target else "miss", f"{fallen.product}, and {at_least} or more hits"
+        ),
         targeting={"at_least": at_least, "roll": fallen.product, "hit": on_target},
     )
     return on_target

@@ -103,7 +103,9 @@ def _round(of: Spotted, asker: Asker, illuminates: bool) -> Doing:
     yield Tell(range=facts["range"], hindrance=facts["hindrance"])
     if not facts["allowed"]:
         refuse(facts, rows)
-    hit = yield from targets_hit(facts["side"], facts["at_least"], asker, "minor", "major", "the Accuracy roll")
+    hit = yield from targets_hit(
+        facts["side"], facts["at_least"], asker, "minor", "major", "the Accuracy roll"
+    )
     yield Tell(drift="minor" if hit else "major")
     card = yield from revealed(facts["side"], "the drift of the spotting round")
     white, coloured = card["dice"]

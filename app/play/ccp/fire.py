@@ -37,7 +37,9 @@ F = TypeVar("F", bound="AnyFire")
 class AnyFire(Action):
     """What every fire attack takes."""
 
-    by: Pieces = Field(description='The pieces that fire: a unit by its id, its weapon as "Squad:weapon" or by its own name')
+    by: Pieces = Field(
+        description='The pieces that fire: a unit by its id, its weapon as "Squad:weapon" or by its own name'
+    )
     at: Place = Field(description="The hex that is fired at, or a unit in it")
     actions: list[AttackAction] = Field(
         default_factory=list, description="Actions played in the attack, each as often as it is played"
@@ -77,20 +79,20 @@ def fire(of: Fire) -> Procedure:
     of = yield from _by_name(of)
     said = {"actions": of.actions, "smoke": of.smoke, "spotter": of.spotter, "target": of.target, "x": of.x}
     yield from obeys("fire", of.by, of.actions)
-    yield from fired("fire", of, said)
+    yield from fired("fire", of, said, Asker(of))
 
 
 @ending
 def op_fire(of: OpFire) -> Procedure:
     """One attack of Op Fire at a hex that was just entered."""
-    yield from op_fired(of)
+    yield from op_fired(of, Asker(of))
 
 
-def op_fired(of: OpFire) -> Doing:
+def op_fired(of: OpFire, asker: Asker) -> Doing:
     """Op Fire as a part of a Move (A41)."""
     of = yield from _by_name(of)
     said = {"actions": of.actions, "movers": of.movers, "from": of.left, "x": of.x}
-    yield from fired("op_fire", of, said)
+    yield from fired("op_fire", of, said, asker)
 
 
 def _by_name(of: F) -> Generator[Want, Any, F]:
@@ -100,9 +102,8 @@ def _by_name(of: F) -> Generator[Want, Any, F]:
     return of.model_copy(update={"by": names[: len(of.by)], "x": names[-1] if of.x else None})
 
 
-def fired(manner: str, of: AnyFire, said: dict[str, Any]) -> Doing:
+def fired(manner: str, of: AnyFire, said: dict[str, Any], asker: Asker) -> Doing:
     """A fire attack of either manner."""
-    asker = Asker(of)
     rows = yield Ask(LEDGER, manner=manner, by=of.by, at=of.at, said=canonical(said))
     facts = rows[-1].facts
     yield Tell(**{key: facts[key] for key in ("range", "hindrance", "value", "modifiers")})
