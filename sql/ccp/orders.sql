@@ -336,7 +336,9 @@ as $$
         when (one.stat).attributes ->> 'movement' is null then null
         else exists (
           select
-          from ccp.reach(state.position_id, (one.stat).code, '{}', state.conditions, state.readings) as way
+          from ccp.reach(
+            state.position_id, (one.stat).code, '{"beside": true}', state.conditions, state.readings
+          ) as way
           where way.label <> (one.stat).label
         ) or exists (
           -- 14.2: the border counts as one more hex
