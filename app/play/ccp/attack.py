@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from app.play.ccp.cards import asked_to_play
-from app.play.ccp.giving import pieces_named
+from app.play.ccp.cards import asked_to_play, could_play
+from app.play.ccp.giving import is_played, pieces_named
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -235,25 +235,32 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
 
 def _hides(of: Attack, action: str) -> Doing:
     """In a game: the Defender may play a Hidden action for a hex of his without a fortification (A43)."""
-    if of.fort is not None or action == "hidden_cave" or not of.targets:
+    if of.fort is not None or not of.targets:
         return False
     owner = (yield from counter(of.targets[0])).side
+    if not (yield from could_play(owner, action)):
+        return False
     if ((yield from now()).conditions.get("posture") or {}).get(owner) != "defender":
         return False
     [row] = yield Ask(
-        "select plot.water or plot.blaze or plot.fortification is not null as built"
-        " from ccp.hex_now(:position, :hex, :conditions) as plot",
+        "select ccp.could_hide(:position, :hex, :word, :conditions) as could",
         proves=False,
         hex=of.hex,
+        word=action,
     )
-    if row.built:
+    if not row.could:
         return False
     return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
 
 
 def _into_cave(of: Attack, asker: Asker) -> Doing:
     """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
-    entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
+    able = [unit.code for unit in (yield from counters(of.targets)) if unit.side == "japan" and unit.label]
+    if is_played((yield from now())) and able:
+        purpose = "the units that go into the cave"
+        entering = yield Choose("into_cave", "japan", purpose, options=able, many=True, default=able)
+    else:
+        entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
     for code in entering:
         yield Change({"unit": code, "in_cave": True})
     return list(entering)
