@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from app.play.ccp.cards import asked_to_play, could_play
-from app.play.ccp.giving import is_played, pieces_named
+from app.play.ccp.giving import is_played, pieces_named, refused_by
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -22,6 +22,9 @@ RESULT = "select * from ccp.defense_result(:unit, :label, :attack, :morale, :rol
 OVER = "select ccp.figures_over(:position, :label) as excess"
 TARGETING_ODDS = "select * from ccp.targeting_odds(:at_least)"
 DEFENSE_ODDS = "select * from ccp.defense_odds(:attack, :value, :multiplied, :morale, :on_tie)"
+OTHER_ROLL = (
+    "select * from ccp.other_roll(:position, :label, :units, :moving, :actions, :conditions, :policy)"
+)
 HIDDEN = {"hidden_cave": "cave", "hidden_pillbox": "pillbox", "hidden_trenchline": "trench"}
 """What a Hidden action places before a Defense roll (A43.1, A43.4, A43.5)."""
 Chances = tuple[tuple[str, Fraction], ...]
@@ -149,6 +152,16 @@ def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
     caves = yield from _hidden(of, asker)
     told["defense"] = yield from _defended(of, asker, total, over.excess, caves, tell)
     return told
+
+
+def other_roll(label: str, units: Sequence[str], moving: bool, actions: Sequence[str]) -> Doing:
+    """ccp-49: what actions of a Fire Attack roll add to one of artillery or mines; refused where they may not be played."""
+    if not actions:
+        return 0
+    rows = yield Ask(OTHER_ROLL, label=label, units=list(units), moving=moving, actions=list(actions))
+    if (bar := refused_by(rows)) is not None:
+        raise bar
+    return sum(row.facts["value"] for row in rows)
 
 
 def _attack_chances(of: Attack) -> Doing:
