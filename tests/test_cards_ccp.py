@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from sqlalchemy.engine import Connection
 
 from app.play.games import act
 from app.play.log import Deed
 from app.play.openings import begin
 from app.play.tables import Table, open_game
+from app.referee.cases import rule_text
 from db.counters import TRACKS
 from db.rulesets import FOLDER, read_ruleset
 from importers.charts import ChartDraft, import_chart, read_chart
@@ -170,3 +173,43 @@ def test_a_pass_fills_the_hand_again_and_the_other_side_is_on_turn(
     assert len(now.tracks["hand"]["allied"]) == 6
     assert set(thrown) <= set(now.tracks["discards"]["allied"])
     assert "passed" not in now.tracks
+
+
+SUPPORT = "chart,ccp,support_tables\nentry,nation,roll,year_from,year_to,kind,name,weapon,vp\n" + "".join(
+    f"jp-{roll},japan,{roll},-,-,team,Rifle Team,-,2\n" for roll in range(2, 13)
+)
+PASSED = """
+case: test
+ruleset: ccp
+conditions: {active: allied, phase: orders, year: 1943, posture: {japan: defender, allied: attacker}}
+tracks: {hand: {japan: [hidden_unit], allied: [fire, move]}}
+map:
+  extent: [A1, D4]
+  fill: {terrain: open_ground}
+  hexes: {C2: {terrain: jungle}}
+  places: {Camp: {kind: zone, hexes: [C2, C3], attributes: {setup: japan}}}
+units:
+  - {id: Marines, side: allied, nation: us, at: A1}
+  - {id: Defenders, side: japan, nation: japan, at: D4}
+"""
+
+
+def passed(connection: Connection, **told: Any) -> dict[str, Any]:
+    asked = {"discard": {"side": "allied", "cards": ["fire"], **told}}
+    _, [ruling] = rule_text(connection, json.dumps(yaml.safe_load(PASSED) | {"ask": [asked]}), "test.yaml")
+    return ruling.answer
+
+
+def test_a_defender_with_a_hidden_unit_is_asked_after_a_discard_where_there_is_a_support_table(
+    connection: Connection, tmp_path: Path
+) -> None:
+    assert "pending" not in passed(connection)
+    file = tmp_path / "support.csv"
+    file.write_text(SUPPORT, encoding="utf-8")
+    import_chart(connection, file)
+    assert passed(connection)["pending"]["choice"] == "plays_hidden_unit"
+    placed = passed(connection, choices={"plays_hidden_unit": True}, rolls=[[3, 4]])
+    assert {"unit": "Rifle Team 1", "at": "C2"} in placed["effects"]
+    assert passed(connection, choices={"plays_hidden_unit": False})["effects"] == [
+        {"side": "allied", "hand": 1}
+    ]

@@ -240,8 +240,7 @@ class Tell:
 class Call:
     """Another procedure within this one: gives its answer; what it changes and proves is this one's, too.
 
-    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first. A
-    choice that is then asked for outside and has a name that was asked for before is numbered: `unit`, `unit_2`.
+    With answers of its own (`given`), such as those that a roll brings for its trigger, they are taken first.
     """
 
     procedure: Procedure
@@ -426,6 +425,8 @@ class Runner:
         self._supply = supply
         self._kinds = kinds
         self._seen = seen
+        self._found: Seen = {} if seen is None else seen
+        """What was looked up; in a single run, since the last change."""
         self._past = ""
         """All changes so far: what a query answers hangs on them."""
         self._unwritten: list[Changed] = []
@@ -511,12 +512,12 @@ class Runner:
             raise AnswerError(f"{left[0].upper()}{left[1:]}.")
 
     def _chosen(self, want: Choose) -> Any:
-        if isinstance(self._supply, Inner):
-            if (value := self._supply.own(want)) is not None:
-                return self._answered(want, value, self.outcome.choices)
-            self._names[want.name] += 1
-            if (again := self._names[want.name]) > 1:
-                want = dataclasses.replace(want, name=f"{want.name}_{again}")
+        """What a player decides; a choice of a name that there was before is numbered: `unit`, `unit_2`."""
+        if isinstance(self._supply, Inner) and (value := self._supply.own(want)) is not None:
+            return self._answered(want, value, self.outcome.choices)
+        self._names[want.name] += 1
+        if (again := self._names[want.name]) > 1:
+            want = dataclasses.replace(want, name=f"{want.name}_{again}")
         value = self._supply.choice(want)
         if value is None and want.obvious and want.options is not None and len(want.options) == 1:
             return want.options[0]
@@ -545,15 +546,12 @@ class Runner:
 
     def _looked_up(self, what: tuple[str, str], find: Callable[[], Any]) -> Any:
         """What a query finds now; where several runs are made of one position, what one of them found serves all."""
-        if self._seen is None:
-            self._write()
-            return find()
         key = (*what, self._past)
-        if key not in self._seen:
+        if key not in self._found:
             self._write()
-            self._seen[key] = find()
+            self._found[key] = find()
         # whoever asked may do with it what they want
-        return copy.deepcopy(self._seen[key])
+        return copy.deepcopy(self._found[key])
 
     def _put(self, want: Put) -> Finding:
         kind = self._kinds()[want.kind]
@@ -575,7 +573,9 @@ class Runner:
                 continue
             changes = changes_of(effect, self._asked.ruleset)
             self._unwritten += changes
-            if self._seen is not None:
+            if self._seen is None:
+                self._found.clear()
+            else:
                 self._past += canonical(exact(changes))
             if "conditions" in effect:
                 now = {**self._asked.conditions, **effect["conditions"]}

@@ -124,12 +124,12 @@ begin
   if away > 0 then
     return query
     select step.rule, null::text, step.at, step.effect, step.note, step.point, null::text, null::integer, null::jsonb
-    from ccp._line_steps(
+    from ccp._sights(
       row(seen, asked.q, asked.r, asked.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     order by step.stage, step.n, step.rule, step.note;
     select bool_or(step.effect = 'visible'), coalesce(max(step.hindrance), 0) into visible, hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(seen, asked.q, asked.r, asked.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     where step.stage = 4;
@@ -240,7 +240,7 @@ begin
   end if;
   if impact.source = 'fighter' then
     select coalesce(max(step.hindrance), 0) into hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, plane.q, plane.r, plane.id, array[place.q], array[place.r], null)::ccp.sighting
     ) as step
     where step.stage = 4;
@@ -329,7 +329,7 @@ begin
       order by ccp._is_inside(stat), stat.id
     loop
       select bool_or(step.effect = 'visible'), coalesce(max(step.hindrance), 0) into visible, hindrance
-      from ccp._line_steps(
+      from ccp._sights(
         row(
           state, craft.q, craft.r, craft.id, array[place.q], array[place.r], case when prey.inside then prey.id end
         )::ccp.sighting
@@ -458,3 +458,50 @@ $$;
 
 comment on function ccp.mine_attack(bigint, text, text, jsonb, jsonb) is
 'Whether the mines of a hex attack, and with how much: 6 unless the scenario gives 7 or 8 (F104.1, F104.2).';
+
+create or replace function ccp.other_roll(
+  position_id bigint, label text, units text[], moving boolean, actions text[], conditions jsonb default null,
+  policy jsonb default null
+)
+returns setof rulings.ledger_step
+language sql stable rows 2
+as $$
+  select
+    known.rule,
+    null::text,
+    other_roll.label,
+    case when verdict.why is null then '+2' else 'forbids' end,
+    coalesce(verdict.why, replace(played.name, '_', ' ') || ' on a Moving target'),
+    'ccp-49',
+    null::text,
+    case when verdict.why is null then 4 end,
+    jsonb_build_object('value', case when verdict.why is null then 2 else 0 end)
+  from positions.state(other_roll.position_id, other_roll.conditions, other_roll.policy) as state
+  cross join unnest(other_roll.actions) with ordinality as played (name, n)
+  inner join (
+    values ('bore_sighting', 'A35'), ('crossfire', 'A37'), ('enfilade', 'A39'), ('explosive_charge', 'A40'),
+    ('hand_grenades', 'A42'), ('marksmanship', 'A45'), ('sustained_fire', 'A48')
+  ) as known (name, rule) on known.name = played.name
+  cross join lateral (
+    select other_roll.moving or exists (
+      select
+      from public.unit
+      where unit.position_id = state.position_id
+        and unit.code = any(other_roll.units)
+        and unit.attributes ->> 'activated' = 'move'
+    ) as moves
+  ) as target
+  cross join lateral (
+    select case
+      when state.readings ->> 'ccp-49' = 'a'
+        then format('%s is played for a Fire Attack roll alone', replace(played.name, '_', ' '))
+      when played.name <> 'crossfire' then format('%s wants a piece that fires', replace(played.name, '_', ' '))
+      when not target.moves then 'crossfire wants a Moving target'
+    end as why
+  ) as verdict
+  order by played.n
+$$;
+
+comment on function ccp.other_roll(bigint, text, text[], boolean, text[], jsonb, jsonb) is
+'What actions of a Fire Attack add to an Artillery Impact or Mine Attack roll: nothing, or Crossfire on a Moving target
+(ccp-49).';

@@ -1,4 +1,4 @@
--- needs: ccp/events.sql
+-- needs: ccp/events.sql, ccp/fire.sql
 -- Actions outside an attack, and what forbids each: A38, A43, A46, A47.
 
 create or replace function ccp._hidden_deed_steps(state positions.state, name text, side text, at text, units text[])
@@ -251,3 +251,19 @@ $$;
 
 comment on function ccp.ambush_hexes(bigint, text, jsonb) is
 'Hexes of a side''s set-up area without units and with Cover of 1 or more, where a Hidden Unit may appear (A43.6).';
+
+create or replace function ccp.could_hide(position_id bigint, hex text, word text, conditions jsonb default null)
+returns boolean
+language sql stable
+as $$
+  select
+    not ground.water
+    and not ground.blaze
+    and ground.fortification is null
+    and (could_hide.word <> 'hidden_cave' or ccp._is_crest(state, ground.q, ground.r))
+  from positions.state(could_hide.position_id, could_hide.conditions) as state
+  cross join lateral ccp.hex_now(could_hide.position_id, could_hide.hex, could_hide.conditions) as ground
+$$;
+
+comment on function ccp.could_hide(bigint, text, text, jsonb) is
+'Whether a Hidden action may place its fortification in a hex: no water, no blaze, none there; a cave on a Crest (A43).';

@@ -57,19 +57,32 @@ returns table (code text, arm text)
 language plpgsql stable rows 1
 as $$
 #variable_conflict use_column
+declare
+  holders text[];
 begin
   return query
   select unit.code, 'unit' from public.unit where unit.position_id = state.position_id and unit.code = name;
   if found then
     return;
   end if;
-  return query
-  select unit.code, 'weapon'
-  from public.unit
-  where unit.position_id = state.position_id
-    and name = unit.code || ':weapon'
-    and jsonb_typeof(unit.attributes -> 'weapon') = 'object';
-  if not found then
+  -- of several units that carry such a weapon none is meant more than another
+  holders := array(
+    select unit.code
+    from public.unit
+    where unit.position_id = state.position_id
+      and jsonb_typeof(unit.attributes -> 'weapon') = 'object'
+      and (
+        name in (unit.code || ':weapon', unit.code || ':' || (unit.attributes -> 'weapon' ->> 'name'))
+        or (unit.q is not null and name = unit.attributes -> 'weapon' ->> 'name')
+      )
+    order by unit.code
+  );
+  if cardinality(holders) = 1 then
+    return query select holders[1], 'weapon';
+  elsif cardinality(holders) > 1 then
+    raise exception '% is carried by %; name the one that is meant, as "%:weapon"', name,
+      array_to_string(holders, ' and '), holders[1] using errcode = 'no_data_found';
+  else
     raise exception '% is no piece of this position; a unit is named by its id, its weapon as %', name,
       '"' || split_part(name, ':', 1) || ':weapon"' using errcode = 'no_data_found';
   end if;
@@ -77,7 +90,25 @@ end
 $$;
 
 comment on function ccp._piece_name(positions.state, text) is
-'The unit that a piece is or belongs to: `Squad` fires itself, `Squad:weapon` is what it carries (5.1).';
+'The unit that a piece is or belongs to: `Squad` fires itself, `Squad:weapon` is what it carries, as `Squad:MG`, or `MG`
+where no other unit on the map has one (5.1).';
+
+create or replace function ccp.pieces_named(position_id bigint, names text[])
+returns table (name text, code text, arm text)
+language sql stable rows 4
+as $$
+  select
+    case piece.arm when 'unit' then piece.code else piece.code || ':weapon' end,
+    piece.code,
+    piece.arm
+  from positions.state(pieces_named.position_id) as state
+  cross join unnest(pieces_named.names) with ordinality as wanted (name, n)
+  cross join lateral ccp._piece_name(state, wanted.name) as piece
+  order by wanted.n
+$$;
+
+comment on function ccp.pieces_named(bigint, text[]) is
+'Pieces as somebody names them, each by the one name that it has everywhere: `Squad` or `Squad:weapon` (5.1).';
 
 create or replace function ccp._pieces(
   state positions.state, by text[], q integer, r integer, spotter text, inside bigint
@@ -140,7 +171,7 @@ begin
   left join lateral (
     select bool_or(step.effect = 'visible') as visible,
       max(step.hindrance) filter (where step.effect = 'visible') as hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.vq, piece.vr, piece.viewer, array[_pieces.q], array[_pieces.r], null)::ccp.sighting
     ) as step
     where step.stage = 4
@@ -148,7 +179,7 @@ begin
   left join lateral (
     select bool_or(step.effect = 'visible') as visible,
       max(step.hindrance) filter (where step.effect = 'visible') as hindrance
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.vq, piece.vr, piece.viewer, array[_pieces.q], array[_pieces.r], _pieces.inside)::ccp.sighting
     ) as step
     where step.stage = 4
@@ -157,7 +188,7 @@ begin
   left join lateral (
     -- whatever else is in the way of the mortar itself, its line meets the cave from one slope
     select not bool_or(step.effect = 'blocks' and step.rule like 'F102%') as downslope
-    from ccp._line_steps(
+    from ccp._sights(
       row(state, piece.uq, piece.ur, piece.own, array[_pieces.q], array[_pieces.r], _pieces.inside)::ccp.sighting
     ) as step
   ) as mortar on piece.spotted and _pieces.inside is not null and piece.uq is not null
@@ -498,7 +529,7 @@ as $$
   from (
     select distinct on (piece.viewer) piece.* from unnest(shot.pieces) as piece order by piece.viewer, piece.n
   ) as piece
-  cross join lateral ccp._line_steps(
+  cross join lateral ccp._sights(
     row(
       shot.state, piece.vq, piece.vr, piece.viewer, array[shot.q], array[shot.r],
       case

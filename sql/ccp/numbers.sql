@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql, ccp/morale.sql, ccp/los.sql, positions/place.sql
+-- needs: ccp/arms.sql, ccp/morale.sql, ccp/sights.sql, positions/place.sql
 -- The numbers of one ccp unit and of its weapon as they are now, and the Cover it has: 3.1, 3.3.1.2, 3.3.1.3, 4, 5, F107.1, T81.3.
 
 create or replace function ccp._number_steps(stat ccp.stat)
@@ -123,7 +123,7 @@ returns boolean
 language sql stable
 as $$
   select bool_or(step.effect = 'visible')
-  from ccp._line_steps(row(state, _sees.q, _sees.r, _sees.unit, array[tq], array[tr], target)::ccp.sighting) as step
+  from ccp._sights(row(state, _sees.q, _sees.r, _sees.unit, array[tq], array[tr], target)::ccp.sighting) as step
   where step.stage = 4
 $$;
 

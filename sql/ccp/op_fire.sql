@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql, ccp/los.sql, ccp/party.sql
+-- needs: ccp/arms.sql, ccp/party.sql, ccp/sights.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
 
 create or replace function ccp._watched(party ccp.party, qs integer[], rs integer[])
@@ -44,7 +44,7 @@ begin
         step.i,
         bool_or(step.effect = 'visible') as visible,
         array_agg(distinct step.point) filter (where step.point is not null) as points
-      from ccp._line_steps(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as step
+      from ccp._sights(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as step
       group by step.i
     loop
       q := open_qs[line.i];
@@ -119,7 +119,7 @@ as $$
       bool_or(step.effect = 'visible') as visible,
       array_agg(distinct step.point) filter (where step.point is not null) as points
     from eye
-    cross join lateral ccp._line_steps(
+    cross join lateral ccp._sights(
       row(state, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null)::ccp.sighting
     ) as step
     group by eye.unit, eye.qs[step.i], eye.rs[step.i]

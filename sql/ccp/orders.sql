@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql, ccp/los.sql, ccp/reach.sql
+-- needs: ccp/arms.sql, ccp/reach.sql, ccp/sights.sql
 -- Who may be activated for an order, told rule by rule: 3.3.1.1, 3.3.2, 3.3.3, 12.1, O20, O24 to O31, A41.
 
 create or replace function ccp._sided(told jsonb, side text)
@@ -186,7 +186,7 @@ as $$
         array_agg(enemy.r order by enemy.i) as rs
       from enemy
     ) as goal
-    cross join lateral ccp._line_steps(
+    cross join lateral ccp._sights(
       row(state, viewer.q, viewer.r, viewer.id, goal.qs, goal.rs, null)::ccp.sighting
     ) as step
     where goal.qs is not null
@@ -336,7 +336,9 @@ as $$
         when (one.stat).attributes ->> 'movement' is null then null
         else exists (
           select
-          from ccp.reach(state.position_id, (one.stat).code, '{}', state.conditions, state.readings) as way
+          from ccp.reach(
+            state.position_id, (one.stat).code, '{"beside": true}', state.conditions, state.readings
+          ) as way
           where way.label <> (one.stat).label
         ) or exists (
           -- 14.2: the border counts as one more hex

@@ -383,7 +383,9 @@ declare
   posts ccp.post[] := array(select post from ccp._posts(party) as post);
   -- a step costs a point, but half of one along an unseen road
   most integer := ccp._allowance(party, coalesce((select max(post.led) from unnest(posts) as post), 0));
-  radius integer := greatest(1, most / 2);
+  -- who wants to know only whether it can move at all looks at the hexes beside it
+  beside boolean := coalesce((party.options ->> 'beside')::boolean, false);
+  radius integer := case when beside then 1 else greatest(1, most / 2) end;
   region ccp.region;
   odd ccp.odd_steps;
   steps integer[];
@@ -397,7 +399,7 @@ begin
     region := ccp._region(party, posts, radius);
     odd := ccp._odd_steps(party, region);
     steps := ccp._overriding(odd.slots, odd.unseens, cardinality(region.ground));
-    exit when odd.roads is not true or radius >= most;
+    exit when beside or odd.roads is not true or radius >= most;
     -- as if no enemy saw any road: the region is too small if one could go on at its edge
     exit when not exists (
       select

@@ -114,11 +114,11 @@ def _named(entry: Mapping[str, Any], side: str) -> Doing:
 
 
 def edge_hexes(side: str) -> Doing:
-    """The hexes of a side's friendly map edge without a blaze (13.1.2, E70, ccp-44); empty where the map marks none."""
+    """The hexes of a side's friendly map edge, those without a blaze and all; none where the map marks none (13.1.2, E70)."""
     rows = yield Ask(
         "select * from ccp.zone_hexes(:position, 'edge', :side, :conditions)", proves=False, side=side
     )
-    return [row.label for row in rows if not row.blaze], bool(rows)
+    return [row.label for row in rows if not row.blaze], [row.label for row in rows]
 
 
 def defender() -> Doing:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from app.play.ccp.cards import asked_to_play
+from app.play.ccp.cards import asked_to_play, could_play
+from app.play.ccp.giving import is_played, pieces_named, refused_by
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -21,6 +22,9 @@ RESULT = "select * from ccp.defense_result(:unit, :label, :attack, :morale, :rol
 OVER = "select ccp.figures_over(:position, :label) as excess"
 TARGETING_ODDS = "select * from ccp.targeting_odds(:at_least)"
 DEFENSE_ODDS = "select * from ccp.defense_odds(:attack, :value, :multiplied, :morale, :on_tie)"
+OTHER_ROLL = (
+    "select * from ccp.other_roll(:position, :label, :units, :moving, :actions, :conditions, :policy)"
+)
 HIDDEN = {"hidden_cave": "cave", "hidden_pillbox": "pillbox", "hidden_trenchline": "trench"}
 """What a Hidden action places before a Defense roll (A43.1, A43.4, A43.5)."""
 Chances = tuple[tuple[str, Fraction], ...]
@@ -50,14 +54,15 @@ class Asker:
         return said if isinstance(said, list) else [said]
 
     def optional(self, name: str, by: str, purpose: str, default: Any = None) -> Doing:
-        """A choice that is asked for only where it was made."""
-        if name not in self._choices:
+        """A choice that is asked for only where it was made, and once."""
+        if self._choices.pop(name, None) is None:
             return default
         return (yield Choose(name, by, purpose))
 
     def order(self, name: str, by: str, purpose: str, things: Sequence[str]) -> Doing:
         """All of some things in the order that a player wants; as they stand, where the rolls are told without one."""
-        if not self.gives(name) and (len(things) < 2 or self.has_rolls):
+        told = any(_names_all(said, things) for key, said in self._choices.items() if key.startswith(name))
+        if not told and (len(things) < 2 or self.has_rolls):
             return list(things)
         return (
             yield Choose(
@@ -67,8 +72,12 @@ class Asker:
         )  # fmt: skip
 
 
+def _names_all(said: Any, things: Sequence[str]) -> bool:
+    return isinstance(said, list) and sorted(map(str, said)) == sorted(things)
+
+
 def _in_order(name: str, said: Any, things: Sequence[str]) -> str | None:
-    if not isinstance(said, list) or sorted(map(str, said)) != sorted(things):
+    if not _names_all(said, things):
         return f"{name} names each of {', '.join(things)} once"
     return None
 
@@ -104,18 +113,25 @@ def chances(rows: Sequence[Any], words: Mapping[str, str] | None = None) -> Chan
     return tuple(((words or {}).get(row.result, row.result), Fraction(row.ways, row.of_all)) for row in rows)
 
 
-def targets_hit(side: str, at_least: int, asker: Asker, result: str, purpose: str = "Targeting") -> Doing:
-    """O27.2.3: the product of the dice must reach so much; gives whether it does, and tells it."""
+def targets_hit(
+    side: str, at_least: int, asker: Asker, hit: str, missed: str = "miss", purpose: str = "Targeting"
+) -> Doing:
+    """O27.2.3: the product of the dice must reach so much; gives whether it does, and tells it.
+
+    `hit` and `missed` are the words for it in the odds.
+    """
     yield Tell(targeting={"at_least": at_least})
     rows = yield Ask(TARGETING_ODDS, proves=False, at_least=at_least)
-    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": result}))
+    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": hit, "miss": missed}))
     asker.rolled()
-    hit = fallen.product >= at_least
+    on_target = fallen.product >= at_least
     yield Tell(
-        Step("O27.2.3", None, "hit" if hit else "miss", f"{fallen.product}, and {at_least} or more hits"),
-        targeting={"at_least": at_least, "roll": fallen.product, "hit": hit},
+        Step(
+            "O27.2.3", None, "hit" if on_target else "miss", f"{fallen.product}, and {at_least} or more hits"
+        ),
+        targeting={"at_least": at_least, "roll": fallen.product, "hit": on_target},
     )
-    return hit
+    return on_target
 
 
 def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
@@ -136,6 +152,16 @@ def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
     caves = yield from _hidden(of, asker)
     told["defense"] = yield from _defended(of, asker, total, over.excess, caves, tell)
     return told
+
+
+def other_roll(label: str, units: Sequence[str], moving: bool, actions: Sequence[str]) -> Doing:
+    """ccp-49: what actions of a Fire Attack roll add to one of artillery or mines; refused where they may not be played."""
+    if not actions:
+        return 0
+    rows = yield Ask(OTHER_ROLL, label=label, units=list(units), moving=moving, actions=list(actions))
+    if (bar := refused_by(rows)) is not None:
+        raise bar
+    return sum(row.facts["value"] for row in rows)
 
 
 def _attack_chances(of: Attack) -> Doing:
@@ -196,10 +222,10 @@ def _jammed(of: Attack, asker: Asker, name: str, firing: Sequence[str]) -> Doing
     """The firing player's choice of several weapons, by their units or as pieces."""
     purpose = "the weapon that Sustained Fire breaks"
     if asker.gives(name):
-        code = str((yield Choose(name, of.side, purpose))).removesuffix(":weapon")
-        if code not in firing:
-            raise AnswerError(f"{code} fires no machine gun or mortar in this attack.")
-        return code
+        [piece] = yield from pieces_named([str((yield Choose(name, of.side, purpose)))])
+        if piece.code not in firing:
+            raise AnswerError(f"{piece.code} fires no machine gun or mortar in this attack.")
+        return piece.code
     return firing[0] if len(firing) == 1 else (yield Choose(name, of.side, purpose, firing))
 
 
@@ -222,25 +248,32 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
 
 def _hides(of: Attack, action: str) -> Doing:
     """In a game: the Defender may play a Hidden action for a hex of his without a fortification (A43)."""
-    if of.fort is not None or action == "hidden_cave" or not of.targets:
+    if of.fort is not None or not of.targets:
         return False
     owner = (yield from counter(of.targets[0])).side
+    if not (yield from could_play(owner, action)):
+        return False
     if ((yield from now()).conditions.get("posture") or {}).get(owner) != "defender":
         return False
     [row] = yield Ask(
-        "select plot.water or plot.blaze or plot.fortification is not null as built"
-        " from ccp.hex_now(:position, :hex, :conditions) as plot",
+        "select ccp.could_hide(:position, :hex, :word, :conditions) as could",
         proves=False,
         hex=of.hex,
+        word=action,
     )
-    if row.built:
+    if not row.could:
         return False
     return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
 
 
 def _into_cave(of: Attack, asker: Asker) -> Doing:
     """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
-    entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
+    able = [unit.code for unit in (yield from counters(of.targets)) if unit.side == "japan" and unit.label]
+    if is_played((yield from now())) and able:
+        purpose = "the units that go into the cave"
+        entering = yield Choose("into_cave", "japan", purpose, options=able, many=True, default=able)
+    else:
+        entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
     for code in entering:
         yield Change({"unit": code, "in_cave": True})
     return list(entering)

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.play.ccp.attack import Asker, Attack, attacked, prospects, refuse, targets_hit
-from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, SIGHT_POINTS, outcome_words
+from app.play.ccp.attack import Asker, Attack, attacked, other_roll, prospects, refuse, targets_hit
+from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, SIGHT_POINTS, AttackAction, outcome_words
 from app.play.ccp.giving import orders_asset
+from app.play.ccp.picks import picked_hex
 from app.play.ccp.roll import ENDS, revealed
 from app.play.ccp.table import Doing, adds_marker, conditions, counter, ending
 from app.play.charts import cell
@@ -39,6 +40,11 @@ cross join (
 where unit.position_id = :position and unit.kind = 'aircraft'
 order by unit.id
 """
+ENEMIES = """
+select distinct hex.label from unit
+join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+where unit.position_id = :position and unit.side <> :side and unit.kind <> 'aircraft' order by hex.label
+"""
 VULNERABILITY = "fortification_vulnerability"
 
 
@@ -49,10 +55,19 @@ class Spotted(Action):
     at: Place = Field(description="The hex in which the spotting round is placed")
 
 
+class Barrage(Spotted):
+    """Who spots for which hex, and what is played."""
+
+    actions: list[AttackAction] = Field(
+        default_factory=list,
+        description="Actions of a Fire Attack roll, as far as they may be played for the first Impact roll (ccp-49)",
+    )
+
+
 class BombingRun(Action):
     """Which hex the dive bomber attacks."""
 
-    at: Place = Field(description="The hex")
+    at: Place | None = Field(None, description="The hex; may be left out where the dive bomber sees no enemy")
 
 
 class StrafingRun(Action):
@@ -62,7 +77,7 @@ class StrafingRun(Action):
 
 
 @ending
-def indirect_fire(of: Spotted) -> Procedure:
+def indirect_fire(of: Barrage) -> Procedure:
     """Fire For Effect: spotting, accuracy, impact (O24.3)."""
     asker = Asker(of)
     yield from orders_asset("asset_request", of.by)
@@ -76,8 +91,12 @@ def indirect_fire(of: Spotted) -> Procedure:
     order = yield from asker.order("order", facts["side"], "the order of the Impact rolls", hexes)
     yield Tell(hexes=order)
     impacts: dict[str, Any] = {}
+    actions = list(of.actions)
     for label in order:
-        impacts[label] = yield from _struck(of, facts["side"], label, "artillery", facts["fp"], None, asker)
+        impacts[label] = yield from _struck(
+            of, facts["side"], label, "artillery", facts["fp"], None, asker, actions=actions
+        )
+        actions = []
         yield Tell(impacts=dict(impacts))
 
 
@@ -103,7 +122,9 @@ def _round(of: Spotted, asker: Asker, illuminates: bool) -> Doing:
     yield Tell(range=facts["range"], hindrance=facts["hindrance"])
     if not facts["allowed"]:
         refuse(facts, rows)
-    hit = yield from targets_hit(facts["side"], facts["at_least"], asker, "minor", "the Accuracy roll")
+    hit = yield from targets_hit(
+        facts["side"], facts["at_least"], asker, "minor", "major", "the Accuracy roll"
+    )
     yield Tell(drift="minor" if hit else "major")
     card = yield from revealed(facts["side"], "the drift of the spotting round")
     white, coloured = card["dice"]
@@ -125,12 +146,14 @@ def _struck(
     plane: str | None,
     asker: Asker,
     tell: bool = False,
+    actions: Sequence[str] = (),
 ) -> Doing:
     """One hex under artillery or aircraft: everybody in it rolls, whoever he is."""
     [*_, row] = yield Ask(IMPACT, at=label, source=source, fp=fp, viewer=plane)
     facts = row.facts
+    more = yield from other_roll(label, facts["targets"], False, actions)
     attack = Attack(
-        side=side, hex=label, value=facts["value"], source=source, targets=facts["targets"],
+        side=side, hex=label, value=facts["value"] + more, source=source, targets=facts["targets"],
         to_total=facts["to_total"], purpose=f"the attack on {label}", rule=row.rule, fort=facts["fort"],
         order=f"order:{label}" if not tell else "order",
     )  # fmt: skip
@@ -194,7 +217,14 @@ def bombing_run(of: BombingRun) -> Procedure:
     asker = Asker(of)
     yield from orders_asset("asset_request")
     plane = yield from _plane("dive bomber")
-    rows = yield Ask(BOMBING, plane=plane.code, at=of.at)
+    at = of.at or (yield from _bombed(plane))
+    if at is None:
+        yield Tell(
+            Step("O24.4", plane.label, "none", "the dive bomber sees no enemy unit", "a"), result="none"
+        )
+        yield from _flies_off(plane.code, plane.label)
+        return
+    rows = yield Ask(BOMBING, plane=plane.code, at=at)
     facts = rows[-1].facts
     yield Tell(range=facts["range"], hindrance=facts["hindrance"])
     if not facts["allowed"]:
@@ -206,6 +236,16 @@ def bombing_run(of: BombingRun) -> Procedure:
             of, plane.side, facts["hex"], "dive_bomber", plane.fp, plane.code, asker, tell=True
         )
     yield from _flies_off(plane.code, plane.label)
+
+
+def _bombed(plane: Any) -> Doing:
+    """O24.4 a: a hex in which it sees an enemy, as its player chooses; None where there is none."""
+    hexes = []
+    for row in (yield Ask(ENEMIES, proves=False, side=plane.side)):
+        found = yield Ask(BOMBING, proves=False, plane=plane.code, at=row.label)
+        if found[-1].facts["allowed"]:
+            hexes.append(row.label)
+    return (yield from picked_hex(plane.side, "the hex that the dive bomber attacks", hexes))
 
 
 def _is_here(plane: Any) -> Doing:
@@ -248,7 +288,10 @@ def _verdict(ruling: Ruling) -> str:
         "indirect_fire": "The artillery", "illumination": "The Illumination round", "bombing_run": "The Bombing Run",
         "strafing_run": "The Strafing Run",
     }[ruling.kind]  # fmt: skip
-    what += f" at {of['at']}" if "at" in of else f" in direction {of['direction']}"
+    if "at" in of:
+        what += f" at {of['at']}"
+    elif "direction" in of:
+        what += f" in direction {of['direction']}"
     if answer["allowed"] is False:
         return f"{what} is not allowed: {answer['why']}"
     if answer["allowed"] is None:
@@ -290,8 +333,8 @@ KINDS = [
     )
     for name, title, form, play, answers, points, example in (
         (
-            "indirect_fire", "Artillery", Spotted, indirect_fire,
-            {**ROUND_ANSWERS, **IMPACT_ANSWERS, "result": "impact or off_map", **ENDS}, BLAST_POINTS,
+            "indirect_fire", "Artillery", Barrage, indirect_fire,
+            {**ROUND_ANSWERS, **IMPACT_ANSWERS, "result": "impact or off_map", **ENDS}, (*BLAST_POINTS, "ccp-49"),
             "indirect_fire: {by: 1 Leader, at: D4}",
         ),
         (

@@ -167,9 +167,8 @@ def plays(side: str, use: Literal["order", "action"], word: str, card: str | Non
 
 def could_play(side: str, action: str) -> Doing:
     """Whether a side holds a card of an action, in a game that keeps hands."""
-    tracks = (yield from now()).tracks
-    hand = (tracks.get("hand") or {}).get(side)
-    if not hand or "pile" not in tracks:
+    hand = ((yield from now()).tracks.get("hand") or {}).get(side)
+    if not hand:
         return False
     return any(card.get("action") == action for card in (yield from named(hand)).values())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,11 +16,13 @@ from app.play.ccp.table import (
     SIDES,
     Doing,
     GameOver,
+    adds_marker,
     conditions,
     counter,
     ending,
     gains,
     keep,
+    keep_of,
     reading,
 )
 from app.play.ccp.victory import decided_by_points
@@ -99,21 +101,56 @@ def _sudden_death(side: str, time: int) -> Doing:
 def _reinforcements(time: int) -> Doing:
     """13.1.2 d: what lies on the new space comes in along its owner's edge, the inactive player's first."""
     waiting = yield Ask(WAITING, proves=False, space=time)
+    reserves = (yield from conditions()).get("time_track") or []
+    come = [one for one in reserves if one["space"] == time]
+    if come:
+        yield from keep(time_track=[one for one in reserves if one not in come])
     told: dict[str, str] = {}
     for side in (yield from inactive_first()):
+        own = [one for one in come if one.get("side", "japan") == side]
+        for one in own:
+            yield from _tuned_in(side, one.get("radio"))
         units = [row.code for row in waiting if row.side == side]
-        if not units:
-            continue
-        hexes, marked = yield from edge_hexes(side)
-        if not marked:
-            raise Undecided(Need(f"the friendly map edge of {SIDES[side]}", "13.1.2"))
-        told = yield from placed_by(
-            "placement", side, "where reinforcements come in", units, dict.fromkeys(units, hexes), told
-        )
-        for unit in units:
-            if hexes:
-                yield from _whole_again(unit)
-                yield from comes_in(unit, told[unit], "13.1.2")
+        signs = _sightings(sum(one.get("sighting") or 0 for one in own))
+        if units or signs:
+            told = yield from _come_in(side, units, signs, told)
+
+
+def _tuned_in(side: str, radio: dict[str, Any] | None) -> Doing:
+    """A radio goes to its owner's Artillery Box; where a radio or the denied marker is, that takes precedence (15.1.2)."""
+    if radio is None:
+        return
+    now_ = yield from conditions()
+    if (now_.get("radio") or {}).get(side) or side in (now_.get("artillery_denied") or ()):
+        yield Tell(Step("15.1.2", None, "stays out", f"the Artillery Box of {SIDES[side]} is not empty"))
+        return
+    yield Tell(Step("13.1.2", None, "radio", f"a radio of {radio['fp']} FP for {SIDES[side]}", "d"))
+    yield from keep_of("radio", side, radio)
+    yield Change({"side": side, "radio": radio["fp"]}, told=True)
+
+
+def _sightings(number: int) -> list[str]:
+    """Words by which the owner puts Sighting markers: `sighting`, `sighting_2`."""
+    return [f"sighting_{n}" if n > 1 else "sighting" for n in range(1, number + 1)]
+
+
+def _come_in(side: str, units: list[str], signs: list[str], told: dict[str, str]) -> Doing:
+    """Units and Sighting markers on their owner's edge, as he likes; units not into a blaze (ccp-44)."""
+    hexes, edge = yield from edge_hexes(side)
+    if not edge:
+        raise Undecided(Need(f"the friendly map edge of {SIDES[side]}", "13.1.2"))
+    goals = {**dict.fromkeys(units, hexes), **dict.fromkeys(signs, edge)}
+    told = yield from placed_by(
+        "placement", side, "where reinforcements come in", [*units, *signs], goals, told
+    )
+    for unit in units:
+        if hexes:
+            yield from _whole_again(unit)
+            yield from comes_in(unit, told[unit], "13.1.2")
+    for sign in signs:
+        yield Tell(Step("13.1.2", told[sign], "placed", "a Sighting marker", "d"))
+        yield from adds_marker("sighting", told[sign])
+    return told
 
 
 def _whole_again(code: str) -> Doing:

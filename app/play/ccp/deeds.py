@@ -11,7 +11,7 @@ from pydantic import Field
 
 from app.play.ccp.arrivals import comes_in, support_piece
 from app.play.ccp.attack import Asker
-from app.play.ccp.cards import hand_of, named, plays
+from app.play.ccp.cards import asked_to_play, could_play, plays
 from app.play.ccp.fire import DEFENSE_POINTS
 from app.play.ccp.giving import refused_by
 from app.play.ccp.mines import mined
@@ -46,6 +46,10 @@ from importers.questions import Names
 DEED = (
     "select * from ccp.deed(:position, :name, :side, :at, :units, :discarded, :melee, :conditions, :policy)"
 )
+AMBUSH = "select * from ccp.ambush_hexes(:position, :side, :conditions)"
+TABLE = """
+select exists (select from charts.cells('ccp', 'support_tables') where value is not null) as filled
+"""
 RULES = {
     "demolitions": "A38",
     "hidden_mines": "A43.2",
@@ -132,13 +136,14 @@ def _demolished(of: Deed) -> Doing:
 
 
 def answered_discard(side: str, discarded: int) -> Doing:
-    """In a game that keeps hands: Demolitions after the opponent's discard, if the card is there and a use for it."""
-    hand = yield from hand_of(side)
-    if not isinstance(hand, list):
-        return
-    cards = yield from named(hand)
-    if not any(card.get("action") == "demolitions" for card in cards.values()):
-        return
+    """In a game that keeps hands: what a side may play after its opponent's discard, if there is a use for it."""
+    if (yield from could_play(side, "demolitions")):
+        yield from _demolitions_asked(side)
+    if (yield from could_play(side, "hidden_unit")):
+        yield from _hidden_unit_asked(side, discarded)
+
+
+def _demolitions_asked(side: str) -> Doing:
     rows = yield Ask(
         "select * from ccp.demolition_hexes(:position, :side, :conditions)", proves=False, side=side
     )
@@ -150,6 +155,26 @@ def answered_discard(side: str, discarded: int) -> Doing:
         gone = next(row.fortification for row in rows if row.label == at)
         yield Tell(Step("A38", at, "eliminated", gone))
         yield from removes_marker(gone, at)
+
+
+def _hidden_unit_asked(side: str, discarded: int) -> Doing:
+    """A43.6: only who could place a unit is asked: a Defender with a Support Table and an empty hex for it."""
+    rows = yield Ask(
+        DEED,
+        proves=False,
+        name="hidden_unit",
+        side=side,
+        at=None,
+        units=None,
+        discarded=discarded,
+        melee=None,
+    )
+    hexes = yield Ask(AMBUSH, proves=False, side=side)
+    [table] = yield Ask(TABLE, proves=False)
+    if refused_by(rows) is not None or not hexes or not table.filled:
+        return
+    if (yield from asked_to_play(side, "hidden_unit", "a Hidden Unit, after the discard", "A43.6")):
+        yield from _hidden_unit(Deed(name="hidden_unit", side=side))
 
 
 # Hidden actions.
@@ -193,9 +218,7 @@ def _hidden_unit(of: Deed) -> Doing:
     if piece is None or piece.is_sighting:
         yield Tell(Step("A43.6", None, "nothing", "no unit on the table can be chosen"), result="nothing")
         return
-    rows = yield Ask(
-        "select * from ccp.ambush_hexes(:position, :side, :conditions)", proves=False, side=of.side
-    )
+    rows = yield Ask(AMBUSH, proves=False, side=of.side)
     hexes = [row.label for row in rows]
     if of.at is not None and of.at not in hexes:
         raise Refused(

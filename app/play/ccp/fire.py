@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Generator, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
 from app.play.ccp.attack import Asker, Attack, attacked, refuse, targets_hit
-from app.play.ccp.giving import obeys
+from app.play.ccp.giving import obeys, pieces_named
 from app.play.ccp.picks import smoke_drawn, smoke_placed
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import Doing, counter, counters, ending
-from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, Want, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -31,12 +31,15 @@ AttackAction = Literal[
     "hidden_trenchline", "light_wounds", "marksmanship", "sustained_fire",
 ]  # fmt: skip
 Pieces = Annotated[list[str], Field(min_length=1, max_length=30)]
+F = TypeVar("F", bound="AnyFire")
 
 
 class AnyFire(Action):
     """What every fire attack takes."""
 
-    by: Pieces = Field(description='The pieces that fire: a unit by its id, its weapon as "Squad:weapon"')
+    by: Pieces = Field(
+        description='The pieces that fire: a unit by its id, its weapon as "Squad:weapon" or by its own name'
+    )
     at: Place = Field(description="The hex that is fired at, or a unit in it")
     actions: list[AttackAction] = Field(
         default_factory=list, description="Actions played in the attack, each as often as it is played"
@@ -73,26 +76,34 @@ class OpFire(AnyFire):
 @ending
 def fire(of: Fire) -> Procedure:
     """A Fire Attack from its declaration to the last Defense roll."""
+    of = yield from _by_name(of)
     said = {"actions": of.actions, "smoke": of.smoke, "spotter": of.spotter, "target": of.target, "x": of.x}
     yield from obeys("fire", of.by, of.actions)
-    yield from fired("fire", of, said)
+    yield from fired("fire", of, said, Asker(of))
 
 
 @ending
 def op_fire(of: OpFire) -> Procedure:
     """One attack of Op Fire at a hex that was just entered."""
-    yield from op_fired(of)
+    yield from op_fired(of, Asker(of))
 
 
-def op_fired(of: OpFire) -> Doing:
+def op_fired(of: OpFire, asker: Asker) -> Doing:
     """Op Fire as a part of a Move (A41)."""
+    of = yield from _by_name(of)
     said = {"actions": of.actions, "movers": of.movers, "from": of.left, "x": of.x}
-    yield from fired("op_fire", of, said)
+    yield from fired("op_fire", of, said, asker)
 
 
-def fired(manner: str, of: AnyFire, said: dict[str, Any]) -> Doing:
+def _by_name(of: F) -> Generator[Want, Any, F]:
+    """Its pieces by the names that they have everywhere; a weapon may be told by its own."""
+    rows = yield from pieces_named([*of.by, *([of.x] if of.x else [])])
+    names = [row.name for row in rows]
+    return of.model_copy(update={"by": names[: len(of.by)], "x": names[-1] if of.x else None})
+
+
+def fired(manner: str, of: AnyFire, said: dict[str, Any], asker: Asker) -> Doing:
     """A fire attack of either manner."""
-    asker = Asker(of)
     rows = yield Ask(LEDGER, manner=manner, by=of.by, at=of.at, said=canonical(said))
     facts = rows[-1].facts
     yield Tell(**{key: facts[key] for key in ("range", "hindrance", "value", "modifiers")})
@@ -162,17 +173,12 @@ def _picked(facts: dict[str, Any], said: dict[str, Any]) -> Doing:
 
 def _have_fired(pieces: Sequence[str]) -> Doing:
     """O27.3: a piece that was activated to fire takes one shot."""
-    for piece in pieces:
-        code, weapon = piece.removesuffix(":weapon"), piece.endswith(":weapon")
-        rows = yield Ask(
-            "select code from unit where position_id = :position and code = :piece", proves=False, piece=piece
-        )
-        if rows:
-            code, weapon = piece, False
-        unit = yield from counter(code)
+    for piece in (yield from pieces_named(pieces)):
+        unit = yield from counter(piece.code)
         if unit.attributes.get("activated") == "fire":
-            shots = [*unit.attributes.get("fired", []), "weapon" if weapon else "unit"]
-            yield Change({"unit": code, "fired": shots}, kept=True)
+            yield Change(
+                {"unit": piece.code, "fired": [*unit.attributes.get("fired", []), piece.arm]}, kept=True
+            )
 
 
 def _places_smoke(at: str) -> Doing:

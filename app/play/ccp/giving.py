@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import plays
 from app.play.ccp.table import Doing, counter, keep, now, other
-from app.play.procedures import Ask, Change, Choose, Refused, Tell, Undecided
+from app.play.procedures import Ask, Change, Refused, Tell, Undecided
 from app.referee.rulings import Step
 
 ACTIVATION = "select * from ccp.activation(:position, :given, :unit, :others, :conditions, :policy)"
@@ -16,6 +15,11 @@ DEFENDERS = ("hidden_cave", "hidden_pillbox", "hidden_trenchline", "light_wounds
 """Actions of an attack that whoever is attacked plays."""
 CARRIED_OUT = ("fire", "move", "advance")
 """Orders that are carried out piece by piece after their activation."""
+
+
+def pieces_named(names: Sequence[str]) -> Doing:
+    """Units and weapons as somebody names them: of each its name, `Squad` or `Squad:weapon`, its unit, and which it is."""
+    return (yield Ask("select * from ccp.pieces_named(:position, :names)", proves=False, names=list(names)))
 
 
 def gives_order(order: str, unit: str, others: Sequence[str] = (), card: str | None = None) -> Doing:
@@ -63,19 +67,6 @@ def before_is_done(order: str) -> Doing:
     if order != "op_fire" and under_way and not under_way.get("acted"):
         word = under_way["kind"].replace("_", " ")
         raise Refused("O20.3", f"somebody must carry out the {word} order first")
-
-
-def numbered(procedure: Doing, suffix: str) -> Doing:
-    """The same, with a word behind the names of its choices: what is asked again has another name."""
-    answer: Any = None
-    while True:
-        try:
-            want = procedure.send(answer)
-        except StopIteration as done:
-            return done.value
-        if isinstance(want, Choose) and suffix:
-            want = dataclasses.replace(want, name=f"{want.name}{suffix}")
-        answer = yield want
 
 
 def carries_out(order: str, units: Sequence[str]) -> Doing:

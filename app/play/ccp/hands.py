@@ -99,8 +99,8 @@ def discard(of: Discard) -> Procedure:
     )
     if is_played((yield from now())):
         yield Change({"track": "passed", "value": number}, kept=True)
-        if number:
-            yield from interrupts(other(of.side), number)
+    if number:
+        yield from interrupts(other(of.side), number)
 
 
 def _without(side: str, hand: Any, thrown: Any, number: int) -> Doing:

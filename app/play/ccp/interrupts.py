@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from app.play.ccp.attack import Asker
 from app.play.ccp.cards import hand_of, named, plays
-from app.play.ccp.giving import gives_order, is_played, numbered, plays_actions
+from app.play.ccp.giving import gives_order, is_played, pieces_named, plays_actions
 from app.play.ccp.picks import picked
 from app.play.ccp.table import Doing, conditions, counter, now, other
 from app.play.procedures import Ask, Refused, Tell
@@ -21,14 +22,11 @@ HIDDEN = {"hidden_mines": ("mines",), "hidden_wire": ("wire",), "hidden_panji_tr
 
 
 class Interrupts:
-    """The other player at one Move or Advance: how often he was asked, and whether he fired at the last hex."""
+    """The other player at one Move or Advance, and whether he fired at the last hex."""
 
-    def __init__(self, order: str) -> None:
-        self.order = order
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
         self.fired = False
-        self._asked = 0
-        self._hidden = 0
-        self._shots = 0
 
     def _cards(self, side: str, use: str) -> Doing:
         """What a side could play, by order or action; None where its hand is not kept."""
@@ -55,10 +53,7 @@ class Interrupts:
             if name in actions
             for word in words
         }
-        self._hidden += bool(options)
-        chosen = yield from picked(
-            _numbered("hidden", self._hidden), side, f"what is hidden in {label}", options, may=True
-        )
+        chosen = yield from picked("hidden", side, f"what is hidden in {label}", options, may=True)
         if chosen is None:
             return None
         name, word = options[chosen]
@@ -75,10 +70,7 @@ class Interrupts:
             return
         rows = yield Ask(READY, proves=False, at=label, side=side, carded="fire" in orders)
         offers = {row.word: row for row in rows}
-        self._asked += bool(offers)
-        chosen = yield from picked(
-            _numbered("op_fire", self._asked), side, f"Op Fire at {label}", offers, may=True
-        )
+        chosen = yield from picked("op_fire", side, f"Op Fire at {label}", offers, may=True)
         if chosen is not None:
             yield from self._takes(offers[chosen], label, was, movers)
 
@@ -99,13 +91,8 @@ class Interrupts:
 
         said = {"by": list(by), "at": label, "movers": list(movers), "from": was, "actions": list(actions)}
         if is_played((yield from now())):
-            side = (yield from counter(by[0].removesuffix(":weapon"))).side
+            [first, *_] = yield from pieces_named(by)
+            side = (yield from counter(first.code)).side
             yield from plays_actions(side, actions)
-        self._shots += 1
-        suffix = "" if self._shots == 1 else f"_{self._shots}"
-        yield from numbered(op_fired(OpFire.model_validate(said)), suffix)
+        yield from op_fired(OpFire.model_validate(said), self.asker)
         self.fired = True
-
-
-def _numbered(name: str, n: int) -> str:
-    return name if n == 1 else f"{name}_{n}"

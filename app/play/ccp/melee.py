@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from app.play.ccp.attack import Asker, chances
-from app.play.ccp.cards import plays
+from app.play.ccp.cards import asked_to_play, plays
 from app.play.ccp.fire import DEFENSE_POINTS
 from app.play.ccp.giving import is_played
 from app.play.ccp.losses import Wounds, breaks, eliminates
@@ -104,7 +105,10 @@ def _ambushes(of: Melee, side: str, hex_: str, picked: Mapping[str, Any]) -> Doi
     """A33: all of the inactive side, which is Japan here, then all of the other; the victims' owner picks."""
     victims = other(side)
     wounds = Wounds(_copies(of, victims, "light_wounds"))
-    for nth in range(_copies(of, side, "ambush")):
+    told = _copies(of, side, "ambush")
+    for nth in itertools.count():
+        if nth >= told and not (yield from asked_to_play(side, "ambush", f"an Ambush in {hex_}", "A33")):
+            return
         facts = yield from _standing(of.hex, proves=False)
         able = facts["units"][victims]
         if not able:
@@ -124,8 +128,7 @@ def _victim(picked: Mapping[str, Any], side: str, able: list[str], nth: int) -> 
         return named[nth]
     if len(able) == 1:
         return able[0]
-    name = f"ambushed_{side}" + ("" if nth == 0 else f"_{nth + 1}")
-    return (yield Choose(name, side, "the unit that is ambushed", able))
+    return (yield Choose(f"ambushed_{side}", side, "the unit that is ambushed", able))
 
 
 def _copies(of: Melee, side: str, name: str) -> int:
@@ -139,9 +142,11 @@ def _rolls(of: Melee, facts: dict[str, Any]) -> Doing:
     totals: dict[str, int] = {}
     fp = dict(facts["fp"])
     for side in ("japan", "allied"):
-        rows = yield Ask(PLAYED, name="bayonets", times=_copies(of, side, "bayonets"), label=facts["label"])
-        fp[side] += sum(row.facts["value"] for row in rows)
+        fp[side] += yield from _bayonets(facts["label"], _copies(of, side, "bayonets"))
     for side in ("japan", "allied"):
+        purpose = f"Bayonets in {facts['label']}"
+        while (yield from asked_to_play(side, "bayonets", purpose, "A34")):
+            fp[side] += yield from _bayonets(facts["label"], 1)
         rows = yield Ask(
             ODDS, proves=False, japan=fp["japan"], allied=fp["allied"], total=totals.get("japan")
         )
@@ -155,6 +160,12 @@ def _rolls(of: Melee, facts: dict[str, Any]) -> Doing:
         if not all(left["units"].values()):
             return None
     return totals
+
+
+def _bayonets(label: str, times: int) -> Doing:
+    """A34: what so many Bayonets add to a Melee roll."""
+    rows = yield Ask(PLAYED, name="bayonets", times=times, label=label)
+    return sum(row.facts["value"] for row in rows)
 
 
 def _resolved(facts: dict[str, Any], totals: dict[str, int]) -> Doing:
@@ -209,6 +220,10 @@ def _no_quarter(of: Melee, hex_: str) -> Doing:
         times = _copies(of, side, "no_quarter")
         if times and not left["units"][side]:
             raise Refused("A46", f"{NAMES[side]} have no unit that survived", hex_)
+        while left["units"][side] and (
+            yield from asked_to_play(side, "no_quarter", f"No Quarter after the melee in {hex_}", "A46")
+        ):
+            times += 1
         for row in (yield Ask(PLAYED, proves=False, name="no_quarter", times=times, label=hex_)):
             yield from gains(side, row.facts["value"], "A46", "No Quarter")
 

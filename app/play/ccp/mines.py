@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from app.play.ccp.attack import Asker, Attack, attacked, refuse
-from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, outcome_words
+from app.play.ccp.attack import Asker, Attack, attacked, other_roll, refuse
+from app.play.ccp.fire import ATTACK_ANSWERS, DEFENSE_POINTS, AttackAction, outcome_words
 from app.play.ccp.table import Doing, counters, ending, other, reading
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
@@ -20,6 +20,10 @@ from app.referee.words import clauses
 from importers.questions import Names
 
 LEDGER = "select * from ccp.mine_attack(:position, :at, :manner, :conditions, :policy)"
+FIRE_ACTIONS = (
+    "bore_sighting", "crossfire", "enfilade", "explosive_charge", "hand_grenades", "marksmanship", "sustained_fire",
+)  # fmt: skip
+"""Actions that name a Fire Attack roll."""
 Manner = Literal["move", "advance", "stealth", "infiltrate", "displacement"]
 
 
@@ -33,8 +37,9 @@ class Mines(Action):
     manner: Manner = Field("move", alias="as", description="move or advance; mines attack nobody else")
     to: Place | None = Field(None, description="Where they leave, the hex that they enter (ccp-37)")
     hidden: bool = Field(False, description="Whether a Hidden action has just placed the mines (ccp-11)")
-    actions: list[Literal["light_wounds"]] = Field(
-        default_factory=list, description="light_wounds, for a squad"
+    actions: list[AttackAction] = Field(
+        default_factory=list,
+        description="light_wounds, for a squad; those of a Fire Attack roll as far as they may be played (ccp-49)",
     )
 
     @field_validator("units", mode="before")
@@ -66,7 +71,9 @@ def mined(
     there = yield from counters(units)
     if any(unit.label is None for unit in there):
         raise Refused("F104.1", "a unit that is named is not on the map", facts["hex"])
-    yield Tell(value=facts["value"], result="attack")
+    fired = [name for name in actions if name in FIRE_ACTIONS]
+    value = facts["value"] + (yield from other_roll(facts["hex"], units, manner == "move", fired))
+    yield Tell(value=value, result="attack")
     place = yield from _counted_in(there, facts["hex"], to)
     groups = [list(units)]
     if hidden and len(units) > 1 and (yield from reading("ccp-11")) == "b":
@@ -76,7 +83,7 @@ def mined(
             Attack(
                 side=other(there[0].side),
                 hex=facts["hex"],
-                value=facts["value"],
+                value=value,
                 source="mines",
                 targets=group,
                 purpose="the Mine Attack",
@@ -124,7 +131,7 @@ KINDS = [
         rulesets=("ccp",),
         answers=ATTACK_ANSWERS,
         verdict=_verdict,
-        points=("ccp-11", "ccp-37", *DEFENSE_POINTS),
+        points=("ccp-11", "ccp-37", "ccp-49", *DEFENSE_POINTS),
         example="mines: {units: [1 Squad], at: D4, as: move}",
         acts=False,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,10 +13,11 @@ from pydantic import Field
 from app.play.ccp.attack import Asker
 from app.play.ccp.deeds import screened
 from app.play.ccp.fire import DEFENSE_POINTS
-from app.play.ccp.giving import carries_out, numbered
+from app.play.ccp.giving import carries_out
 from app.play.ccp.interrupts import Interrupts
 from app.play.ccp.losses import fixes_weapon, settles, turns
 from app.play.ccp.mines import mined
+from app.play.ccp.picks import Offer
 from app.play.ccp.roll import ENDS
 from app.play.ccp.table import (
     SIDES,
@@ -34,6 +34,7 @@ from app.play.ccp.table import (
 from app.play.ccp.victory import decided_by_points
 from app.play.procedures import (
     Action,
+    AnswerError,
     Ask,
     Change,
     Choose,
@@ -59,6 +60,10 @@ UnitId = Annotated[str, Names(("unit",))]
 UnitIds = Annotated[list[str], Names(("unit",)), Field(max_length=60)]
 Hexes = Annotated[list[str] | None, Names(("hex",)), Field(max_length=MOST_HEXES)]
 VERDICTS = {"legal": True, "illegal": False, "unknown": None}
+DEEP = """
+select hex.label from position join hex on hex.map_id = position.map_id
+where position.id = :position and hex.label = any(:labels) and hex.terrain = 'water_barrier'
+"""
 ALIVE = "select code from unit where position_id = :position and code = any(:units) and q is not null order by code"
 
 
@@ -153,9 +158,9 @@ def move(of: Move) -> Procedure:
     yield from carries_out(order, movers)
     start = (yield from counter(of.unit)).label
     route = [label for n, label in enumerate(of.path) if n or label != start]
-    way = _Way(order, movers, of, of)
+    way = _Way(order, movers, Asker(of), of)
     yield from way.goes(start, route, rows)
-    if of.exit and way.movers:
+    if of.exit and (yield from way.may_exit((route or [start])[-1])):
         for code in list(way.movers):
             yield from exits(code, order, of.space)
     else:
@@ -165,31 +170,72 @@ def move(of: Move) -> Procedure:
 class _Way:
     """Those who go together, hex by hex: who is left of them, and where."""
 
-    def __init__(self, order: str, movers: Sequence[str], asked: Action, of: Move | None = None) -> None:
-        self.order, self.movers = order, list(movers)
-        self.asker = Asker(asked)
+    def __init__(self, order: str, movers: Sequence[str], asker: Asker, of: Move | None = None) -> None:
+        self.order, self.movers, self.asker = order, list(movers), asker
         self.wire = set((of.hidden_wire if of else None) or ())
         self.mines = set((of.hidden_mines if of else None) or ())
         self.shots = [shot.model_dump() for shot in (of.op_fire if of else None) or ()]
-        self.interrupts = Interrupts(order)
-        self.rolls = 0
+        self.interrupts = Interrupts(asker)
         self.label: str | None = None
+        self.spent = 0
         self.harmed = False
+        """Whether its movement may be less than it was when it set out."""
+        self.met = False
+        """Whether it was fired at, mined or wired in the last hex."""
+        self.wired = False
 
     def goes(self, start: str, route: Sequence[str], rows: Sequence[Any]) -> Doing:
-        """From hex to hex, as long as somebody can."""
+        """From hex to hex, as long as somebody can and wants to."""
         self.label = start
         side = (yield from counter(self.movers[0])).side
-        costs = _spent(route, rows)
-        for n, label in enumerate(route):
-            if n and self.harmed and not (yield from self._can_go_on(route[n:], costs[n - 1])):
-                yield Tell(
-                    Step("O29", self.label, "stops", "the points left do not suffice for the next hex")
-                )
-                return
-            yield from self.enters(label, side)
+        rest, costs = list(route), _costs(route, rows)
+        while rest:
+            if self.harmed and self.label != start:
+                rest, costs = yield from self._goes_on(side, rest, costs)
+                if not rest:
+                    return
+            self.spent += costs.pop(0)
+            yield from self.enters(rest.pop(0), side)
             if not self.movers:
                 return
+
+    def _goes_on(self, side: str, rest: list[str], costs: list[int]) -> Doing:
+        """After fire, mines or wire: whoever is left goes on as he wanted, by another way, or stops (O29, O29.5)."""
+        if self.wired and (yield from reading("ccp-5")) == "a":
+            yield Tell(Step("A43.7", self.label, "stops", "wire is placed here: the move is over"))
+            return [], []
+        left = yield from self._left()
+        rows = yield from self._judged(rest[:1], left)
+        able = rows[-1].effect != "illegal"
+        if not able:
+            yield Tell(Step("O29", self.label, "stops", "the points left do not suffice for the next hex"))
+        if left == 0 or (able and not self.met):
+            return (rest, costs) if able else ([], [])
+        told = rest if able else []
+        chosen = yield Offer(
+            "way",
+            side,
+            f"how {series(self.movers)} {'go' if len(self.movers) > 1 else 'goes'} on from {self.label}",
+            options=[told, []] if told else [[]],
+            check=_is_way,
+            form="labels of the hexes still to be entered; [] to stop",
+            default=told,
+            unsaid=told,
+        )
+        if chosen == told:
+            return told, costs[: len(told)]
+        return chosen, (yield from self._another(chosen, left))
+
+    def _another(self, way: list[str], left: Decimal | None) -> Doing:
+        """What another way costs, hex by hex; one that the rules forbid is no answer."""
+        if not way:
+            return []
+        rows = yield from self._judged(way, left)
+        deep = yield Ask(DEEP, proves=False, labels=way)
+        if rows[-1].effect == "illegal" or deep:
+            why = "a move into a water barrier begins beside it" if deep else rows[-1].note
+            raise AnswerError(f"No way from {self.label} by {', '.join(way)}: {why}.")
+        return _costs(way, rows)
 
     def enters(self, label: str, side: str) -> Doing:
         """One hex: out of mines, in, what is hidden there, mines, Op Fire."""
@@ -198,7 +244,7 @@ class _Way:
         yield from self.mined(was, to=label)
         for code in self.movers:
             yield Change({"unit": code, "at": label, "in_cave": False}, kept=True)
-        self.label = label
+        self.label, self.met = label, False
         if not self.movers:
             return
         yield from settles(was)
@@ -235,7 +281,8 @@ class _Way:
         else:
             yield from self.interrupts.fire_at(label, was, self.movers, side)
         yield from self._count()
-        self.harmed = self.harmed or before != self.movers or self.interrupts.fired
+        if before != self.movers or self.interrupts.fired:
+            self.harmed = self.met = True
 
     def _has_mines(self, label: str) -> Doing:
         there = yield Ask("select * from ccp.hex_now(:position, :hex, :conditions)", proves=False, hex=label)
@@ -243,13 +290,13 @@ class _Way:
 
     def _hidden(self, label: str, side: str) -> Doing:
         """A43: wire or mines that are revealed; gives whether mines are."""
-        if label in self.wire:
-            yield from self._placed("wire", label)
+        self.wired = label in self.wire and (yield from self._placed("wire", label))
         fresh = label in self.mines and (yield from self._placed("mines", label))
         word = yield from self.interrupts.hidden_in(label, side)
         if word is not None:
             yield from adds_marker(word, label)
-            self.harmed = True
+            self.harmed = self.met = True
+            self.wired = self.wired or word == "wire"
             fresh = fresh or word == "mines"
         return fresh
 
@@ -266,10 +313,8 @@ class _Way:
         """F104: mines attack those who leave for `to`, or enter, together."""
         if not self.movers or not (yield from self._has_mines(label)):
             return
-        self.rolls += 1
-        attack = mined(self.movers, label, self.order, self.asker, (), to, hidden)
-        yield from numbered(attack, "" if self.rolls == 1 else f"_mines_{self.rolls}")
-        self.harmed = True
+        yield from mined(self.movers, label, self.order, self.asker, (), to, hidden)
+        self.harmed = self.met = True
         yield from self._count()
 
     def _count(self) -> Doing:
@@ -277,20 +322,28 @@ class _Way:
         alive = {row.code for row in rows}
         self.movers = [code for code in self.movers if code in alive]
 
-    def _can_go_on(self, rest: Sequence[str], spent: int) -> Doing:
-        """O29: current movement less what was spent is enough for the next hex."""
+    def may_exit(self, end: str) -> Doing:
+        """14.2.2: whether somebody has come to the Exit Point, and with a point to spend."""
+        if not self.movers or self.label != end:
+            return False
+        if not self.harmed:
+            return True
+        left = yield from self._left()
+        return left is None or left >= 1
+
+    def _left(self) -> Doing:
+        """O29: current movement less what was spent; None where it is not told."""
         [has] = yield Ask(
             "select ccp.allowance(:position, :unit, :together, :conditions, :policy) as halves",
             proves=False,
             unit=self.movers[0],
             together=self.movers[1:],
         )
-        if has.halves is None:
-            return True
-        left = max(0, has.halves - spent)
-        options = {"with": self.movers[1:], "points": str(Decimal(left) / 2)}
-        rows = yield from judged(self.movers[0], rest[:1], options)
-        return rows[-1].effect != "illegal"
+        return None if has.halves is None else Decimal(max(0, has.halves - self.spent)) / 2
+
+    def _judged(self, way: Sequence[str], left: Decimal | None) -> Doing:
+        points_ = {} if left is None else {"points": str(left)}
+        return (yield from judged(self.movers[0], way, {"with": self.movers[1:], **points_}))
 
     def arrives(self) -> Doing:
         """Where those who are left stand in the end."""
@@ -299,15 +352,21 @@ class _Way:
         yield Tell(ends_at=self.label)
 
 
-def _spent(route: Sequence[str], rows: Sequence[Any]) -> list[int]:
-    """What is spent up to each hex of a way, in halves, by the ledger of the whole."""
+def _costs(route: Sequence[str], rows: Sequence[Any]) -> list[int]:
+    """What each hex of a way costs, in halves, by the ledger of the whole."""
     costs = [0] * len(route)
     leg = 0
     for row in rows:
         if row.effect == "cost" and row.at in route[leg:]:
             leg = route.index(row.at, leg)
             costs[leg] += row.halves
-    return list(itertools.accumulate(costs))
+    return costs
+
+
+def _is_way(value: Any) -> str | None:
+    if isinstance(value, list) and all(isinstance(label, str) for label in value):
+        return None
+    return "a way is a list of hexes, [] to stop"
 
 
 # Leaving the map.
@@ -339,7 +398,7 @@ def exit_(of: Exit) -> Procedure:
     if rows[-1].effect == "unknown":
         raise Undecided(*(Need(row.note, row.rule) for row in rows[:-1] if row.effect == "unknown"))
     yield from carries_out(of.manner, [of.unit])
-    way = _Way(of.manner, [of.unit], of)
+    way = _Way(of.manner, [of.unit], Asker(of))
     yield from way.mined(at)
     if way.movers:
         yield from exits(of.unit, of.manner, of.space)
@@ -474,8 +533,9 @@ def _groups_go(of: Advance, units: Sequence[str]) -> Doing:
             raise Refused(
                 bars[0].rule if bars else "O22.1", "; ".join(row.note for row in bars) or rows[-1].note, goal
             )
+    asker = Asker(of)
     for (start, goal), codes in groups.items():
-        way = _Way("advance", codes, of)
+        way = _Way("advance", codes, asker)
         way.label = start
         if goal == "exit":
             yield from way.mined(start or "")

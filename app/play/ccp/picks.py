@@ -35,6 +35,14 @@ class Pick(Choose):
         return None if canonical(value) in self.words else super().mistake(value)
 
 
+@dataclasses.dataclass(frozen=True)
+class Offer(Choose):
+    """A choice of which some options are named, and any other that fits may be told."""
+
+    def mistake(self, value: Any) -> str | None:
+        return self.check(value) if self.check is not None else None
+
+
 def picked(
     name: str,
     by: str,

@@ -313,10 +313,11 @@ def reinforcements(card: Card) -> Doing:
     if piece is None:
         yield card.nothing("nothing on the table can be chosen")
         return
-    hexes, marked = yield from edge_hexes(card.side)
-    if not marked:
+    hexes, edge = yield from edge_hexes(card.side)
+    if not edge:
         raise Undecided(Need(f"the friendly map edge of {SIDES[card.side]}", card.rule))
-    at = yield from picked_hex(card.side, "where it comes in", hexes)
+    # a Sighting marker may lie in a blaze (E70, 15.1.5)
+    at = yield from picked_hex(card.side, "where it comes in", edge if piece.is_sighting else hexes)
     if at is None:
         yield card.nothing("every hex of the edge burns")
     elif piece.is_sighting:

@@ -114,6 +114,16 @@ class Radio(Form):
     broken: bool = False
 
 
+class Reserve(Form):
+    """What waits on a space of the Time Track and is no unit: a radio, or Sighting markers (13.1.2)."""
+
+    space: Whole
+    side: Side = "japan"
+    radio: Radio | None = None
+    sighting: Whole = 0
+    """How many Sighting markers."""
+
+
 class Chit(Form):
     """An objective chit: points for one objective, for each, for exits or for eliminations (14.3.3)."""
 
@@ -159,6 +169,8 @@ class CcpConditions(Form):
     hand: OfSides[Whole | tuple[Name, ...]] | None = None
     radio: OfSides[Radio] | None = None
     artillery_denied: tuple[Side, ...] = ()
+    time_track: tuple[Reserve, ...] = ()
+    """Radios and Sighting markers that come in when the time marker reaches their space; units say their `space` themselves."""
     mines: Literal[6, 7, 8] | None = None
     """The strength of Mine Attacks; 6 where nothing is told (F104.2)."""
     chits: Chits | None = None
