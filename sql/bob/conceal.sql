@@ -1,4 +1,4 @@
--- needs: bob/cover.sql
+-- needs: bob/cover.sql, bob/sights.sql, bob/pieces.sql
 -- Concealment in bob (Band of Brothers): what takes a Conceal counter off a unit, and who may gain one: 15.0, 20.1, 45.5, 45.6, 51.1, 59.2.
 
 create or replace function bob._is_concealed(unit positions.counter)
@@ -27,6 +27,43 @@ $$;
 
 comment on function bob._sees(positions.state, positions.counter, positions.counter) is
 'Whether one unit sees another.';
+
+create or replace function bob._watching(state positions.state, unit positions.counter)
+returns setof positions.counter
+language plpgsql stable rows 5
+as $$
+declare
+  enemies positions.counter[] := array(
+    select enemy from bob._counters(state) as enemy where enemy.side <> unit.side order by enemy.id
+  );
+  seen boolean[];
+  level constant boolean := bob._location(unit.attributes) = 'ground';
+begin
+  if cardinality(enemies) = 0 then
+    return;
+  end if;
+  select
+    bob._seen_by(
+      state,
+      array_agg(bob._place_name(enemy) order by enemy.id),
+      array_agg(case when bob._location(enemy.attributes) = 'ground' then enemy.q end order by enemy.id),
+      array_agg(case when bob._location(enemy.attributes) = 'ground' then enemy.r end order by enemy.id),
+      bob._place_name(unit),
+      case when level then unit.q end,
+      case when level then unit.r end
+    )
+  into seen
+  from unnest(enemies) as enemy;
+  for j in 1 .. cardinality(enemies) loop
+    if seen[j] then
+      return next enemies[j];
+    end if;
+  end loop;
+end
+$$;
+
+comment on function bob._watching(positions.state, positions.counter) is
+'The enemies that see a unit.';
 
 create or replace function bob._in_open(state positions.state, unit positions.counter, viewer positions.counter)
 returns boolean
@@ -89,10 +126,9 @@ as $$
     case when unit.kind in ('vehicle', 'carrier') then '20.1' else '15.0' end, null, unit.label, 'reveals',
     format(case when unit.kind in ('vehicle', 'carrier') then '%s sees the Vehicle' else '%s sees it in Open Ground' end, enemy.code),
     null, enemy.code, null::integer, null::jsonb
-  from bob._counters(state) as enemy
-  where enemy.side <> unit.side
-    and bob._sees(state, enemy, unit)
-    and (unit.kind in ('vehicle', 'carrier') or bob._in_open(state, unit, enemy))
+  from bob._watching(state, unit) as enemy
+  where unit.kind in ('vehicle', 'carrier')
+    or bob._in_open(state, unit, enemy)
 $$;
 
 comment on function bob._exposed_steps(positions.state, positions.counter, text) is
@@ -113,8 +149,7 @@ returns text[]
 language sql stable
 as $$
   select array_agg(enemy.code order by enemy.code collate "C")
-  from bob._counters(state) as enemy
-  where enemy.side <> unit.side and bob._sees(state, enemy, unit)
+  from bob._watching(state, unit) as enemy
 $$;
 
 comment on function bob._watchers(positions.state, positions.counter) is

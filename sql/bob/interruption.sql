@@ -45,7 +45,7 @@ begin
     );
     continue when enemy.q = mover.q and enemy.r = mover.r and friends;
     away := lattice.distance(enemy.q, enemy.r, _shooters.q, _shooters.r);
-    continue when away = 0 or away > bob._longest(enemy, dark);
+    continue when away = 0 or away > bob._longest(enemy, dark) or bob._too_dark(state, away);
     if bob._flag(enemy, 'used') then
       -- 10.0: next to it only, or for a Command Point within its Range
       continue when away > 1 or not bob._neighbouring(state, enemy.q, enemy.r, _shooters.q, _shooters.r);

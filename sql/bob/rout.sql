@@ -1,4 +1,4 @@
--- needs: bob/reach.sql, bob/los.sql
+-- needs: bob/reach.sql, bob/los.sql, bob/sights.sql
 -- Rout in bob (Band of Brothers): who must check, and the ways by which a unit may flee: 5.3, 11.0, 11.1, 21.6, 59.5.
 --
 -- Sight is dear, so it is asked for only where it can decide, and each line once.
@@ -105,8 +105,11 @@ create or replace function bob._screened(
   state positions.state, q integer, r integer, level integer, enemy bob.piece, enemy_level integer
 )
 returns text
-language sql stable
+language plpgsql stable
 as $$
+#variable_conflict use_column
+begin
+  return (
   -- 11.0, 44.0, 46.1: the line enters the hex over a Hedgerow, a Wall or a Roadblock
   select coalesce(
     (
@@ -146,7 +149,8 @@ as $$
         end
       ) then 'hill'
     end
-  )
+  ));
+end
 $$;
 
 comment on function bob._screened(positions.state, integer, integer, integer, bob.piece, integer) is
@@ -198,6 +202,7 @@ as $$
         and not enemy.melee
         and bob._menaces(enemy)
         and lattice.distance(piece.q, piece.r, enemy.q, enemy.r) between 1 and 5
+        and bob._too_dark(state, lattice.distance(piece.q, piece.r, enemy.q, enemy.r)) is not true
         and bob._sheltered(state, hex.q, hex.r, hex.label, hex.terrain) is null
         -- bob-12 b: in Open Ground a side of the hex is no help, nor is a Hindrance
         and (

@@ -155,6 +155,7 @@ class _Table:
             " where own.code = :unit and enemy.side <> own.side and not enemy.mounted"
             " and lattice.distance(own.q, own.r, enemy.q, enemy.r)"
             " <= bob._longest(own, jsonb_typeof(state.conditions -> 'night') = 'object')"
+            " and bob._too_dark(state, lattice.distance(own.q, own.r, enemy.q, enemy.r)) is not true"
             " and bob._seen(state, 'unit:' || own.code, 'unit:' || enemy.code) order by enemy.label",
             unit=unit.code,
         )
