@@ -67,13 +67,18 @@ comment on function bob._watching(positions.state, positions.counter) is
 
 create or replace function bob._in_open(state positions.state, unit positions.counter, viewer positions.counter)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select bob._is_open(bob._ground(state, unit.q, unit.r)) and not coalesce(bool_or(bob._benefits(item)), false)
-  from bob._cover_rows(
-    state, bob._aim(state, bob._place_name(viewer), bob._place_name(unit), false), unit, 'infantry',
-    unit.attributes ? 'moving', 'fire', true, '{}'
-  ) as item
+#variable_conflict use_column
+begin
+  return (
+    select bob._is_open(bob._ground(state, unit.q, unit.r)) and not coalesce(bool_or(bob._benefits(item)), false)
+    from bob._cover_rows(
+      state, bob._aim(state, bob._place_name(viewer), bob._place_name(unit), false), unit, 'infantry',
+      unit.attributes ? 'moving', 'fire', true, '{}'
+    ) as item
+  );
+end
 $$;
 
 comment on function bob._in_open(positions.state, positions.counter, positions.counter) is
@@ -81,14 +86,19 @@ comment on function bob._in_open(positions.state, positions.counter, positions.c
 
 create or replace function bob._nears(state positions.state, enemy positions.counter, unit positions.counter)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select bob._together(enemy, unit) or (met.neighbour).adjacent
-  from (
-    select bob._neighbour(state, one, other, false) as neighbour
-    from bob._end(state.position_id, bob._place_name(enemy)) as one,
-      bob._end(state.position_id, bob._place_name(unit)) as other
-  ) as met
+#variable_conflict use_column
+begin
+  return (
+    select bob._together(enemy, unit) or (met.neighbour).adjacent
+    from (
+      select bob._neighbour(state, one, other, false) as neighbour
+      from bob._end(state.position_id, bob._place_name(enemy)) as one,
+        bob._end(state.position_id, bob._place_name(unit)) as other
+    ) as met
+  );
+end
 $$;
 
 comment on function bob._nears(positions.state, positions.counter, positions.counter) is
@@ -136,9 +146,14 @@ comment on function bob._exposed_steps(positions.state, positions.counter, text)
 
 create or replace function bob._is_exposed(state positions.state, unit positions.counter, by text)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select exists (select from bob._exposed_steps(state, unit, by) as step where step.effect = 'reveals')
+#variable_conflict use_column
+begin
+  return (
+    select exists (select from bob._exposed_steps(state, unit, by) as step where step.effect = 'reveals')
+  );
+end
 $$;
 
 comment on function bob._is_exposed(positions.state, positions.counter, text) is
@@ -146,10 +161,15 @@ comment on function bob._is_exposed(positions.state, positions.counter, text) is
 
 create or replace function bob._watchers(state positions.state, unit positions.counter)
 returns text[]
-language sql stable
+language plpgsql stable
 as $$
-  select array_agg(enemy.code order by enemy.code collate "C")
-  from bob._watching(state, unit) as enemy
+#variable_conflict use_column
+begin
+  return (
+    select array_agg(enemy.code order by enemy.code collate "C")
+    from bob._watching(state, unit) as enemy
+  );
+end
 $$;
 
 comment on function bob._watchers(positions.state, positions.counter) is

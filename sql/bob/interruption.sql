@@ -1,4 +1,4 @@
--- needs: bob/move.sql, bob/rout.sql
+-- needs: bob/move.sql, bob/rout.sql, bob/sights.sql
 -- Who may fire at a moving unit in bob (Band of Brothers): 5.1, 6.1, 9.0, 10.0, 10.1, 20.7, 43.6, 50.2.
 --
 -- What the fire then does is for op_fire and final_op_fire to say; here only who may speak up, hex by hex.
@@ -28,13 +28,24 @@ declare
   dark boolean := jsonb_typeof(state.conditions -> 'night') = 'object';
   enemy bob.piece;
   away integer;
+  j integer := 0;
+  sights boolean[];
   friends boolean := exists (
     select from unnest(pieces) as friend
     where friend.side = mover.side and friend.code <> mover.code and friend.q = mover.q and friend.r = mover.r
       and (friend.infantry or friend.gun)
   );
 begin
+  select bob._sights(
+    state, array[_shooters.q], array[_shooters.r],
+    array_agg(case when piece.location = 'ground' then piece.q end order by piece.n),
+    array_agg(case when piece.location = 'ground' then piece.r end order by piece.n)
+  )
+  into sights
+  from unnest(pieces) with ordinality
+    as piece (id, code, side, nation, kind, q, r, label, location, infantry, gun, vehicle, decoy, mounted, melee, concealed, attributes, n);
   foreach enemy in array pieces loop
+    j := j + 1;
     continue when enemy.side = mover.side or enemy.decoy or enemy.kind = 'satt' or not enemy.attributes ? 'fp';
     continue when enemy.mounted and not (bob._flag(enemy, 'fires_mounted') or bob._flag(enemy, 'ss') or bob._flag(enemy, 'panzer_grenadier') or enemy.kind = 'wt');
     -- 6.1: not with an enemy in its own location; 5.1: unless he withdraws and nobody is left
@@ -52,7 +63,7 @@ begin
       continue when jsonb_typeof(enemy.attributes -> 'sustained') = 'array'
         and not enemy.attributes -> 'sustained' ? _shooters.label;
     end if;
-    continue when not bob._seen(state, 'unit:' || enemy.code, 'hex:' || _shooters.label);
+    continue when not coalesce(sights[j], bob._seen(state, 'unit:' || enemy.code, 'hex:' || _shooters.label));
     who := enemy.code;
     kind := case when bob._flag(enemy, 'used') then 'final_op_fire' else 'op_fire' end;
     rule := case when bob._flag(enemy, 'used') then '10.0' else '9.0' end;
