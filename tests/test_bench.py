@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine
-from tests.bench import BenchError, games, measure_apart, measure_map, measure_position_reach
+from tests.bench import BenchError, games, measure_apart, measure_map, measure_position_reach, measure_rout
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
@@ -90,3 +90,14 @@ def test_the_reach_of_a_position_is_measured(demo_url: sa.URL) -> None:
         [measure] = measure_position_reach(connection, "tanaro-assault", 4, quiet)
     engine.dispose()
     assert (measure.name, measure.target) == ("tanaro-assault: reach of its units", "≤ 10 ms")
+
+
+def test_where_units_go_and_rout_to_is_measured(demo_url: sa.URL) -> None:
+    engine = make_engine(demo_url)
+    with engine.connect() as connection:
+        [reach] = measure_position_reach(connection, "vesny-morning", 4, quiet)
+        [rout] = measure_rout(connection, "vesny-morning", 4, quiet)
+    engine.dispose()
+    assert (reach.name, reach.target) == ("vesny-morning: reach of its units", "≤ 10 ms")
+    assert (rout.name, rout.target) == ("vesny-morning: ways of a rout", "≤ 50 ms")
+    assert rout.met == (rout.milliseconds <= 50)

@@ -158,6 +158,58 @@ def test_fan_sees_what_los_sees(connection: Connection, position: PositionDraft,
         }
 
 
+def plain(
+    connection: Connection, position_id: int, viewers: list[str], targets: list[str]
+) -> dict[tuple[str, str], bool]:
+    """What many lines asked at once tell: those of which nothing else has to be asked."""
+    query = sa.text(
+        """
+        with place as (
+          select array_agg(hex.q) filter (where label = any(:viewers)) as qs,
+            array_agg(hex.r) filter (where label = any(:viewers)) as rs,
+            array_agg(hex.label) filter (where label = any(:viewers)) as viewers,
+            array_agg(hex.q) filter (where label = any(:targets)) as to_qs,
+            array_agg(hex.r) filter (where label = any(:targets)) as to_rs,
+            array_agg(hex.label) filter (where label = any(:targets)) as targets
+          from hex inner join position on position.map_id = hex.map_id and position.id = :position
+        )
+        select viewer.label as viewer, target.label as target,
+          (bob._sights(state, qs, rs, to_qs, to_rs))[(viewer.n - 1) * cardinality(targets) + target.n] as seen
+        from place cross join positions.state(:position, null, null) as state
+          cross join unnest(viewers) with ordinality as viewer (label, n)
+          cross join unnest(targets) with ordinality as target (label, n)
+        """
+    )
+    rows = connection.execute(query, {"position": position_id, "viewers": viewers, "targets": targets})
+    return {(row.viewer, row.target): row.seen for row in rows if row.seen is not None}
+
+
+@bounded(25)
+@given(position=positions, night=st.sampled_from(({}, {}, {"night": {"visibility": 2}}, {"weather": "monsoon"})))
+def test_many_lines_at_once_are_those_of_los(
+    connection: Connection, position: PositionDraft, night: dict[str, object]
+) -> None:
+    position = dataclasses.replace(position, conditions=night)
+    with Stored(connection, position) as position_id:
+        viewers, targets = labels(position, 2), labels(position, 12)
+        found = plain(connection, position_id, viewers, targets)
+        for viewer in viewers:
+            seen = look(connection, position_id, viewer, targets)
+            for target in targets:
+                assert found.get((viewer, target), seen[target].visible) == seen[target].visible
+
+
+def test_most_lines_of_hill_312_are_plain(connection: Connection) -> None:
+    ground = demo("hill-312")
+    with Stored(connection, PositionDraft("bob", ground)) as position_id:
+        viewers, targets = ["D9", "H5", "L3"], [ground.scheme.label(hex) for hex in ground.hexes]
+        found = plain(connection, position_id, viewers, targets)
+        assert len(found) > 0.6 * len(viewers) * len(targets)
+        for viewer in viewers:
+            seen = look(connection, position_id, viewer, targets)
+            assert all(told == seen[to].visible for (whence, to), told in found.items() if whence == viewer)
+
+
 @pytest.mark.parametrize("conditions", [{}, {"night": {"visibility": 3}}, {"weather": "monsoon"}])
 def test_fan_sees_what_los_sees_on_hill_312(connection: Connection, conditions: dict[str, object]) -> None:
     ground = demo("hill-312")

@@ -148,7 +148,8 @@ def _named(kind: QuestionKind, asked: Tree, *, many: bool, what: str | None = No
     for argument in arguments(kind):
         if argument.picked and argument.many == many and (what is None or what in argument.names):
             value = asked.get(argument.word)
-            names = (value or ()) if many else () if value is None else (value,)
+            # one may be told as a list of one
+            names = () if value is None else value if isinstance(value, list | tuple) else (value,)
             yield from names if "unit" in argument.names else (f"{HEX}{name}" for name in names)
 
 

@@ -63,11 +63,16 @@ comment on function bob._target_facts(positions.state, bob.shot, positions.count
 
 create or replace function bob._is_hidden(state positions.state, shot bob.shot, target positions.counter)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select bob._works(state, shot.aim, target, target.code = any(shot.movers)) is not null
-    and coalesce(bool_or((fort.attributes ->> 'concealed')::boolean), false)
-  from bob._fortification(state, target.q, target.r, bob._storey(target)) as fort
+#variable_conflict use_column
+begin
+  return (
+    select bob._works(state, shot.aim, target, target.code = any(shot.movers)) is not null
+      and coalesce(bool_or((fort.attributes ->> 'concealed')::boolean), false)
+    from bob._fortification(state, target.q, target.r, bob._storey(target)) as fort
+  );
+end
 $$;
 
 comment on function bob._is_hidden(positions.state, bob.shot, positions.counter) is

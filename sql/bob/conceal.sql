@@ -1,4 +1,4 @@
--- needs: bob/cover.sql
+-- needs: bob/cover.sql, bob/sights.sql, bob/pieces.sql
 -- Concealment in bob (Band of Brothers): what takes a Conceal counter off a unit, and who may gain one: 15.0, 20.1, 45.5, 45.6, 51.1, 59.2.
 
 create or replace function bob._is_concealed(unit positions.counter)
@@ -28,15 +28,57 @@ $$;
 comment on function bob._sees(positions.state, positions.counter, positions.counter) is
 'Whether one unit sees another.';
 
+create or replace function bob._watching(state positions.state, unit positions.counter)
+returns setof positions.counter
+language plpgsql stable rows 5
+as $$
+declare
+  enemies positions.counter[] := array(
+    select enemy from bob._counters(state) as enemy where enemy.side <> unit.side order by enemy.id
+  );
+  seen boolean[];
+  level constant boolean := bob._location(unit.attributes) = 'ground';
+begin
+  if cardinality(enemies) = 0 then
+    return;
+  end if;
+  select
+    bob._seen_by(
+      state,
+      array_agg(bob._place_name(enemy) order by enemy.id),
+      array_agg(case when bob._location(enemy.attributes) = 'ground' then enemy.q end order by enemy.id),
+      array_agg(case when bob._location(enemy.attributes) = 'ground' then enemy.r end order by enemy.id),
+      bob._place_name(unit),
+      case when level then unit.q end,
+      case when level then unit.r end
+    )
+  into seen
+  from unnest(enemies) as enemy;
+  for j in 1 .. cardinality(enemies) loop
+    if seen[j] then
+      return next enemies[j];
+    end if;
+  end loop;
+end
+$$;
+
+comment on function bob._watching(positions.state, positions.counter) is
+'The enemies that see a unit.';
+
 create or replace function bob._in_open(state positions.state, unit positions.counter, viewer positions.counter)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select bob._is_open(bob._ground(state, unit.q, unit.r)) and not coalesce(bool_or(bob._benefits(item)), false)
-  from bob._cover_rows(
-    state, bob._aim(state, bob._place_name(viewer), bob._place_name(unit), false), unit, 'infantry',
-    unit.attributes ? 'moving', 'fire', true, '{}'
-  ) as item
+#variable_conflict use_column
+begin
+  return (
+    select bob._is_open(bob._ground(state, unit.q, unit.r)) and not coalesce(bool_or(bob._benefits(item)), false)
+    from bob._cover_rows(
+      state, bob._aim(state, bob._place_name(viewer), bob._place_name(unit), false), unit, 'infantry',
+      unit.attributes ? 'moving', 'fire', true, '{}'
+    ) as item
+  );
+end
 $$;
 
 comment on function bob._in_open(positions.state, positions.counter, positions.counter) is
@@ -44,14 +86,19 @@ comment on function bob._in_open(positions.state, positions.counter, positions.c
 
 create or replace function bob._nears(state positions.state, enemy positions.counter, unit positions.counter)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select bob._together(enemy, unit) or (met.neighbour).adjacent
-  from (
-    select bob._neighbour(state, one, other, false) as neighbour
-    from bob._end(state.position_id, bob._place_name(enemy)) as one,
-      bob._end(state.position_id, bob._place_name(unit)) as other
-  ) as met
+#variable_conflict use_column
+begin
+  return (
+    select bob._together(enemy, unit) or (met.neighbour).adjacent
+    from (
+      select bob._neighbour(state, one, other, false) as neighbour
+      from bob._end(state.position_id, bob._place_name(enemy)) as one,
+        bob._end(state.position_id, bob._place_name(unit)) as other
+    ) as met
+  );
+end
 $$;
 
 comment on function bob._nears(positions.state, positions.counter, positions.counter) is
@@ -89,10 +136,9 @@ as $$
     case when unit.kind in ('vehicle', 'carrier') then '20.1' else '15.0' end, null, unit.label, 'reveals',
     format(case when unit.kind in ('vehicle', 'carrier') then '%s sees the Vehicle' else '%s sees it in Open Ground' end, enemy.code),
     null, enemy.code, null::integer, null::jsonb
-  from bob._counters(state) as enemy
-  where enemy.side <> unit.side
-    and bob._sees(state, enemy, unit)
-    and (unit.kind in ('vehicle', 'carrier') or bob._in_open(state, unit, enemy))
+  from bob._watching(state, unit) as enemy
+  where unit.kind in ('vehicle', 'carrier')
+    or bob._in_open(state, unit, enemy)
 $$;
 
 comment on function bob._exposed_steps(positions.state, positions.counter, text) is
@@ -100,9 +146,14 @@ comment on function bob._exposed_steps(positions.state, positions.counter, text)
 
 create or replace function bob._is_exposed(state positions.state, unit positions.counter, by text)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select exists (select from bob._exposed_steps(state, unit, by) as step where step.effect = 'reveals')
+#variable_conflict use_column
+begin
+  return (
+    select exists (select from bob._exposed_steps(state, unit, by) as step where step.effect = 'reveals')
+  );
+end
 $$;
 
 comment on function bob._is_exposed(positions.state, positions.counter, text) is
@@ -110,11 +161,15 @@ comment on function bob._is_exposed(positions.state, positions.counter, text) is
 
 create or replace function bob._watchers(state positions.state, unit positions.counter)
 returns text[]
-language sql stable
+language plpgsql stable
 as $$
-  select array_agg(enemy.code order by enemy.code collate "C")
-  from bob._counters(state) as enemy
-  where enemy.side <> unit.side and bob._sees(state, enemy, unit)
+#variable_conflict use_column
+begin
+  return (
+    select array_agg(enemy.code order by enemy.code collate "C")
+    from bob._watching(state, unit) as enemy
+  );
+end
 $$;
 
 comment on function bob._watchers(positions.state, positions.counter) is

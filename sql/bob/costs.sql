@@ -479,14 +479,23 @@ set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 as $$
 #variable_conflict use_column
-begin
+declare
   -- each part once: what is looked up for a step is not looked up again for every word about it
+  costs jsonb := bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end);
+  -- where no hex can cost more than its terrain, nothing is asked
+  dear boolean := jsonb_typeof(state.conditions -> 'night') = 'object' or mover.manner = 'trail' or exists (
+    select from unnest(grounds) as ground where ground.mines > 0 or 'ditch' = any(ground.features)
+  );
+begin
   return query
-  with card as materialized (
-    select bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end) as costs
-  ),
-  way as materialized (
+  with way as materialized (
     select * from bob._ways(state)
+  ),
+  side as materialized (
+    select hexside.x, hexside.y, array_agg(hexside.kind order by hexside.kind) as kinds
+    from public.hexside
+    where hexside.map_id = state.map_id
+    group by hexside.x, hexside.y
   ),
   pair as materialized (
     select
@@ -499,30 +508,25 @@ begin
     cross join lateral lattice.neighbours(start.q, start.r) as beside
     inner join unnest(grounds) as goal on goal.q = beside.nq and goal.r = beside.nr
     left join way on way.fq = start.q and way.fr = start.r and way.tq = goal.q and way.tr = goal.r
-    left join lateral (
-      select array_agg(hexside.kind order by hexside.kind) as kinds
-      from public.hexside
-      where hexside.map_id = state.map_id
-        and hexside.x = (start).q + (goal).q
-        and hexside.y = (start).r + (goal).r
-    ) as side on true
+    left join side on side.x = start.q + goal.q and side.y = start.r + goal.r
   ),
   paid as materialized (
     select
       pair.*,
-      card.costs,
       chosen.way,
       entry.key,
-      card.costs -> entry.key as cell
+      costs -> entry.key as cell
     from pair
-    cross join card
     cross join lateral (
-      select bob._way(mover, pair.start, pair.goal, pair.kinds, card.costs, state.conditions) as way
+      -- reckoned once, not wherever it is read
+      select bob._way(mover, pair.start, pair.goal, pair.kinds, costs, state.conditions) as way
+      offset 0
     ) as chosen
     cross join lateral (
       select bob._entry(
-        card.costs, mover, state.conditions, (pair.goal).terrain, (pair.goal).features, chosen.way
+        costs, mover, state.conditions, (pair.goal).terrain, (pair.goal).features, chosen.way
       ) as key
+      offset 0
     ) as entry
   ),
   summed as materialized (
@@ -560,7 +564,7 @@ begin
         case
           when paid.key = 'ditch' then case when 'ditch' = any((paid.start).features) then 2 else 4 end
           when paid.key = 'breach' then mover.halves / 4 * 2
-          when paid.key = 'bridge' then (paid.costs -> 'open_ground' ->> 'halves')::integer
+          when paid.key = 'bridge' then (costs -> 'open_ground' ->> 'halves')::integer
           else (paid.cell ->> 'halves')::integer
         end as halves,
         case
@@ -569,7 +573,9 @@ begin
           else coalesce(paid.cell ->> 'rule', '5.0')
         end as rule
     ) as base
-    left join lateral bob._leasts(mover, paid.start, paid.goal, state.conditions) as least on true
+    left join lateral (
+      select * from bob._leasts(mover, paid.start, paid.goal, state.conditions) where dear
+    ) as least on true
     cross join lateral (
       select
         string_agg(side.kind, ', ' order by side.kind) filter (where side.halves is not null) as kinds,
@@ -580,9 +586,9 @@ begin
       from (
         select
           kind.name as kind,
-          (paid.costs -> kind.name ->> 'halves')::integer as halves,
-          paid.costs -> kind.name ->> 'word' as word,
-          paid.costs -> kind.name ->> 'rule' as rule
+          (costs -> kind.name ->> 'halves')::integer as halves,
+          costs -> kind.name ->> 'word' as word,
+          costs -> kind.name ->> 'rule' as rule
         from (
           select unnest(paid.sides) as name
           union all
@@ -610,7 +616,7 @@ begin
     (summed.goal).q,
     (summed.goal).r,
     (summed.goal).label,
-    positions.side_label((summed.start).label, (summed.goal).label),
+    case when summed.side_halves > 0 then positions.side_label((summed.start).label, (summed.goal).label) end,
     summed.direction,
     summed.key,
     summed.base_rule,
@@ -648,6 +654,13 @@ begin
   left join lateral (
     select * from bob._foot_bars(mover, summed.start, summed.goal, summed.cell ->> 'word', summed.base_rule)
     where not mover.vehicle
+      and (
+        mover.kind = 'gun'
+        or summed.cell ->> 'word' = 'prohibited'
+        or 'ocean' in ((summed.start).terrain, (summed.goal).terrain)
+        or (summed.goal).enemy
+        or (summed.goal).enemy_vehicle
+      )
     union all
     select *
     from bob._vehicle_bars(

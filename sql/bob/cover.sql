@@ -83,19 +83,24 @@ comment on function bob._aim(positions.state, text, text, boolean) is
 
 create or replace function bob._lane(state positions.state, firer positions.counter)
 returns text
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select fort.kind
-  from bob._fortification(state, firer.q, firer.r, bob._storey(firer)) as fort
-  where firer.kind in ('squad', 'wt', 'gun')
-    and not bob._flag(firer, 'entered')
-    and not firer.attributes ? 'moving'
-    and bob._in_force(state, 'fire_lanes')
-    -- 43.0: in the Pacific foxholes, bunkers and caves always have them
-    and (
-      coalesce(state.conditions -> 'rules' ? 'fire_lanes', false)
-      or fort.kind in ('foxhole', 'trench', 'bunker', 'cave', 'small_cave')
-    )
+#variable_conflict use_column
+begin
+  return (
+    select fort.kind
+    from bob._fortification(state, firer.q, firer.r, bob._storey(firer)) as fort
+    where firer.kind in ('squad', 'wt', 'gun')
+      and not bob._flag(firer, 'entered')
+      and not firer.attributes ? 'moving'
+      and bob._in_force(state, 'fire_lanes')
+      -- 43.0: in the Pacific foxholes, bunkers and caves always have them
+      and (
+        coalesce(state.conditions -> 'rules' ? 'fire_lanes', false)
+        or fort.kind in ('foxhole', 'trench', 'bunker', 'cave', 'small_cave')
+      )
+  );
+end
 $$;
 
 comment on function bob._lane(positions.state, positions.counter) is
@@ -118,21 +123,26 @@ comment on column bob.cover_row.kind is 'terrain, building, fortification, hexsi
 
 create or replace function bob._ground(state positions.state, q integer, r integer)
 returns text
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select case
-    when hex.terrain in ('river', 'canal') and ('bridge' = any(hex.features) or exists (
-      select from public.path
-      where path.map_id = state.map_id and path.kind in ('road', 'dike_road')
-        and public.st_intersects(path.geom, lattice.center(hex.q, hex.r))
-    )) then 'road'
-    when hex.terrain = 'river' and 'shallow' = any(hex.features) then 'river/shallow'
-    -- 45.2, 45.3, 45.4: in the open as far as fire goes
-    when hex.terrain in ('sandbar', 'stream', 'gully') then 'open_ground'
-    else hex.terrain
-  end
-  from public.hex
-  where hex.map_id = state.map_id and hex.q = _ground.q and hex.r = _ground.r
+#variable_conflict use_column
+begin
+  return (
+    select case
+      when hex.terrain in ('river', 'canal') and ('bridge' = any(hex.features) or exists (
+        select from public.path
+        where path.map_id = state.map_id and path.kind in ('road', 'dike_road')
+          and public.st_intersects(path.geom, lattice.center(hex.q, hex.r))
+      )) then 'road'
+      when hex.terrain = 'river' and 'shallow' = any(hex.features) then 'river/shallow'
+      -- 45.2, 45.3, 45.4: in the open as far as fire goes
+      when hex.terrain in ('sandbar', 'stream', 'gully') then 'open_ground'
+      else hex.terrain
+    end
+    from public.hex
+    where hex.map_id = state.map_id and hex.q = _ground.q and hex.r = _ground.r
+  );
+end
 $$;
 
 comment on function bob._ground(positions.state, integer, integer) is
@@ -199,15 +209,20 @@ comment on function bob._carrier_cover(positions.state, bob.aim, positions.count
 
 create or replace function bob._works(state positions.state, aim bob.aim, unit positions.counter, moving boolean)
 returns text
-language sql stable
+language plpgsql stable
 as $$
-  select fort.kind
-  from bob._fortification(
-    state, (aim.target).q, (aim.target).r,
-    case when unit.id is not null then bob._storey(unit) when (aim.target).in_cave then 'cave' when (aim.target).upper then 'upper' else 'ground' end
-  ) as fort
-  -- 43.0: not for who moves in or out, nor for who came in where others are
-  where not moving and not coalesce(bob._flag(unit, 'entered'), false)
+#variable_conflict use_column
+begin
+  return (
+    select fort.kind
+    from bob._fortification(
+      state, (aim.target).q, (aim.target).r,
+      case when unit.id is not null then bob._storey(unit) when (aim.target).in_cave then 'cave' when (aim.target).upper then 'upper' else 'ground' end
+    ) as fort
+    -- 43.0: not for who moves in or out, nor for who came in where others are
+    where not moving and not coalesce(bob._flag(unit, 'entered'), false)
+  );
+end
 $$;
 
 comment on function bob._works(positions.state, bob.aim, positions.counter, boolean) is
@@ -357,31 +372,41 @@ comment on function bob._rise_cover(positions.state, bob.aim, text, text, jsonb)
 
 create or replace function bob._has(state positions.state, place bob.sight_end, feature text)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select from public.hex
-  where hex.map_id = state.map_id and hex.q = place.q and hex.r = place.r and _has.feature = any(hex.features)
-);
+language plpgsql stable parallel safe
+as $$
+#variable_conflict use_column
+begin
+  return exists (
+    select from public.hex
+    where hex.map_id = state.map_id and hex.q = place.q and hex.r = place.r and _has.feature = any(hex.features)
+  );
+end
+$$;
 
 comment on function bob._has(positions.state, bob.sight_end, text) is
 'Whether a hex has a feature printed in it.';
 
 create or replace function bob._behind_feature(state positions.state, aim bob.aim, manner text)
 returns boolean
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select manner not in ('op_fire', 'final_op_fire')
-    and (aim.start).level <= (aim.target).level
-    and not (aim.away <= 10 and bob._has(state, aim.start, 'ridge'))
-    and exists (
-      select
-      from public.marker
-      where marker.position_id = state.position_id
-        and marker.kind = 'small_feature'
-        and marker.q = (aim.target).q
-        and marker.r = (aim.target).r
-        and marker.facing = any(aim.corners)
-    )
+#variable_conflict use_column
+begin
+  return (
+    select manner not in ('op_fire', 'final_op_fire')
+      and (aim.start).level <= (aim.target).level
+      and not (aim.away <= 10 and bob._has(state, aim.start, 'ridge'))
+      and exists (
+        select
+        from public.marker
+        where marker.position_id = state.position_id
+          and marker.kind = 'small_feature'
+          and marker.q = (aim.target).q
+          and marker.r = (aim.target).r
+          and marker.facing = any(aim.corners)
+      )
+  );
+end
 $$;
 
 comment on function bob._behind_feature(positions.state, bob.aim, text) is

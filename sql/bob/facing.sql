@@ -6,14 +6,19 @@
 
 create or replace function bob._ahead(facing integer, dq integer, dr integer)
 returns integer
-language sql immutable parallel safe
+language plpgsql immutable parallel safe
 as $$
-  select sign(2 * corner.q * dq + 2 * corner.r * dr + corner.q * dr + corner.r * dq)::integer
-  from (
-    select
-      lattice.step_q(facing) + lattice.step_q(facing % 6 + 1) as q,
-      lattice.step_r(facing) + lattice.step_r(facing % 6 + 1) as r
-  ) as corner
+#variable_conflict use_column
+begin
+  return (
+    select sign(2 * corner.q * dq + 2 * corner.r * dr + corner.q * dr + corner.r * dq)::integer
+    from (
+      select
+        lattice.step_q(facing) + lattice.step_q(facing % 6 + 1) as q,
+        lattice.step_r(facing) + lattice.step_r(facing % 6 + 1) as r
+    ) as corner
+  );
+end
 $$;
 
 comment on function bob._ahead(integer, integer, integer) is
@@ -90,13 +95,18 @@ comment on function bob._aspect(integer, integer, integer) is
 
 create or replace function bob._faceless(state positions.state, unit positions.counter)
 returns text
-language sql immutable parallel safe
-return case
-  when bob._on_foot(unit) and not bob._in_force(state, 'facing') then 'infantry has no facing where that rule is not played'
-  when unit.attributes ? 'moving' then 'it is moving'
-  when bob._mounted(unit) then 'it is in a Carrier'
-  when coalesce((unit.attributes ->> 'concealed')::integer, 0) > 0 then 'it is Concealed'
-end;
+language plpgsql immutable parallel safe
+as $$
+#variable_conflict use_column
+begin
+  return case
+    when bob._on_foot(unit) and not bob._in_force(state, 'facing') then 'infantry has no facing where that rule is not played'
+    when unit.attributes ? 'moving' then 'it is moving'
+    when bob._mounted(unit) then 'it is in a Carrier'
+    when coalesce((unit.attributes ->> 'concealed')::integer, 0) > 0 then 'it is Concealed'
+  end;
+end
+$$;
 
 comment on function bob._faceless(positions.state, positions.counter) is
 'Why a unit has no facing; null where it has one (2.2).';

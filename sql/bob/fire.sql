@@ -139,15 +139,20 @@ comment on function bob._situation(integer, text, text, text, integer, jsonb) is
 
 create or replace function bob._is_flanked(state positions.state, shot bob.shot, target positions.counter)
 returns boolean
-language sql stable
-return case
-  when target.kind not in ('squad', 'wt') or bob._faceless(state, target) is not null or target.code = any(shot.movers) then false
-  when target.attributes ->> 'facing' is null then false
-  when (shot.firer).q = target.q and (shot.firer).r = target.r then false
-  else not bob._is_front(
-    (target.attributes ->> 'facing')::integer, (shot.firer).q - target.q, (shot.firer).r - target.r, state.readings ->> 'bob-34'
-  )
-end;
+language plpgsql stable
+as $$
+#variable_conflict use_column
+begin
+  return case
+    when target.kind not in ('squad', 'wt') or bob._faceless(state, target) is not null or target.code = any(shot.movers) then false
+    when target.attributes ->> 'facing' is null then false
+    when (shot.firer).q = target.q and (shot.firer).r = target.r then false
+    else not bob._is_front(
+      (target.attributes ->> 'facing')::integer, (shot.firer).q - target.q, (shot.firer).r - target.r, state.readings ->> 'bob-34'
+    )
+  end;
+end
+$$;
 
 comment on function bob._is_flanked(positions.state, bob.shot, positions.counter) is
 'Whether a shot comes from the flank of a Squad or WT (2.2, 6.2); null where bob-34 leaves it open.';
@@ -245,35 +250,45 @@ comment on function bob._situation_rows(positions.state, bob.shot, positions.cou
 
 create or replace function bob._open_key(state positions.state, away integer)
 returns text
-language sql immutable parallel safe
-return case
-  when state.conditions ->> 'weather' = 'monsoon' then 'monsoon/' || least(away, 3)
-  when state.conditions ? 'night' then 'night/' || least(away, 3)
-  when away >= 5 then 'open/5'
-  else 'open/' || least(away, 3)
-end;
+language plpgsql immutable parallel safe
+as $$
+#variable_conflict use_column
+begin
+  return case
+    when state.conditions ->> 'weather' = 'monsoon' then 'monsoon/' || least(away, 3)
+    when state.conditions ? 'night' then 'night/' || least(away, 3)
+    when away >= 5 then 'open/5'
+    else 'open/' || least(away, 3)
+  end;
+end
+$$;
 
 comment on function bob._open_key(positions.state, integer) is
 'The row of the Situations chart for a unit moving in Open Ground (41.0, 50.2, 55.2).';
 
 create or replace function bob._not_open(state positions.state, shot bob.shot, target positions.counter, cover bob.cover_row[])
 returns text
-language sql stable
+language plpgsql stable
 as $$
+#variable_conflict use_column
+begin
   -- 41.0, 42.0, 43.2, 46.0, 48.0, 52.0, 53.0: why a mover does not move in Open Ground; null where it does
-  select case
-    when not bob._is_open(bob._ground(state, target.q, target.r)) then 'the hex is not Open Ground'
-    when bob._mounted(target) then 'passengers never move in Open Ground'
-    when exists (select from unnest(cover) as item where bob._benefits(item)) then 'it has Beneficial Terrain'
-    when shot.arm <> 'mortar' and (shot.aim).hindering then 'Hindering Terrain is in the way'
-    when (shot.aim).smoke is not null then 'there is smoke on the line'
-    when exists (
-      select from bob._fortification(state, target.q, target.r, 'ground') as fort
-      inner join public.hex as left_hex on left_hex.map_id = state.map_id and left_hex.label = target.attributes -> 'moving' ->> 'from'
-      inner join bob._fortification(state, left_hex.q, left_hex.r, 'ground') as before on 'trench' in (fort.kind, before.kind)
-      where fort.kind in ('trench', 'pillbox', 'bunker') and before.kind in ('trench', 'pillbox', 'bunker')
-    ) then 'it moves along a Trench'
-  end
+  return (
+    select case
+      when not bob._is_open(bob._ground(state, target.q, target.r)) then 'the hex is not Open Ground'
+      when bob._mounted(target) then 'passengers never move in Open Ground'
+      when exists (select from unnest(cover) as item where bob._benefits(item)) then 'it has Beneficial Terrain'
+      when shot.arm <> 'mortar' and (shot.aim).hindering then 'Hindering Terrain is in the way'
+      when (shot.aim).smoke is not null then 'there is smoke on the line'
+      when exists (
+        select from bob._fortification(state, target.q, target.r, 'ground') as fort
+        inner join public.hex as left_hex on left_hex.map_id = state.map_id and left_hex.label = target.attributes -> 'moving' ->> 'from'
+        inner join bob._fortification(state, left_hex.q, left_hex.r, 'ground') as before on 'trench' in (fort.kind, before.kind)
+        where fort.kind in ('trench', 'pillbox', 'bunker') and before.kind in ('trench', 'pillbox', 'bunker')
+      ) then 'it moves along a Trench'
+    end
+  );
+end
 $$;
 
 comment on function bob._not_open(positions.state, bob.shot, positions.counter, bob.cover_row[]) is
@@ -349,18 +364,23 @@ comment on function bob._target_rows(positions.state, bob.shot, positions.counte
 
 create or replace function bob._value(state positions.state, shot bob.shot, target positions.counter, fp integer, item bob.cover_row[])
 returns integer
-language sql stable
+language plpgsql stable
 as $$
-  select case
-    when bool_or(one.n is not null and one.value is null) then null
-    -- 43.4: a cave lowers FP to no less than 1 (bob-51)
-    when cave.kind = 'small_cave' or (cave.kind = 'cave' and state.readings ->> 'bob-51' = 'a')
-      then greatest(least(1, fp + coalesce(sum(one.value) filter (where one.kind <> 'fortification'), 0)), fp + coalesce(sum(one.value), 0))
-    else fp + coalesce(sum(one.value), 0)
-  end::integer
-  from (select bob._works(state, shot.aim, target, target.code = any(shot.movers)) as kind) as cave
-  left join unnest(item) as one on true
-  group by cave.kind
+#variable_conflict use_column
+begin
+  return (
+    select case
+      when bool_or(one.n is not null and one.value is null) then null
+      -- 43.4: a cave lowers FP to no less than 1 (bob-51)
+      when cave.kind = 'small_cave' or (cave.kind = 'cave' and state.readings ->> 'bob-51' = 'a')
+        then greatest(least(1, fp + coalesce(sum(one.value) filter (where one.kind <> 'fortification'), 0)), fp + coalesce(sum(one.value), 0))
+      else fp + coalesce(sum(one.value), 0)
+    end::integer
+    from (select bob._works(state, shot.aim, target, target.code = any(shot.movers)) as kind) as cave
+    left join unnest(item) as one on true
+    group by cave.kind
+  );
+end
 $$;
 
 comment on function bob._value(positions.state, bob.shot, positions.counter, integer, bob.cover_row[]) is
@@ -368,25 +388,30 @@ comment on function bob._value(positions.state, bob.shot, positions.counter, int
 
 create or replace function bob._casualties(state positions.state, unit positions.counter, class text, works text)
 returns integer[]
-language sql stable
-return case unit.kind
-  when 'decoy' then null
-  when 'satt' then array[coalesce(bob._nth(unit.attributes -> 'casualty', 1), 2)]
-  when 'gun' then array[
-    case when works in ('pillbox', 'bunker') then case class when 'heavy' then 5 else 6 end
-      else bob._nth(unit.attributes -> 'casualty', case class when 'heavy' then 2 else 1 end) end
-    -- 43.0: one less against Artillery (bob-9)
-    - case
-      when class = 'artillery' and works in ('foxhole', 'trench', 'sangar') then 1
-      when class = 'artillery' and works in ('pillbox', 'bunker') and state.readings ->> 'bob-9' = 'a' then 1
-      else 0
+language plpgsql stable
+as $$
+#variable_conflict use_column
+begin
+  return case unit.kind
+    when 'decoy' then null
+    when 'satt' then array[coalesce(bob._nth(unit.attributes -> 'casualty', 1), 2)]
+    when 'gun' then array[
+      case when works in ('pillbox', 'bunker') then case class when 'heavy' then 5 else 6 end
+        else bob._nth(unit.attributes -> 'casualty', case class when 'heavy' then 2 else 1 end) end
+      -- 43.0: one less against Artillery (bob-9)
+      - case
+        when class = 'artillery' and works in ('foxhole', 'trench', 'sangar') then 1
+        when class = 'artillery' and works in ('pillbox', 'bunker') and state.readings ->> 'bob-9' = 'a' then 1
+        else 0
+      end
+    ]
+    else case
+      when bob._flag(unit, 'reduced') then array[bob._nth(bob._shown(unit.attributes, 'casualty'), 1)]
+      else array[bob._nth(unit.attributes -> 'casualty', 1), bob._nth(unit.attributes -> 'casualty', 2)]
     end
-  ]
-  else case
-    when bob._flag(unit, 'reduced') then array[bob._nth(bob._shown(unit.attributes, 'casualty'), 1)]
-    else array[bob._nth(unit.attributes -> 'casualty', 1), bob._nth(unit.attributes -> 'casualty', 2)]
-  end
-end;
+  end;
+end
+$$;
 
 comment on function bob._casualties(positions.state, positions.counter, text, text) is
 'The casualty numbers that count against a unit: first and second of a full-strength one, the only one of others (6.2, 20.2, 43.0, 43.3, 59.4, bob-9).';

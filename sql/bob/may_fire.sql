@@ -61,20 +61,25 @@ comment on function bob._state_forbids(positions.state, bob.shot) is
 
 create or replace function bob._rides_and_fires(state positions.state, unit positions.counter)
 returns boolean
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select exists (
-    select
-    from bob._counters(state) as ridden
-    where ridden.code = unit.attributes ->> 'in'
-      and ridden.kind = 'carrier'
-      and not ridden.attributes ? 'landing_craft'
-      and not ridden.attributes ? 'unarmored'
-      and (
-        bob._flag(unit, 'panzer_grenadier') or bob._flag(unit, 'ss') or bob._flag(unit, 'fires_mounted') or unit.kind = 'wt'
-      )
-      and not (bob._mortar(unit) and unit.attributes ? 'moving')
-  )
+#variable_conflict use_column
+begin
+  return (
+    select exists (
+      select
+      from bob._counters(state) as ridden
+      where ridden.code = unit.attributes ->> 'in'
+        and ridden.kind = 'carrier'
+        and not ridden.attributes ? 'landing_craft'
+        and not ridden.attributes ? 'unarmored'
+        and (
+          bob._flag(unit, 'panzer_grenadier') or bob._flag(unit, 'ss') or bob._flag(unit, 'fires_mounted') or unit.kind = 'wt'
+        )
+        and not (bob._mortar(unit) and unit.attributes ? 'moving')
+    )
+  );
+end
 $$;
 
 comment on function bob._rides_and_fires(positions.state, positions.counter) is
@@ -131,12 +136,17 @@ comment on function bob._ground_forbids(positions.state, bob.shot) is
 
 create or replace function bob._cliff_between(state positions.state, aim bob.aim)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select from public.hexside
-  where hexside.map_id = state.map_id and hexside.kind in ('cliff', 'escarpment')
-    and hexside.x = (aim.start).q + (aim.target).q and hexside.y = (aim.start).r + (aim.target).r
-);
+language plpgsql stable parallel safe
+as $$
+#variable_conflict use_column
+begin
+  return exists (
+    select from public.hexside
+    where hexside.map_id = state.map_id and hexside.kind in ('cliff', 'escarpment')
+      and hexside.x = (aim.start).q + (aim.target).q and hexside.y = (aim.start).r + (aim.target).r
+  );
+end
+$$;
 
 comment on function bob._cliff_between(positions.state, bob.aim) is
 'Whether a cliff lies between two neighbouring hexes (47.4, 54.3).';
@@ -388,13 +398,18 @@ comment on function bob._sight_steps(positions.state, bob.shot) is
 
 create or replace function bob._flare(state positions.state, shot bob.shot)
 returns boolean
-language sql stable parallel safe
-return shot.manner = 'op_fire' and cardinality(shot.movers) > 0 and exists (
-  select from public.marker
-  where marker.position_id = state.position_id and marker.kind = 'wire'
-    and marker.q = (shot.aim).target.q and marker.r = (shot.aim).target.r
-    and not coalesce((marker.attributes ->> 'flare_used')::boolean, false)
-) and state.conditions ->> 'weather' is distinct from 'monsoon';
+language plpgsql stable parallel safe
+as $$
+#variable_conflict use_column
+begin
+  return shot.manner = 'op_fire' and cardinality(shot.movers) > 0 and exists (
+    select from public.marker
+    where marker.position_id = state.position_id and marker.kind = 'wire'
+      and marker.q = (shot.aim).target.q and marker.r = (shot.aim).target.r
+      and not coalesce((marker.attributes ->> 'flare_used')::boolean, false)
+  ) and state.conditions ->> 'weather' is distinct from 'monsoon';
+end
+$$;
 
 comment on function bob._flare(positions.state, bob.shot) is
 'Whether a Trip Flare goes up for a mover in Wire (43.6).';

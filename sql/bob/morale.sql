@@ -66,23 +66,28 @@ comment on function bob._charge_ago(positions.state) is
 
 create or replace function bob._shocked(state positions.state, unit positions.counter)
 returns boolean
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select bob._in_force(state, 'tank_shock')
-    and exists (
-      select
-      from bob._counters(state) as enemy
-      where enemy.side <> unit.side
-        and enemy.kind in ('vehicle', 'carrier')
-        and enemy.attributes ? 'fp'
-        and coalesce((enemy.attributes ->> 'uk')::integer, 0) = 0
-    )
-    and not exists (
-      select
-      from bob._counters(state) as friend
-      where friend.side = unit.side
-        and (friend.kind in ('gun', 'vehicle') or friend.attributes ? 'satw')
-    )
+#variable_conflict use_column
+begin
+  return (
+    select bob._in_force(state, 'tank_shock')
+      and exists (
+        select
+        from bob._counters(state) as enemy
+        where enemy.side <> unit.side
+          and enemy.kind in ('vehicle', 'carrier')
+          and enemy.attributes ? 'fp'
+          and coalesce((enemy.attributes ->> 'uk')::integer, 0) = 0
+      )
+      and not exists (
+        select
+        from bob._counters(state) as friend
+        where friend.side = unit.side
+          and (friend.kind in ('gun', 'vehicle') or friend.attributes ? 'satw')
+      )
+  );
+end
 $$;
 
 comment on function bob._shocked(positions.state, positions.counter) is
@@ -90,11 +95,16 @@ comment on function bob._shocked(positions.state, positions.counter) is
 
 create or replace function bob._melee_foes(state positions.state, unit positions.counter)
 returns text[]
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select array_agg(distinct coalesce(enemy.attributes ->> 'nation', enemy.side))
-  from bob._counters(state) as enemy
-  where enemy.side <> unit.side and bob._together(enemy, unit) and bob._soft(enemy) and not bob._mounted(enemy)
+#variable_conflict use_column
+begin
+  return (
+    select array_agg(distinct coalesce(enemy.attributes ->> 'nation', enemy.side))
+    from bob._counters(state) as enemy
+    where enemy.side <> unit.side and bob._together(enemy, unit) and bob._soft(enemy) and not bob._mounted(enemy)
+  );
+end
 $$;
 
 comment on function bob._melee_foes(positions.state, positions.counter) is

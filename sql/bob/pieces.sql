@@ -45,8 +45,11 @@ comment on function bob._location(jsonb) is
 
 create or replace function bob._pieces(position_id bigint)
 returns setof bob.piece
-language sql stable rows 20
+language plpgsql stable rows 20
 as $$
+#variable_conflict use_column
+begin
+  return query
   with counter as materialized (
     select
       unit.id,
@@ -98,7 +101,8 @@ as $$
     coalesce((one.attributes ->> 'concealed')::integer, 0),
     one.attributes
   from counter as one
-  order by one.id
+  order by one.id;
+end
 $$;
 
 comment on function bob._pieces(bigint) is

@@ -1,4 +1,4 @@
--- needs: bob/reach.sql, bob/los.sql
+-- needs: bob/reach.sql, bob/los.sql, bob/sights.sql
 -- Rout in bob (Band of Brothers): who must check, and the ways by which a unit may flee: 5.3, 11.0, 11.1, 21.6, 59.5.
 --
 -- Sight is dear, so it is asked for only where it can decide, and each line once.
@@ -21,17 +21,22 @@ comment on function bob._seen(positions.state, text, text) is
 
 create or replace function bob._neighbouring(state positions.state, q1 integer, r1 integer, q2 integer, r2 integer)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select lattice.distance(q1, r1, q2, r2) = 1 and not exists (
-    -- 47.4: nobody is adjacent over a Cliff
-    select
-    from public.hexside
-    where hexside.map_id = state.map_id
-      and hexside.x = q1 + q2
-      and hexside.y = r1 + r2
-      and hexside.kind in ('cliff', 'escarpment')
-  )
+#variable_conflict use_column
+begin
+  return (
+    select lattice.distance(q1, r1, q2, r2) = 1 and not exists (
+      -- 47.4: nobody is adjacent over a Cliff
+      select
+      from public.hexside
+      where hexside.map_id = state.map_id
+        and hexside.x = q1 + q2
+        and hexside.y = r1 + r2
+        and hexside.kind in ('cliff', 'escarpment')
+    )
+  );
+end
 $$;
 
 comment on function bob._neighbouring(positions.state, integer, integer, integer, integer) is
@@ -39,35 +44,40 @@ comment on function bob._neighbouring(positions.state, integer, integer, integer
 
 create or replace function bob._adjoins(state positions.state, one bob.piece, other bob.piece)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select case
-    when one.q = other.q and one.r = other.r
-      -- 40.2, 45.4: the levels of a building, on and under a Bridge
-      then one.location <> other.location and not 'cave' in (one.location, other.location)
-    -- 40.2: an Upper Level is next to no hex outside its building
-    when 'upper' in (one.location, other.location) then one.location = other.location
-      and bob._neighbouring(state, one.q, one.r, other.q, other.r)
-    -- 45.4: a Bridge is not next to the Gully around it
-    when 'under' in (one.location, other.location) then false
-    -- 43.4: a Cave has two hexes before it
-    when 'cave' in (one.location, other.location) then exists (
-      select
-      from (values (one.q, one.r, other.q, other.r, one.location), (other.q, other.r, one.q, one.r, other.location))
-        as cave (q, r, oq, o_r, location)
-      inner join public.marker
-        on marker.position_id = state.position_id
-          and marker.kind in ('cave', 'small_cave')
-          and marker.q = cave.q
-          and marker.r = cave.r
-      cross join lateral lattice.neighbours(cave.q, cave.r) as beside
-      where cave.location = 'cave'
-        and beside.direction in (marker.facing, marker.facing % 6 + 1)
-        and beside.nq = cave.oq
-        and beside.nr = cave.o_r
-    )
-    else bob._neighbouring(state, one.q, one.r, other.q, other.r)
-  end
+#variable_conflict use_column
+begin
+  return (
+    select case
+      when one.q = other.q and one.r = other.r
+        -- 40.2, 45.4: the levels of a building, on and under a Bridge
+        then one.location <> other.location and not 'cave' in (one.location, other.location)
+      -- 40.2: an Upper Level is next to no hex outside its building
+      when 'upper' in (one.location, other.location) then one.location = other.location
+        and bob._neighbouring(state, one.q, one.r, other.q, other.r)
+      -- 45.4: a Bridge is not next to the Gully around it
+      when 'under' in (one.location, other.location) then false
+      -- 43.4: a Cave has two hexes before it
+      when 'cave' in (one.location, other.location) then exists (
+        select
+        from (values (one.q, one.r, other.q, other.r, one.location), (other.q, other.r, one.q, one.r, other.location))
+          as cave (q, r, oq, o_r, location)
+        inner join public.marker
+          on marker.position_id = state.position_id
+            and marker.kind in ('cave', 'small_cave')
+            and marker.q = cave.q
+            and marker.r = cave.r
+        cross join lateral lattice.neighbours(cave.q, cave.r) as beside
+        where cave.location = 'cave'
+          and beside.direction in (marker.facing, marker.facing % 6 + 1)
+          and beside.nq = cave.oq
+          and beside.nr = cave.o_r
+      )
+      else bob._neighbouring(state, one.q, one.r, other.q, other.r)
+    end
+  );
+end
 $$;
 
 comment on function bob._adjoins(positions.state, bob.piece, bob.piece) is
@@ -75,27 +85,32 @@ comment on function bob._adjoins(positions.state, bob.piece, bob.piece) is
 
 create or replace function bob._sheltered(state positions.state, q integer, r integer, label text, terrain text)
 returns text
-language sql stable
+language plpgsql stable
 as $$
+#variable_conflict use_column
+begin
   -- a fortification takes the place of the terrain (43.0)
-  select coalesce(
-    (
-      select marker.kind
-      from public.marker
-      where marker.position_id = state.position_id
-        and marker.q = _sheltered.q
-        and marker.r = _sheltered.r
-        and marker.kind in ('foxhole', 'trench', 'pillbox', 'bunker', 'sangar', 'fortified')
-      order by marker.kind
-      limit 1
-    ),
-    case
-      when _sheltered.terrain in (
-        'stone_building', 'wooden_building', 'hut', 'woods', 'jungle', 'swamp', 'wheat_field', 'kunai_grass', 'orchard',
-        'palm_trees'
-      ) then _sheltered.terrain
-    end
-  )
+  return (
+    select coalesce(
+      (
+        select marker.kind
+        from public.marker
+        where marker.position_id = state.position_id
+          and marker.q = _sheltered.q
+          and marker.r = _sheltered.r
+          and marker.kind in ('foxhole', 'trench', 'pillbox', 'bunker', 'sangar', 'fortified')
+        order by marker.kind
+        limit 1
+      ),
+      case
+        when _sheltered.terrain in (
+          'stone_building', 'wooden_building', 'hut', 'woods', 'jungle', 'swamp', 'wheat_field', 'kunai_grass', 'orchard',
+          'palm_trees'
+        ) then _sheltered.terrain
+      end
+    )
+  );
+end
 $$;
 
 comment on function bob._sheltered(positions.state, integer, integer, text, text) is
@@ -105,8 +120,11 @@ create or replace function bob._screened(
   state positions.state, q integer, r integer, level integer, enemy bob.piece, enemy_level integer
 )
 returns text
-language sql stable
+language plpgsql stable
 as $$
+#variable_conflict use_column
+begin
+  return (
   -- 11.0, 44.0, 46.1: the line enters the hex over a Hedgerow, a Wall or a Roadblock
   select coalesce(
     (
@@ -146,7 +164,8 @@ as $$
         end
       ) then 'hill'
     end
-  )
+  ));
+end
 $$;
 
 comment on function bob._screened(positions.state, integer, integer, integer, bob.piece, integer) is
@@ -198,6 +217,7 @@ as $$
         and not enemy.melee
         and bob._menaces(enemy)
         and lattice.distance(piece.q, piece.r, enemy.q, enemy.r) between 1 and 5
+        and bob._too_dark(state, lattice.distance(piece.q, piece.r, enemy.q, enemy.r)) is not true
         and bob._sheltered(state, hex.q, hex.r, hex.label, hex.terrain) is null
         -- bob-12 b: in Open Ground a side of the hex is no help, nor is a Hindrance
         and (

@@ -1,4 +1,4 @@
--- needs: bob/rout.sql
+-- needs: bob/rout.sql, bob/sights.sql
 -- The ways of a routing unit in bob (Band of Brothers): 11.0, and of a Declared Retreat (5.3).
 --
 -- A step may not lead next to an enemy not in Melee, nor closer to any enemy that the unit sees or has seen on its way.
@@ -11,11 +11,65 @@ create type bob.flight as (
   costs integer array,
   seen bigint array,
   hexes integer array,
-  previous integer array
+  previous integer array,
+  sights boolean array
 );
 
 comment on type bob.flight is
 'States of a search for a way out: hex, halves spent, enemies seen (a bit each), hexes entered, and the state before.';
+comment on column bob.flight.sights is 'For each hex and enemy whether they see each other; null where it was not asked';
+
+create or replace function bob._flight_sights(
+  state positions.state, grounds bob.ground[], foes bob.piece[], origin integer, limit_halves integer,
+  starts integer[], goals integer[], prices integer[]
+)
+returns boolean[]
+language plpgsql stable
+as $$
+declare
+  near integer[];
+  qs integer[];
+  rs integer[];
+  foe_qs integer[];
+  foe_rs integer[];
+  foe_count integer := cardinality(foes);
+  plain boolean[];
+  sights boolean[] := array_fill(null::boolean, array[greatest(cardinality(grounds) * foe_count, 1)]);
+begin
+  -- what costs too much, whoever sees it, is not looked at
+  select array_agg(wave.n), array_agg((grounds[wave.n]).q), array_agg((grounds[wave.n]).r)
+  into near, qs, rs
+  from positions._wave(
+    origin, 0, coalesce(limit_halves, 0), starts, goals, prices, array_fill(false, array[cardinality(grounds)]), cardinality(grounds)
+  ) as wave;
+  select array_agg(foe.q order by foe.n), array_agg(foe.r order by foe.n)
+  into foe_qs, foe_rs
+  from (
+    select
+      found.n,
+      -- one that is not on the ground sees otherwise
+      case when found.location = 'ground' then found.q end as q,
+      case when found.location = 'ground' then found.r end as r
+    from unnest(foes) with ordinality
+      as found (id, code, side, nation, kind, q, r, label, location, infantry, gun, vehicle, decoy, mounted, melee, concealed, attributes, n)
+  ) as foe;
+  if foe_count = 0 then
+    return sights;
+  end if;
+  plain := bob._sights(state, qs, rs, foe_qs, foe_rs);
+  for i in 1 .. cardinality(near) loop
+    for j in 1 .. foe_count loop
+      sights[(near[i] - 1) * foe_count + j] := plain[(i - 1) * foe_count + j];
+    end loop;
+  end loop;
+  return sights;
+end
+$$;
+
+comment on function bob._flight_sights(
+  positions.state, bob.ground[], bob.piece[], integer, integer, integer[], integer[], integer[]
+) is
+'For each hex of a region and each enemy what is plain of their line of sight, where a way can lead.';
 
 create or replace function bob._flee(
   state positions.state, mover bob.mover, grounds bob.ground[], legs bob.leg[], foes bob.piece[], limit_halves integer
@@ -40,7 +94,7 @@ declare
   mask bigint;
   closer boolean;
   place integer;
-  sights boolean[] := '{}';
+  sights boolean[];
   flight bob.flight;
   j integer;
 begin
@@ -91,6 +145,8 @@ begin
   for i in reverse coalesce(cardinality(starts), 0) .. 1 loop
     first_leg[starts[i]] := i;
   end loop;
+  sights := bob._flight_sights(state, grounds, foes, origin, limit_halves, starts, goals, prices);
+  flight.sights := sights;
   flight.cells := array[origin];
   flight.costs := array[0];
   flight.seen := array[0::bigint];
@@ -153,6 +209,9 @@ begin
       n := n + 1;
     end loop;
   end loop;
+  if not bob._lit(state) then
+    flight.sights := sights;
+  end if;
   return flight;
 end
 $$;
@@ -162,8 +221,16 @@ comment on function bob._flee(
 ) is
 'Every hex that a routing unit can get to within a number of halves, by the rules of each step (11.0).';
 
+create or replace function bob._own_sights(flight bob.flight, n integer, foes integer)
+returns boolean[]
+language sql immutable parallel safe
+return flight.sights[(flight.cells[n] - 1) * foes + 1:flight.cells[n] * foes];
+
+comment on function bob._own_sights(bob.flight, integer, integer) is
+'Which enemies see the hex of a state, as far as it is known.';
+
 create or replace function bob._refuge(
-  state positions.state, ground bob.ground, foes bob.piece[]
+  state positions.state, ground bob.ground, foes bob.piece[], sights boolean[]
 )
 returns text
 language plpgsql stable
@@ -175,12 +242,13 @@ begin
     return shelter;
   end if;
   for j in 1 .. cardinality(foes) loop
+    continue when not sights[j];
     continue when bob._screened(
       state, ground.q, ground.r, ground.level, foes[j],
       (select bob._level(hex.terrain, hex.level) from public.hex
       where hex.map_id = state.map_id and hex.q = (foes[j]).q and hex.r = (foes[j]).r)
     ) is not null;
-    if bob._seen(state, 'unit:' || (foes[j]).code, 'hex:' || ground.label) then
+    if coalesce(sights[j], bob._seen(state, 'unit:' || (foes[j]).code, 'hex:' || ground.label)) then
       return null;
     end if;
   end loop;
@@ -188,7 +256,7 @@ begin
 end
 $$;
 
-comment on function bob._refuge(positions.state, bob.ground, bob.piece[]) is
+comment on function bob._refuge(positions.state, bob.ground, bob.piece[], boolean[]) is
 'Why a hex is one to rout to: Beneficial against every enemy that sees it, or seen by none; null where it is not (11.0).';
 
 drop type if exists bob.rout cascade;
@@ -237,6 +305,7 @@ declare
   best integer;
   ends integer;
   allowance integer := mover.halves;
+  times integer;
   edges text[];
 begin
   found.labels := '{}';
@@ -265,7 +334,7 @@ begin
   for i in 2 .. cardinality(flight.cells) loop
     continue when flight.cells[i] = any(flight.cells[:i - 1]);
     continue when not bob._may_end(state, pieces, mover, grounds[flight.cells[i]]);
-    shelter := bob._refuge(state, grounds[flight.cells[i]], foes);
+    shelter := bob._refuge(state, grounds[flight.cells[i]], foes, bob._own_sights(flight, i, cardinality(foes)));
     if shelter is not null then
       found.labels := found.labels || (grounds[flight.cells[i]]).label;
       found.costs := found.costs || flight.costs[i];
@@ -275,24 +344,27 @@ begin
   if cardinality(found.labels) > 0 then
     return found;
   end if;
-  -- 11.0: none within reach, so all its points toward one
-  grounds := array(select ground from bob._region(state, pieces, mover, null) as ground);
-  legs := array(select leg from bob._legs(state, mover, grounds) as leg);
-  flight := bob._flee(state, mover, grounds, legs, foes, 400);
-  for i in 2 .. cardinality(flight.cells) loop
-    exit when best is not null and flight.costs[i] > best;
-    continue when flight.cells[i] = any(flight.cells[:i - 1]);
-    continue when not bob._may_end(state, pieces, mover, grounds[flight.cells[i]]);
-    shelter := bob._refuge(state, grounds[flight.cells[i]], foes);
-    continue when shelter is null;
-    best := coalesce(best, flight.costs[i]);
-    ends := bob._rout_way(flight, i, allowance);
-    found.toward := coalesce(found.toward, (grounds[flight.cells[i]]).label);
-    if ends > 1 and not (grounds[flight.cells[ends]]).label = any(found.labels) then
-      found.labels := found.labels || (grounds[flight.cells[ends]]).label;
-      found.costs := found.costs || flight.costs[ends];
-      found.shelters := found.shelters || 'toward'::text;
-    end if;
+  -- 11.0: none within reach, so all its points toward one; looked for near by first
+  foreach times in array array[2, null] loop
+    grounds := array(select ground from bob._region(state, pieces, mover, bob._radius(mover) * times) as ground);
+    legs := array(select leg from bob._legs(state, mover, grounds) as leg);
+    flight := bob._flee(state, mover, grounds, legs, foes, coalesce(allowance * times, 400));
+    for i in 2 .. cardinality(flight.cells) loop
+      exit when best is not null and flight.costs[i] > best;
+      continue when flight.cells[i] = any(flight.cells[:i - 1]);
+      continue when not bob._may_end(state, pieces, mover, grounds[flight.cells[i]]);
+      shelter := bob._refuge(state, grounds[flight.cells[i]], foes, bob._own_sights(flight, i, cardinality(foes)));
+      continue when shelter is null;
+      best := coalesce(best, flight.costs[i]);
+      ends := bob._rout_way(flight, i, allowance);
+      found.toward := coalesce(found.toward, (grounds[flight.cells[i]]).label);
+      if ends > 1 and not (grounds[flight.cells[ends]]).label = any(found.labels) then
+        found.labels := found.labels || (grounds[flight.cells[ends]]).label;
+        found.costs := found.costs || flight.costs[ends];
+        found.shelters := found.shelters || 'toward'::text;
+      end if;
+    end loop;
+    exit when best is not null;
   end loop;
   if best is not null then
     found.eliminated := cardinality(found.labels) = 0;

@@ -141,18 +141,23 @@ comment on function bob._together(positions.counter, positions.counter) is
 
 create or replace function bob._in_melee(state positions.state, unit positions.counter)
 returns boolean
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select bob._soft(unit) and not bob._mounted(unit) and exists (
-    select
-    from bob._counters(state) as enemy
-    where enemy.side <> unit.side
-      and bob._together(enemy, unit)
-      and bob._soft(enemy)
-      and not bob._mounted(enemy)
-      -- 12.0: two Guns do not fight
-      and (bob._on_foot(enemy) or bob._on_foot(unit))
-  )
+#variable_conflict use_column
+begin
+  return (
+    select bob._soft(unit) and not bob._mounted(unit) and exists (
+      select
+      from bob._counters(state) as enemy
+      where enemy.side <> unit.side
+        and bob._together(enemy, unit)
+        and bob._soft(enemy)
+        and not bob._mounted(enemy)
+        -- 12.0: two Guns do not fight
+        and (bob._on_foot(enemy) or bob._on_foot(unit))
+    )
+  );
+end
 $$;
 
 comment on function bob._in_melee(positions.state, positions.counter) is
@@ -190,11 +195,16 @@ comment on function bob._in_force(positions.state, text) is
 
 create or replace function bob._of_side(state positions.state, side text, key text)
 returns jsonb
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select coalesce(position.tracks -> _of_side.side -> _of_side.key, state.conditions -> _of_side.key -> _of_side.side)
-  from public.position
-  where position.id = state.position_id
+#variable_conflict use_column
+begin
+  return (
+    select coalesce(position.tracks -> _of_side.side -> _of_side.key, state.conditions -> _of_side.key -> _of_side.side)
+    from public.position
+    where position.id = state.position_id
+  );
+end
 $$;
 
 comment on function bob._of_side(positions.state, text, text) is

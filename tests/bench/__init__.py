@@ -539,19 +539,47 @@ def measure_reach(connection: Connection, name: str, times: int, say: Callable[[
 REACHES = {
     "sorovi-crossing": ("ccp", "with 10 points", "jsonb_build_object('points', 10)", None),
     "tanaro-assault": ("fpb", "of its units", "'{}'", 10),
+    "vesny-morning": ("bob", "of its units", "'{}'", 10),
 }
 """Positions whose reaches are measured: the game, how far, the options, and the milliseconds that it may take."""
+ROUT = 50
+"""Milliseconds that the ways of a routing unit may take."""
 
 
 def measure_position_reach(
     connection: Connection, name: str, times: int, say: Callable[[str], None]
 ) -> list[Measure]:
-    """The reach of a position's units: ccp on drawn terrain, fpb among zones of control."""
+    """The reach of a position's units: ccp and bob on drawn terrain, fpb among zones of control."""
     ruleset, far, options, limit = REACHES[name]
+    query = f"select * from {ruleset}.reach(:position, :unit, {options})"
+    return _measure_units(connection, name, ruleset, f"reach {far}", query, limit, times, say)
+
+
+def measure_rout(connection: Connection, name: str, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """Where the infantry of a bob position may rout to, every line of sight on its ways looked at."""
+    query = "select * from bob.rout_path(:position, :unit)"
+    return _measure_units(
+        connection, name, "bob", "ways of a rout", query, ROUT, times, say, "('squad', 'wt')"
+    )
+
+
+def _measure_units(
+    connection: Connection,
+    name: str,
+    ruleset: str,
+    what: str,
+    asked: str,
+    limit: int | None,
+    times: int,
+    say: Callable[[str], None],
+    kinds: str | None = None,
+) -> list[Measure]:
+    """A question about the units of a position, one at random each time."""
+    moves = f" and kind in {kinds}" if kinds else ""
     units = connection.execute(
         sa.text(
             "select position.id as position, unit.code as unit from position join unit on position_id = position.id"
-            " where position.name = :name and position.ruleset = :ruleset and q is not null order by unit.code"
+            f" where position.name = :name and position.ruleset = :ruleset and q is not null{moves} order by unit.code"
         ),
         {"name": name, "ruleset": ruleset},
     ).all()
@@ -559,15 +587,15 @@ def measure_position_reach(
         raise BenchError(
             f"There is no {ruleset} position {name!r}.", "Load the demo (`sightline demo load`)."
         )
-    query = sa.text(f"select * from {ruleset}.reach(:position, :unit, {options})")
+    query = sa.text(asked)
     chance = random.Random(53)
     taken = medians(
         times,
         nothing=lambda: connection.execute(sa.text("select 1")).all(),
         sql=lambda: connection.execute(query, dict(chance.choice(units)._mapping)).all(),
     )
-    say(f"{name}: reach {far}")
-    ratio = _ratio(f"{name}: reach {far}", taken["sql"], "SELECT 1", taken["sql"] / taken["nothing"])
+    say(f"{name}: {what}")
+    ratio = _ratio(f"{name}: {what}", taken["sql"], "SELECT 1", taken["sql"] / taken["nothing"])
     if limit is None:
         return [ratio]
     return [dataclasses.replace(ratio, target=f"≤ {limit} ms", met=ratio.milliseconds <= limit)]

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.play.bob.interruption import SHOOTERS
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
@@ -21,6 +22,25 @@ from app.referee.words import counted, series
 from importers.questions import Names
 
 Offer = dict[str, Any]
+ASSETS = {
+    "artillery": ("indirect_fire", "at"),
+    "aircraft": ("air_attack", "target"),
+    "illumination": ("illumination", "at"),
+}
+"""What an asset is for, and how its target is told."""
+ARGUMENTS = {
+    **{name: ("by", argument) for name, argument in ASSETS.values()},
+    "satw": ("by", "target"),
+    "mount": ("unit", "carrier"),
+    "dismount": ("unit", "carrier"),
+    "clear": ("unit", "what"),
+}
+"""How the arguments of an action are called: who does it, and to whom or what."""
+LIGHTS = (
+    "select distinct hex.label from bob._pieces(:position) as friend join position on position.id = :position"
+    " join hex on hex.map_id = position.map_id and lattice.distance(hex.q, hex.r, friend.q, friend.r) <= 5"
+    " where friend.side = :side and not friend.melee order by hex.label"
+)
 FORWARD = 0.6
 """How often a random player goes toward the enemy: else nobody would meet anybody in the dark."""
 
@@ -85,9 +105,11 @@ class _Table:
     def of_unit(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         unit = next((one for one in self.units if one.code == code), None)
         if unit is None:
-            return [], {}, [Step("4.0", None, "waits", "it is not on the map")]
+            return self._of_asset(code)
         if self.phase in ("rout", "melee"):
             return self._in_phase(unit)
+        if (paused := self._paused(unit)) is not None:
+            return paused
         if unit.attributes.get("used") or unit.attributes.get("op_fire"):
             return self._spent(unit)
         names, targets = ["mark_used"], {}
@@ -106,8 +128,109 @@ class _Table:
         if not unit.decoy and not self._held(unit) and (seen := self._targets(unit)):
             names.append("fire")
             targets["fire"] = seen
+        for name, found in self._other_uses(unit):
+            names.append(name)
+            targets[name] = found
         names = [name for name in names if self._may_use(unit, _manner(name))]
         return names, {name: found for name, found in targets.items() if name in names}, []
+
+    def _other_uses(self, unit: Any) -> Iterator[tuple[str, list[str]]]:
+        """What only some may do: fire an anti-tank weapon, mount, dismount, clear what is in the way."""
+        vehicles = [one for one in self.units if one.vehicle]
+        if unit.attributes.get("satw"):
+            foes = [one.code for one in vehicles if one.side != unit.side]
+            if seen := [code for code in foes if self._stands("satw", {"by": unit.code, "target": code})]:
+                yield "satw", seen
+        if unit.mounted:
+            carrier = unit.attributes["in"]
+            if self._stands("dismount", {"unit": unit.code, "carrier": carrier}):
+                yield "dismount", [carrier]
+        elif (unit.infantry or unit.gun) and not self._held(unit):
+            own = [one.code for one in vehicles if one.side == unit.side and one.label == unit.label]
+            if ready := [code for code in own if self._stands("mount", {"unit": unit.code, "carrier": code})]:
+                yield "mount", ready
+        if unit.infantry:
+            here = self.asked.rows(
+                "select distinct marker.kind from marker where marker.position_id = :position"
+                " and marker.q = :q and marker.r = :r and marker.kind = 'wire'",
+                q=unit.q,
+                r=unit.r,
+            )
+            if here and self._stands("clear", {"unit": unit.code, "what": "wire"}):
+                yield "clear", ["wire"]
+
+    def _of_asset(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        """What an asset may be used for (32.0, 35.0, 50.1), and at which hexes or units."""
+        rows = self.asked.rows(
+            "select code, side, kind, attributes from unit where position_id = :position and code = :code",
+            code=code,
+        )
+        asset = rows[0] if rows else None
+        if asset is None or asset.kind not in ASSETS:
+            return [], {}, [Step("4.0", None, "waits", "it is not on the map")]
+        if self.phase in ("rout", "melee", "recovery"):
+            return [], {}, [Step("4.0", None, "waits", "assets are used in the Operations Phase")]
+        if asset.attributes.get("used") or asset.attributes.get("status"):
+            return [], {}, [Step("4.2", None, "used", "it has been used")]
+        foes = [one for one in self.units if one.side != asset.side]
+        mover = next((one for one in foes if "moving" in one.attributes), None)
+        if mover is not None:
+            told = self._others(mover)
+            found = [row.at for row in told if row.by == code]
+            return (["indirect_fire"], {"indirect_fire": found}, []) if found else ([], {}, [])
+        name, argument = ASSETS[asset.kind]
+        wanted = sorted({one.label for one in foes}) if argument == "at" else [one.code for one in foes]
+        if asset.kind == "illumination":
+            wanted = [row.label for row in self.asked.rows(LIGHTS, side=asset.side)]
+        found = [to for to in wanted if self._stands(name, {"by": code, argument: to})]
+        names = [
+            "mark_used",
+            *(["mark_op_fire"] if asset.kind == "artillery" else []),
+            *([name] if found else []),
+        ]
+        may = [one for one in names if self._may_use(asset, "asset" if one == name else _manner(one))]
+        return may, {name: found} if name in may else {}, []
+
+    def _others(self, mover: Any) -> list[Any]:
+        return self.asked.rows(
+            "select * from bob.interruptions(:position, :unit, :conditions, :policy)", unit=mover.code
+        )
+
+    def _paused(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]] | None:
+        """9.0: while a move is paused, what its unit and its enemies may do; None where none is."""
+        mover = next((one for one in self.units if "moving" in one.attributes), None)
+        if mover is None:
+            return None
+        step = Step("9.0", mover.label, "paused", f"{mover.code} is on its way")
+        if unit.code == mover.code:
+            return self._on_its_way(unit, step)
+        if unit.side == mover.side:
+            return [], {}, [step]
+        fires = self.asked.rows(SHOOTERS, unit=mover.code, at=mover.label)
+        names = [
+            row.kind
+            for row in fires
+            if row.who == unit.code and self._stands(row.kind, {"by": [unit.code], "target": mover.code})
+        ]
+        return names, {name: [mover.label] for name in names}, [step]
+
+    def _on_its_way(self, unit: Any, step: Step) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        """5.2, 36.0, 58.3: it goes on, or fires."""
+        names, targets = [], {}
+        if unit.attributes.get("used"):
+            return [], {}, [step]
+        if ways := self._ways(unit):
+            names, targets = ["move"], {"move": list(ways)}
+        fires: dict[str, list[Any]] = {}
+        if unit.kind == "squad" or unit.mounted:
+            for row in self.asked.rows(
+                "select * from bob.assault_targets(:position, :unit, :conditions, :policy)", unit=unit.code
+            ):
+                if row.fire == "satchel_charge" or self._stands(row.fire, {"by": [unit.code], "at": row.at}):
+                    fires.setdefault(row.fire, []).append(row.at)
+        if "assault_fire" in fires and unit.attributes.get("fireteam") and not unit.attributes.get("fired"):
+            fires["fireteam"] = fires["assault_fire"]
+        return [*names, *fires], targets | fires, [step]
 
     def _spent(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         """4.2: what a Used unit, or one marked Op Fire, may still do."""
@@ -155,6 +278,7 @@ class _Table:
             " where own.code = :unit and enemy.side <> own.side and not enemy.mounted"
             " and lattice.distance(own.q, own.r, enemy.q, enemy.r)"
             " <= bob._longest(own, jsonb_typeof(state.conditions -> 'night') = 'object')"
+            " and bob._too_dark(state, lattice.distance(own.q, own.r, enemy.q, enemy.r)) is not true"
             " and bob._seen(state, 'unit:' || own.code, 'unit:' || enemy.code) order by enemy.label",
             unit=unit.code,
         )
@@ -178,7 +302,7 @@ class _Table:
     def offers(self, side: str | None) -> Iterator[Offer]:
         """Every action, with arguments that can be entered as they are."""
         if self.phase == "operations" and side is not None:
-            for unit in self._available(side):
+            for unit in (*self._available(side), *self._assets(side)):
                 yield from self._of(unit)
             if self._may_pass(side):
                 yield {"action": "pass", "arguments": {"side": side}}
@@ -194,6 +318,14 @@ class _Table:
             and not unit.attributes.get("used")
             and not unit.attributes.get("op_fire")
         ]
+
+    def _assets(self, side: str) -> list[Any]:
+        rows = self.asked.rows(
+            "select code, side, kind, attributes from unit where position_id = :position and side = :side"
+            " and kind in ('artillery', 'aircraft', 'illumination') order by code",
+            side=side,
+        )
+        return [row for row in rows if not {"used", "op_fire", "status"} & {*row.attributes}]
 
     def _may_pass(self, side: str) -> bool:
         told = self._range(side)
@@ -213,6 +345,10 @@ class _Table:
         elif name == "move":
             for label in targets:
                 yield {"action": "move", "arguments": {"unit": unit.code, "path": self._ways(unit)[label]}}
+        elif name in ARGUMENTS:
+            who, what = ARGUMENTS[name]
+            for target in targets:
+                yield {"action": name, "arguments": {who: unit.code, what: target}}
 
     def _from_enemies(self, unit: Any) -> Callable[[str], int]:
         """How far a hex is from the nearest enemy."""
@@ -245,7 +381,7 @@ class _Table:
             offers = list(self._of_phase(self.active))
             return dice.choice(offers) if offers else None
         told = self._range(self.active)
-        units = self._available(self.active)
+        units = [*self._available(self.active), *self._assets(self.active)]
         if self._may_pass(self.active) and (not units or told.fitting == 0 or dice.random() < 0.3):
             return {"action": "pass", "arguments": {"side": self.active}}
         dice.shuffle(units)
@@ -256,6 +392,9 @@ class _Table:
         return {"action": "pass", "arguments": {"side": self.active}} if self._may_pass(self.active) else None
 
     def _random_of(self, unit: Any, dice: random.Random) -> Offer | None:
+        if unit.kind in ASSETS:
+            offers = list(self._of(unit))
+            return dice.choice(offers) if offers else None
         kinds = ["move", "move", "fire", "fire", "mark_used", "mark_op_fire"]
         dice.shuffle(kinds)
         held = self._held(unit)
@@ -282,7 +421,8 @@ class _Table:
 
 
 def _manner(name: str) -> str:
-    return {"mark_used": "used", "mark_op_fire": "op_fire"}.get(name, name)
+    manners = {"mark_used": "used", "mark_op_fire": "op_fire", "satw": "fire"}
+    return manners.get(name, "move" if name in ("mount", "dismount", "clear") else name)
 
 
 def _verdict(ruling: Ruling) -> str:

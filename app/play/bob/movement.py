@@ -10,13 +10,12 @@ from pydantic import BeforeValidator, Field
 from app.play.bob.asking import Asking, checked, counter, game, piece, pieces
 from app.play.bob.checks import spend
 from app.play.bob.entering import entered
-from app.play.bob.fire import LEDGER, Fire, shoot
+from app.play.bob.interruption import fires_on, interrupted, struck
 from app.play.bob.losses import reveal
 from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
     Ask,
-    Call,
     Change,
     Choose,
     Procedure,
@@ -33,7 +32,8 @@ from app.referee.words import clauses, in_points, not_known
 from importers.questions import Names
 
 MOST_HEXES = 60
-NONE = "none"
+WINDOWS = ("interrupt", "assault", "flash")
+"""Choices that make a question of a move go hex by hex."""
 PURPOSES = {"withdraw": "withdraw", "retreat": "retreat"}
 """Manners of moving whose first Morale Check has modifiers of its own (5.1, 5.3)."""
 
@@ -152,10 +152,23 @@ def move(of: Move) -> Procedure:
         return
     yield Tell(result="moved")
     way = [label for n, label in enumerate(of.path) if n or label != here.label]
-    if any(name.startswith("interrupt") for name in of.choices):
+    if any(name.partition(":")[0] in WINDOWS for name in of.choices) or (yield from _shelled(way)):
         yield from _hex_by_hex(of, here, way, told, manner, played=False)
         return
     yield from _gone(of, here, way, told)
+
+
+def _shelled(way: list[str]) -> Asking:
+    """Whether a Fire Mission lies on its way, so that dice decide how far it gets (32.0)."""
+    rows = yield Ask(
+        "select from marker join hex on hex.map_id = marker.map_id and hex.label = any(:way)"
+        " and lattice.distance(hex.q, hex.r, marker.q, marker.r) <= 1"
+        " where marker.position_id = :position and marker.kind = 'fire_mission'"
+        " and not coalesce((marker.attributes ->> 'smoke')::boolean, false) limit 1",
+        proves=False,
+        way=way,
+    )
+    return bool(rows)
 
 
 class Retreat(Move):
@@ -292,7 +305,7 @@ def _hex_by_hex(
         if melee and n == 1:
             # 9.0: the fire at who goes into Melee at once falls where it stands
             yield Change({"unit": of.unit, "moving": state | {"hexes": 0}}, kept=True)
-            if not (yield from _interrupted(of, here, last, played=played)):
+            if not (yield from interrupted(of, of.unit, last, played=played)):
                 yield Tell(ends_at=last, result="failed")
                 return
             if (yield from _stays(of, here, manner)):
@@ -300,13 +313,19 @@ def _hex_by_hex(
                 break
         yield from _stepped(of, here, last, label)
         yield Change({"unit": of.unit, "moving": state}, kept=True)
-        if not melee and not (yield from _interrupted(of, here, label, played=played)):
+        yield from struck(of.unit)
+        if not melee and not (yield from interrupted(of, of.unit, label, played=played)):
+            yield from _backed_up(of, here, last)
+            return
+        if (yield from _is_over(of.unit)):
             yield from _backed_up(of, here, last)
             return
         yield from _seen_now(of.unit)
         last = label
         if (yield from piece(of.unit)) is None:
             return
+        if not melee:
+            yield from fires_on(of, of.unit, label, told["left"], last=n == len(way), played=played)
     if told["ends_at"] not in (None, last) and last == way[-1]:
         yield Change({"unit": of.unit, "at": told["ends_at"]})
     yield from _over(of, here, told)
@@ -326,6 +345,12 @@ def _is_held(side: str, label: str) -> Asking:
     """Whether an enemy Squad, WT or Gun is there."""
     found = yield from pieces()
     return any(one.side != side and one.label == label and (one.infantry or one.gun) for one in found)
+
+
+def _is_over(unit: str) -> Asking:
+    """Whether it was lost on the way, or its move was stopped."""
+    now = yield from piece(unit)
+    return now is None or bool(now.attributes.get("used"))
 
 
 def _stays(of: Move, here: Any, manner: str) -> Asking:
@@ -348,46 +373,6 @@ def _stays(of: Move, here: Any, manner: str) -> Asking:
     return chosen == "stays"
 
 
-def _interrupted(of: Move, here: Any, label: str, *, played: bool) -> Asking:
-    """9.0, 10.0: the other side fires as often as it can and will; whether the mover may go on."""
-    done: list[str] = []
-    asked: list[str] = []
-    while (yield from piece(of.unit)) is not None:
-        options = []
-        for one in (yield from _shooters(of.unit, label)):
-            if one["by"] not in done and (yield from _stands(of.unit, one)):
-                options.append(one)
-        name = f"interrupt:{label}:{len(done) + 1}"
-        if not options or not (
-            played or {name, f"interrupt:{label}", "interrupt"} & {*of.choices} - {*asked}
-        ):
-            break
-        asked += [name, f"interrupt:{label}", "interrupt"]
-        chosen = yield Choose(
-            name,
-            options[0]["side"],
-            f"fire at {of.unit} in {label}",
-            options=[NONE, *({"fire": one["fire"], "by": one["by"]} for one in options)],
-            default=NONE,
-            also=(f"interrupt:{label}", "interrupt"),
-        )
-        if chosen == NONE:
-            break
-        done.append(chosen["by"])
-        yield Call(shoot(Fire(by=[chosen["by"]], target=of.unit), chosen["fire"], {}, asks=played))
-    now = yield from piece(of.unit)
-    return now is not None and not now.attributes.get("used")
-
-
-def _stands(unit: str, option: dict[str, Any]) -> Asking:
-    """Whether the shot itself is allowed, its ledger asked."""
-    rows = yield Ask(
-        LEDGER, proves=False, by=option["by"], at=f"unit:{unit}", manner=option["fire"], weapon=None, facing=None,
-        cp=None, told="{}", read="{}",
-    )  # fmt: skip
-    return rows[-1].facts["allowed"] is True
-
-
 def _seen_now(unit: str) -> Procedure:
     """15.0: who survives the fire of a hex loses its Concealment first, then who lies beside it."""
     own = yield from piece(unit)
@@ -406,22 +391,6 @@ def _seen_now(unit: str) -> Procedure:
         if rows[-1].facts["lost"]:
             yield Tell(Step("15.0", now.label, "revealed", f"{code} loses its Concealment"))
             yield from reveal(code)
-
-
-def _shooters(unit: str, label: str) -> Asking:
-    rows = yield Ask(
-        "select shooter.*, enemy.side from positions.state(:position, :conditions, :policy) as state"
-        " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as all_of_them) as told"
-        " cross join lateral unnest(told.all_of_them) as mover"
-        " join hex on hex.map_id = state.map_id and hex.label = :at"
-        " cross join lateral bob._shooters(state, told.all_of_them, mover, hex.q, hex.r, hex.label) as shooter"
-        " join unit as enemy on enemy.position_id = :position and enemy.code = shooter.who"
-        " where mover.code = :unit order by enemy.code",
-        proves=False,
-        unit=unit,
-        at=label,
-    )
-    return [{"fire": row.kind, "by": row.who, "side": row.side} for row in rows]
 
 
 def _backed_up(of: Move, here: Any, last: str) -> Procedure:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.play.bob import anti_tank, carriers, conceal, obstacles, support
 from app.play.bob.fire import KINDS as FIRE
+from app.play.bob.interruption import answered
 from app.play.bob.operations import activated
 from app.play.procedures import Procedure, ProcedureKind
 
@@ -45,5 +46,14 @@ def _kinds() -> Iterator[ProcedureKind]:
             yield kind
 
 
-ACTIONS = [dataclasses.replace(kind, play=_selected(kind, NAMES[kind.name])) for kind in _kinds()]
+FLASHES = ("fire", "sustained_fire", "satw")
+"""Actions whose flash is seen at night (50.2)."""
+
+
+def _played(kind: ProcedureKind) -> Callable[[Any], Procedure]:
+    play = _selected(kind, NAMES[kind.name])
+    return answered(play) if kind.name in FLASHES else play
+
+
+ACTIONS = [dataclasses.replace(kind, play=_played(kind)) for kind in _kinds()]
 """Asked, they are judged by themselves; in a game their Use is counted."""

@@ -22,7 +22,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     Only the ratios of one run mean something: machines differ, and so does one machine from
     minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
     of its own, for which a nameless position is kept for some seconds. All else that is measured is
-    undone. Without MAPS the reach of a ccp position is measured too, a game of 10,000 events, and
+    undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, a game of 10,000 events, and
     questions at the door: over loopback HTTP, beside a page of the same server that asks nobody.
 
     \b
@@ -41,6 +41,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measure_map,
         measure_position_reach,
         measure_reach,
+        measure_rout,
         measure_zones,
     )
     from tests.bench.doors import measure_doors
@@ -61,6 +62,8 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         with engine.connect() as connection:
             measures += measure_position_reach(connection, "sorovi-crossing", times, say)
             measures += measure_position_reach(connection, "tanaro-assault", times, say)
+            measures += measure_position_reach(connection, "vesny-morning", times, say)
+            measures += measure_rout(connection, "vesny-morning", times, say)
         measures += measure_games(engine, times, say)
         measures += measure_fire_phase(engine, times, say)
         measures += measure_doors(engine, times, say)
