@@ -120,8 +120,12 @@ as $$
     hex.r,
     hex.label
   from ddp._controllers(state) as one
-  cross join lateral lattice.disc(one.q, one.r, greatest(one.reach, 0)) as cell
-  inner join public.hex on hex.map_id = state.map_id and hex.q = cell.hq and hex.r = cell.hr
+  cross join lateral (
+    select one.q, one.r
+    union all
+    select beside.nq, beside.nr from lattice.neighbours(one.q, one.r) as beside where one.reach > 0
+  ) as cell
+  inner join public.hex on hex.map_id = state.map_id and hex.q = cell.q and hex.r = cell.r
   where one.reach >= 0
 $$;
 
