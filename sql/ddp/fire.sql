@@ -149,6 +149,7 @@ create type ddp.target as (
   steps integer,
   away integer,
   eligible boolean,
+  shaken boolean,
   step boolean,
   disrupts boolean,
   rule text,
@@ -158,6 +159,7 @@ create type ddp.target as (
 
 comment on type ddp.target is
 'A US unit, or the hero with it, before a firing position: where it stands, how it may be hit, or why not.';
+comment on column ddp.target.shaken is 'Whether it has lost its step of the phase, and a hit would still disrupt it (6.33, 6.34)';
 
 create or replace function ddp._judged(scene ddp.scene, chart jsonb, shooters ddp.shooter[])
 returns table (
@@ -220,6 +222,7 @@ as $$
     case when one.as_hero then 0 else coalesce((one.man).steps, 0) end,
     one.away,
     reason.rule is null,
+    reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted,
     one.step,
     one.disrupts,
     coalesce(reason.rule, case when one.led then '10.41' else '6.31' end),
@@ -241,8 +244,10 @@ as $$
   from ddp._judged(scene, chart, shooters) as one
   left join lateral (
     select
+      entry.n,
       entry.rule,
-      entry.note
+      entry.note,
+      count(*) over () > 1 as more
     from (
       values
       (1, ddp._overnight((scene.state).conditions) and one.away > 1, '16.0', 'at night fire reaches adjacent hexes only'),
@@ -356,6 +361,17 @@ begin
           ) as ranked
         ),
         '[]'
+      ),
+      'shaken', (
+        select coalesce(
+          jsonb_agg(
+            jsonb_build_object('unit', target.unit, 'label', target.label, 'rank', target.steps)
+            order by target.steps desc, target.away, target.unit
+          ),
+          '[]'
+        )
+        from unnest(targets) as target
+        where target.shaken and target.place = shooter.place
       )
     )
   )::rulings.ledger_step;

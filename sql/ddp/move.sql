@@ -739,6 +739,7 @@ declare
   state positions.state;
   spot record;
   bars rulings.ledger_step[];
+  climbers positions.counter[];
 begin
   select * into state from positions.state(enter.position_id, enter.conditions, enter.policy);
   select place.q, place.r, hex.label into spot
@@ -749,6 +750,12 @@ begin
     from unnest(enter.units) as code
     cross join lateral positions.counter(enter.position_id, code) as unit
     cross join lateral ddp._enter_bars(state, unit, spot.q, spot.r, spot.label) as bar
+  );
+  climbers := array(
+    select unit
+    from unnest(enter.units) as code
+    cross join lateral positions.counter(enter.position_id, code) as unit
+    where cardinality(bars) = 0 and ddp._is_cliff(state.map_id, unit.q, unit.r, spot.q, spot.r)
   );
   return query select * from unnest(bars);
   return query
@@ -771,6 +778,18 @@ begin
     );
   return query
   select
+    '7.32',
+    null::text,
+    spot.label,
+    'disrupts',
+    format('%s crosses a cliff into %s', climber.code, spot.label),
+    case when climber.kind = 'infantry_hq' then 'ddp-22' end,
+    climber.code,
+    null::integer,
+    null::jsonb
+  from unnest(climbers) as climber;
+  return query
+  select
     '7.4',
     null::text,
     spot.label,
@@ -791,7 +810,11 @@ begin
     null::text,
     null::text,
     null::integer,
-    jsonb_build_object('allowed', cardinality(bars) = 0, 'at', spot.label);
+    jsonb_build_object(
+      'allowed', cardinality(bars) = 0,
+      'at', spot.label,
+      'climbers', array(select climber.code from unnest(climbers) as climber)
+    );
 end
 $$;
 

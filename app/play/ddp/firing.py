@@ -133,6 +133,8 @@ def volleyed(
             )
         )
     disrupted = yield from _apply(volley, facts, hits, names, of)
+    shaken = yield from _shaken(facts, hits, names)
+    disrupted = None if disrupted is None else [*disrupted, *shaken]
     return told | {"hits": [target["unit"] for target in hits], "disrupted": disrupted}
 
 
@@ -236,6 +238,19 @@ def _apply(
         if disrupts and (yield from losses.disrupt(code, "6.33", "hit by fire", unit=unit)):
             disrupted.append(code)
     return None if untold else disrupted
+
+
+def _shaken(facts: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], names: Names) -> Deciding:
+    """6.33, 6.34: hits that are left over take no second step of a unit, but disrupt it."""
+    disrupted: list[str] = []
+    for _, group in itertools.groupby(facts["shaken"], key=lambda one: one["rank"]):
+        tied = [one["unit"] for one in group]
+        room = max(0, min(facts["limit"] - len(hits) - len(disrupted), len(tied)))
+        ways = list(itertools.combinations(tied, room))
+        for code in (yield from names.pick("disrupted", f"whom {facts['place']} disrupts", ways)):
+            if (yield from losses.disrupt(code, "6.33", "hit again, without a second step lost")):
+                disrupted.append(code)
+    return disrupted
 
 
 def _is_true(told: Any) -> bool:
