@@ -33,6 +33,7 @@ create or replace function ddp.checks(
 )
 returns table (place text, color text, west integer, held boolean, connected boolean)
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -51,6 +52,7 @@ returns table (
   moment jsonb, readings jsonb, letters text[], linked text[], stance jsonb, checks jsonb, strays jsonb, caves boolean
 )
 language plpgsql stable rows 1
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -154,6 +156,7 @@ returns table (
   rule text, clause text, at text, effect text, note text, point text, by text, halves integer, facts jsonb
 )
 language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -224,6 +227,7 @@ returns table (
   rule text, clause text, at text, effect text, note text, point text, by text, halves integer, facts jsonb
 )
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -256,6 +260,7 @@ create or replace function ddp.reserve_hexes(
 )
 returns table (label text, near integer)
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -137,6 +137,7 @@ create or replace function ddp.control(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -50,6 +50,7 @@ create or replace function ddp.command_post(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 5
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -215,6 +216,7 @@ create or replace function ddp.garrison(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

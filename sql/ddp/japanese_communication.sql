@@ -135,17 +135,21 @@ comment on function ddp._links(positions.state, ddp.grid, text, integer[]) is
 
 create or replace function ddp._in_zone(map_id bigint, q integer, r integer)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select
-  from public.map_feature as area
-  inner join public.map_feature_hex as cell on area.id = cell.feature
-  where area.map_id = _in_zone.map_id
-    and area.kind = 'zone'
-    and area.code = 'Japanese Zone'
-    and cell.q = _in_zone.q
-    and cell.r = _in_zone.r
-);
+language plpgsql stable parallel safe
+as $$
+begin
+  return exists (
+    select
+    from public.map_feature as area
+    inner join public.map_feature_hex as cell on area.id = cell.feature
+    where area.map_id = _in_zone.map_id
+      and area.kind = 'zone'
+      and area.code = 'Japanese Zone'
+      and cell.q = _in_zone.q
+      and cell.r = _in_zone.r
+  );
+end
+$$;
 
 comment on function ddp._in_zone(bigint, integer, integer) is
 'Whether a hex lies in the Japanese Zone of Bloody Nose Ridge (18.36).';

@@ -345,10 +345,14 @@ comment on function ddp._marines(ddp.scene) is
 
 create or replace function ddp._to_marines(scene ddp.scene, q integer, r integer)
 returns integer
-language sql immutable
+language plpgsql immutable
 as $$
-  select min(lattice.distance(marine.q, marine.r, _to_marines.q, _to_marines.r))
-  from ddp._marines(scene) as marine
+begin
+  return (
+    select min(lattice.distance(marine.q, marine.r, _to_marines.q, _to_marines.r))
+    from ddp._marines(scene) as marine
+  );
+end
 $$;
 
 comment on function ddp._to_marines(ddp.scene, integer, integer) is

@@ -320,6 +320,7 @@ create or replace function ddp.strike(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   return query
@@ -412,6 +413,7 @@ create or replace function ddp.artillery(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   return query
