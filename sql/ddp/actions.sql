@@ -202,7 +202,11 @@ as $$
     ),
     (
       10, not plight.held and letter = 'I' and plight.cut_off is null and not ddp._ridge(state.conditions), '12.10',
-      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', null
+      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', 'ddp-19'
+    ),
+    (
+      10, not plight.held and letter = 'I' and plight.cut_off is not null and not ddp._ridge(state.conditions), '12.10',
+      'cut off', 'out of communication, a unit may infiltrate into it', 'ddp-19'
     ),
     (11, not plight.held and letter is null, '12.0', 'none', 'it is empty, and acts by a letter alone', null),
     (12, not plight.held and ddp._ridge(state.conditions), '18.35', 'none', 'an unoccupied position does nothing', null),

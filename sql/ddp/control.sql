@@ -186,7 +186,7 @@ begin
     held.code,
     null::integer,
     null::jsonb
-  from held
+  from (select held.* from held order by held.label, held.code) as held
   union all
   select
     '11.1',

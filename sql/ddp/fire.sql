@@ -240,6 +240,11 @@ as $$
     case
       when one.dot = 'machine_guns' then one.point
       when (one.man).kind = 'infantry_hq' and (one.man).crowded and not one.as_hero then 'ddp-54'
+      -- the first fire example leaves out one of two who stand together and have both lost a step
+      when reason.n = 4 and exists (
+        select from unnest(scene.marines) as other
+        where other.q = (one.man).q and other.r = (one.man).r and other.stepped and other.code <> (one.man).code
+      ) then 'ddp-26'
     end
   from ddp._judged(scene, chart, shooters) as one
   left join lateral (

@@ -131,7 +131,7 @@ begin
     null::text,
     'limit',
     case when total = 1 then 'one unit' else format('%s units', total) end,
-    null::text,
+    case when (select count(*) from ddp._spots(state.map_id) as spot where spot.place = asked) > 2 then 'ddp-52' end,
     null::text,
     2 * total,
     jsonb_build_object('limit', total);

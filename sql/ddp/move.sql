@@ -293,6 +293,13 @@ as $$
       '18.21',
       '%s is adjacent to an occupied Japanese position at night',
       null
+    ),
+    (
+      9,
+      ddp._night(state.conditions) and coalesce((state.conditions ->> 'drawn')::integer >= 1, false),
+      '18.21',
+      '%s moves before the Japanese reorganize, not after',
+      null
     )
   ) as bar (n, holds, rule, note, point)
   where bar.holds

@@ -51,6 +51,12 @@ begin
       (1, not ddp._night(state.conditions), '18.37', 'relief is of the night turns of Bloody Nose Ridge'),
       (2, jsonb_array_length(due) = 0, '18.37', 'nobody waits in the space of this turn'),
       (
+        4,
+        coalesce(state.conditions ->> 'phase' = 'night' and (state.conditions ->> 'drawn')::integer >= 1, false),
+        '18.21',
+        'relief comes before the Japanese reorganize'
+      ),
+      (
         3,
         relief.battalion is not null and cardinality(gone) = 0,
         '18.37',

@@ -50,7 +50,8 @@ begin
       count(*) filter (where ddp._stacks(unit.kind)),
       coalesce(sum((unit.attributes ->> 'steps')::integer), 0)
     ),
-    null::text,
+    -- whatever the heading of 7.52 says
+    case when count(*) filter (where ddp._stacks(unit.kind)) > 2 then 'ddp-23' end,
     null::text,
     null::integer,
     jsonb_build_object(

@@ -334,7 +334,7 @@ KINDS = [
             "result": "the units hit, as one word for the odds",
         },
         verdict=_verdict,
-        points=("ddp-4", "ddp-14", "ddp-54"),
+        points=("ddp-4", "ddp-14", "ddp-26", "ddp-54"),
         acts=False,
         example="fire: {position: B5, cards: [{colors: [blue, red star, brown], symbol: diamond}]}",
     )

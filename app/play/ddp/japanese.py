@@ -46,7 +46,7 @@ AT = (
     " where unit.position_id = :position and unit.side = :side and hex.label = :at order by unit.code"
 )
 POINTS = (
-    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
+    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-26", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
     "ddp-58",
     # of the close combat that may follow
     "ddp-2", "ddp-13", "ddp-16", "ddp-25", "ddp-41", "ddp-42", "ddp-43", "ddp-55", "ddp-56",
