@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.ddp.acting import ACTING
 from app.play.procedures import Given, Outcome, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
@@ -105,6 +106,7 @@ class _Table:
         self.units = asked.rows(UNITS)
         self.enemies = asked.rows(ENEMIES)
         self.conditions = asked.conditions
+        self._costs: dict[str, int | None] = {}
 
     def mixed(self) -> list[str]:
         """Hexes in which both sides stand."""
@@ -140,12 +142,14 @@ class _Table:
     def of_unit(self, code: str, names: Iterable[str]) -> list[Offer]:
         """The actions of one unit, each with all its targets and its cost."""
         self.units = [unit for unit in self.units if unit.code == code]
-        found: dict[str, Offer] = {}
+        found: dict[tuple[str, ...], Offer] = {}
         for name in names:
             for offer in self.offers(name, untold=True) if self.units else ():
                 target = _target(offer)
+                manner = {key: value for key, value in offer["arguments"].items() if key == "as"}
                 told = found.setdefault(
-                    name, {"action": name, "targets": [], "cost": offer.get("cost", "free")}
+                    (name, *manner.values()),
+                    {"action": name, **manner, "targets": [], "cost": offer.get("cost", "free")},
                 )
                 told["targets"] += [target] if target is not None and target not in told["targets"] else []
                 if offer.get("under_fire") and target is not None:
@@ -226,15 +230,28 @@ class _Table:
     def _move(self) -> Iterator[dict[str, Any]]:
         reach = "select * from ddp.reach_paths(:position, :unit, :conditions, :policy)"
         for unit in self._able():
+            cost = self._cost(unit.code)
             for row in self.any_order(self.asked.rows(reach, unit=unit.code)):
-                yield {"unit": unit.code, "path": list(row.path)}
+                if cost is not None:
+                    yield {"unit": unit.code, "path": list(row.path)}
+                if cost != 0 and len(row.path) == 1 and unit.kind in FOOT:
+                    # 7.35: what is not free otherwise
+                    yield {"unit": unit.code, "path": list(row.path), "as": "preservation"}
+
+    def _cost(self, code: str) -> int | None:
+        """7.0: how many of the two actions an action of this unit alone takes; None where it has none."""
+        if code not in self._costs:
+            rows = self.asked.rows(ACTING, units=[code], preserves=False)
+            facts = rows[-1].facts
+            self._costs[code] = facts["actions"] if facts["may"] else None
+        return self._costs[code]
 
     def _near(self, unit: Any, away: int) -> list[Any]:
         return [enemy for enemy in self.enemies if _distance(unit, enemy) == away]
 
     def _enter(self) -> Iterator[dict[str, Any]]:
         for unit in self._able():
-            if unit.kind in FOOT:
+            if unit.kind in FOOT and self._near(unit, 1) and self._cost(unit.code) is not None:
                 yield from (
                     {"unit": unit.code, "to": enemy.label} for enemy in self._near(unit, 1) if enemy.revealed
                 )
@@ -248,13 +265,17 @@ class _Table:
             ]
             if len(beside) > 1:
                 yield {"by": sorted(beside), "at": enemy.label}
-            yield from ({"by": [code], "at": enemy.label} for code in beside)
+            yield from ({"by": [code], "at": enemy.label} for code in beside if self._cost(code) is not None)
 
     def _barrage(self) -> Iterator[dict[str, Any]]:
         # 18.22: in the morning nothing need be revealed, and a barrage of each marker is a gift
         morning = self.conditions.get("phase") == "morning"
         seen = [enemy.label for enemy in self.any_order(self.enemies) if enemy.revealed or morning]
-        guns = [unit.code for unit in self._able() if unit.kind in ("tank", "amphibious_tank", "artillery")]
+        guns = [
+            unit.code
+            for unit in self._able()
+            if unit.kind in ("tank", "amphibious_tank", "artillery") and self._cost(unit.code) is not None
+        ]
         yield from ({"by": gun, "at": label} for gun, label in itertools.product(guns, seen))
         held = self.asked.rows("select tracks -> 'us' as us from position where id = :position")[0].us or {}
         yield from (
