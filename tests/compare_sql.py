@@ -54,6 +54,21 @@ where pronamespace::regnamespace::text = any(:schemas) and prokind = 'f' and pro
   and proname not like '\\_%'
 order by 1, 2
 """
+COLORS = ("blue", "brown", "green", "orange", "purple", "red")
+MANNERS = {
+    "strike": [
+        "mortar",
+        "patrol",
+        "patrol_field",
+        "ambush",
+        "artillery_fire",
+        "ridge_artillery",
+        "artillery",
+    ],
+    "goals": ["redeploy", "assault", "advance"],
+    "placement": ["depth", "reinforcement", "tactical", "infiltration_event", "fortification"],
+}
+"""Of functions of ddp that do something in several ways."""
 STEPS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
 
@@ -126,6 +141,7 @@ class Pool:
     places: dict[tuple[int, int], str]
     units: dict[str, tuple[int, int] | None]
     sides: list[str]
+    features: list[str]
 
     def draw(self, verb: Verb, argument: str, given: dict[str, Any], dice: random.Random) -> Any:
         """A value for an argument of a function; an argument that nobody knows is a KeyError."""
@@ -151,6 +167,16 @@ class Pool:
             "radius": lambda: dice.choice([None, 1, 2, 4, 8]),
             "traced_for": lambda: dice.choice(["leader", "support_weapon", "tank_support_weapon", "routed"]),
             "options": lambda: self._options(verb, dice),
+            "place": lambda: dice.choice(self.features or ["nowhere"]),
+            "manner": lambda: dice.choice(MANNERS.get(verb.name, ["nothing"])),
+            "symbol": lambda: dice.choice(["circle", "diamond", "triangle"]),
+            "color": lambda: dice.choice(COLORS),
+            "colors": lambda: dice.sample(COLORS, 3),
+            "letter": lambda: dice.choice("MRPAI"),
+            "linked": lambda: dice.sample(labels, len(labels) // 2),
+            "required": lambda: dice.choice([None, 1, 2, 5]),
+            "origin": lambda: dice.choice(labels),
+            **{mark: lambda: dice.random() < 0.4 for mark in ("star", "armor", "machine_guns", "again")},
             "conditions": lambda: conditions(self.ruleset, dice) if dice.random() < 0.3 else None,
             "policy": lambda: policy(self.ruleset, dice) if dice.random() < 0.5 else None,
         }
@@ -212,6 +238,15 @@ def pool(connection: Connection, position: int) -> Pool:
         {(row.q, row.r): row.label for row in hexes},
         {row.code: None if row.q is None else (row.q, row.r) for row in units},
         sorted({row.side for row in units}),
+        sorted(
+            connection.scalars(
+                sa.text(
+                    "select code from map_feature join position using (map_id)"
+                    " where position.id = :position and map_feature.kind = 'position'"
+                ),
+                values,
+            )
+        ),
     )
 
 

@@ -44,14 +44,14 @@ def distance(one: str, other: str) -> int:
     return across + max(0, (down - across) // 2)
 
 
-def firing(case: Tree, card: Tree) -> list[Firing]:
-    """The positions that fire by a plain card, in the order in which they are checked."""
+def firing(case: Tree, card: Tree, done: Sequence[str] = ()) -> list[Firing]:
+    """The positions that fire by a plain card and have not yet, in the order in which they are checked."""
     marks = {text.split()[0]: text.split()[1:] for text in card["colors"]}
     places = case["map"]["positions"]
     checked = [
         (list(marks).index(place["color"]), min(label[:2] for label in place["hexes"]), code)
         for code, place in places.items()
-        if place["color"] in marks
+        if place["color"] in marks and code not in done
     ]
     found = []
     for _, _, code in sorted(checked):
@@ -70,6 +70,8 @@ def firing(case: Tree, card: Tree) -> list[Firing]:
 def _targets(case: Tree, place: Tree, marks: list[str], symbol: str, awake: list[Tree]) -> Iterator[Target]:
     marines = [unit for unit in case["units"] if unit["side"] == "us"]
     for unit in marines:
+        if unit.get("stepped"):
+            continue
         steps = sum(other["steps"] for other in marines if other["at"] == unit["at"])
         near = min(distance(unit["at"], other["at"]) for other in awake)
         leader = unit["kind"] == "infantry_hq"
@@ -118,8 +120,17 @@ def _ways(positions: Sequence[Firing], gone: frozenset[str]) -> Iterator[list[tu
                 yield [hits, *others]
 
 
-def leaders_hit(position: Firing, gone: frozenset[str]) -> int:
+def leaders_hit(position: Firing) -> int:
     """10.41: leaders take what the other eligible units leave of the limit."""
-    others = [target for target in position.targets if not target.leader and target.unit not in gone]
-    leaders = [target for target in position.targets if target.leader and target.unit not in gone]
+    others = [target for target in position.targets if not target.leader]
+    leaders = [target for target in position.targets if target.leader]
     return min(len(leaders), max(0, position.limit - len(others)))
+
+
+def struck(case: Tree, hits: Sequence[str]) -> Tree:
+    """The case after these units have lost a step; who has none left is gone."""
+    units = [
+        unit | {"steps": unit["steps"] - 1, "stepped": True} if unit["id"] in hits else unit
+        for unit in case["units"]
+    ]
+    return case | {"units": [unit for unit in units if unit.get("steps") != 0]}

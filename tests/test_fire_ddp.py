@@ -73,7 +73,7 @@ def drawn(seed: int) -> tuple[Tree, Tree]:
 
 def _kind(dice: random.Random) -> Tree:
     kind = dice.choice(("infantry", "infantry", "infantry", "tank", "infantry_hq"))
-    return {"kind": kind, "steps": dice.randint(2, 4) if kind == "infantry" else 2}
+    return {"kind": kind, "steps": dice.randint(1, 4) if kind == "infantry" else dice.randint(1, 2)}
 
 
 def ruled(connection: Connection, case: Tree, card: Tree) -> dict[str, Any]:
@@ -88,26 +88,39 @@ def ruled(connection: Connection, case: Tree, card: Tree) -> dict[str, Any]:
         choices = choices | {pending["choice"]: pending["options"][0]}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(120))
 def test_the_hits_of_a_card_are_as_many_as_can_be_and_by_priority(connection: Connection, seed: int) -> None:
+    """Position by position: what one did to stacks and steps changes what the next one sees."""
     case, card = drawn(seed)
     answer = ruled(connection, case, card)
-    left = oracle.firing(case, card)
-    gone: frozenset[str] = frozenset()
-    for position in list(left):
+    start, done = case, []
+    while left := oracle.firing(case, card, done):
+        position = left[0]
         hits = list(answer["hits"].get(position.place, []))
-        assert len(set(hits)) == len(hits)
+        assert len(set(hits)) == len(hits) <= position.limit
         leaders = {target.unit for target in position.targets if target.leader}
         ordinary = [unit for unit in hits if unit not in leaders]
-        # what an earlier position did to stacks and steps changes what this one sees: judged on the first that fires
-        if not gone:
-            _, ranks = oracle.best(left, gone)
-            assert position.ranks(ordinary) == ranks, position.place
-            assert len(hits) - len(ordinary) == oracle.leaders_hit(position, gone)
-        assert len(hits) <= position.limit
-        gone |= {*hits}
-        left = left[1:]
-    assert all(unit in {target["id"] for target in case["units"]} for unit in gone)
+        _, ranks = oracle.best(left, frozenset())
+        assert position.ranks(ordinary) == ranks, position.place
+        assert len(hits) - len(ordinary) == oracle.leaders_hit(position)
+        case, done = oracle.struck(case, hits), [*done, position.place]
+    assert not {*answer["hits"]} - {*done}
+    assert _steps(answer["after"]) == _changed(start, case)
+
+
+def _steps(after: dict[str, Any]) -> dict[str, int | None]:
+    """The steps that an answer leaves to units; None where they are gone."""
+    return {
+        unit: None if told.get("eliminated") else told["steps"]
+        for unit, told in after.items()
+        if "steps" in told or told.get("eliminated")
+    }
+
+
+def _changed(start: Tree, end: Tree) -> dict[str, int | None]:
+    """The steps of US units that have others now than at the start."""
+    before, now = ({unit["id"]: unit.get("steps") for unit in case["units"]} for case in (start, end))
+    return {unit: now.get(unit) for unit, steps in before.items() if now.get(unit) != steps}
 
 
 @pytest.mark.parametrize("seed", range(300))

@@ -35,6 +35,7 @@ create or replace function ddp.acting(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -122,6 +123,7 @@ create or replace function ddp.acted_under_fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 2
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -1,8 +1,8 @@
 -- needs: ddp/scene.sql, ddp/japanese_communication.sql, rulings/step.sql, charts/cells.sql
 -- What a Japanese position does by a letter of the fire card in ddp (D-Day at Peleliu): 12.0, 13.2, 16.0, 18.35.
 --
--- `ddp.situation` finds the row of the Japanese Action Chart and its action; whoever then has a goal or a target
--- asks `ddp.goals` (sql/ddp/goals.sql) or `ddp.strike` (sql/ddp/strikes.sql).
+-- `ddp._situation` finds the row of the Japanese Action Chart and its action, `ddp.checked` (sql/ddp/checks.sql) asks it;
+-- whoever then has a goal or a target asks `ddp.goals` (sql/ddp/goals.sql) or `ddp.strike` (sql/ddp/strikes.sql).
 
 create or replace function ddp._linked(state positions.state, linked text[])
 returns text[]
@@ -47,56 +47,68 @@ comment on type ddp.plight is
 comment on column ddp.plight.free is 'Unoccupied hexes in communication with a US unit within three hexes, the lowest number first';
 comment on column ddp.plight.cut_off is 'Unoccupied hexes out of communication with a US unit within three hexes';
 
-create or replace function ddp._plight(scene ddp.scene, place text, linked text[])
-returns ddp.plight
-language plpgsql stable
+create or replace function ddp._plights(scene ddp.scene, places text[], linked text[])
+returns setof ddp.plight
+language plpgsql stable rows 10
 as $$
 #variable_conflict use_variable
 declare
-  found ddp.plight;
-begin
-  select
-    place,
-    min(site.color),
-    bool_or(site.held is not null),
-    min(site.near),
-    bool_or(site.guns),
-    bool_or(site.mountaintop),
-    array_agg(site.label order by site.number, site.id, site.label)
-      filter (where site.held is null and not site.taken and site.near <= 3 and site.label = any(linked)),
-    array_agg(site.label order by site.number, site.id, site.label)
-      filter (where site.held is null and not site.taken and site.near <= 3 and site.label <> all(linked))
-  into
-    found.place, found.color, found.held, found.near, found.guns, found.mountaintop, found.free, found.cut_off
-  from unnest(scene.sites) as site
-  where site.place = place;
-  select
-    coalesce(bool_or(not holder.disrupted and not holder.stance), false),
-    coalesce(bool_and(holder.tank) filter (where not holder.stance), false),
-    coalesce(bool_and(holder.stance), false)
-  into found.awake, found.tank, found.stance
-  from unnest(scene.holders) as holder
-  where holder.place = place;
-  found.targets := exists (
-    select
-    from public.map_feature as feature
-    inner join public.map_feature_hex as dot on dot.feature = feature.id and dot.role in ('intense', 'steady')
+  -- positions with US units in their printed dots, and in those into which somebody fires
+  printed text[] := array(
+    select distinct dot.place
+    from unnest((scene.ground).printed) as dot
     inner join ddp._marines(scene) as marine on marine.q = dot.q and marine.r = dot.r
-    where feature.map_id = (scene.state).map_id
-      and feature.code = place
-      and not found.awake
-  ) or exists (
-    select
+  );
+  fired_on text[] := array(
+    select distinct dot.place
     from unnest(scene.dots) as dot
     inner join ddp._marines(scene) as marine on marine.q = dot.q and marine.r = dot.r
-    where dot.place = place
   );
-  return found;
+begin
+  return query
+  select
+    site.place,
+    site.color,
+    site.held,
+    holder.awake,
+    holder.tank,
+    holder.stance,
+    site.place = any(fired_on) or (not holder.awake and site.place = any(printed)),
+    site.near,
+    site.guns,
+    site.mountaintop,
+    site.free,
+    site.cut_off
+  from (
+    select
+      site.place,
+      min(site.color) as color,
+      bool_or(site.held is not null) as held,
+      min(site.near) as near,
+      bool_or(site.guns) as guns,
+      bool_or(site.mountaintop) as mountaintop,
+      array_agg(site.label order by site.number, site.id, site.label)
+        filter (where site.held is null and not site.taken and site.near <= 3 and site.label = any(linked)) as free,
+      array_agg(site.label order by site.number, site.id, site.label)
+        filter (where site.held is null and not site.taken and site.near <= 3 and site.label <> all(linked)) as cut_off
+    from unnest(scene.sites) as site
+    where site.place = any(places)
+    group by site.place
+  ) as site
+  cross join lateral (
+    select
+      coalesce(bool_or(not holder.disrupted and not holder.stance), false) as awake,
+      coalesce(bool_and(holder.tank) filter (where not holder.stance), false) as tank,
+      coalesce(bool_and(holder.stance), false) as stance
+    from unnest(scene.holders) as holder
+    where holder.place = site.place
+  ) as holder
+  order by array_position(places, site.place);
 end
 $$;
 
-comment on function ddp._plight(ddp.scene, text, text[]) is
-'The situation of a position, from which its row of the Japanese Action Chart follows (12.0).';
+comment on function ddp._plights(ddp.scene, text[], text[]) is
+'The situation of positions, from which their rows of the Japanese Action Chart follow (12.0).';
 
 create or replace function ddp._chart_action(conditions jsonb, plight ddp.plight, letter text)
 returns text
@@ -190,7 +202,11 @@ as $$
     ),
     (
       10, not plight.held and letter = 'I' and plight.cut_off is null and not ddp._ridge(state.conditions), '12.10',
-      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', null
+      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', 'ddp-19'
+    ),
+    (
+      10, not plight.held and letter = 'I' and plight.cut_off is not null and not ddp._ridge(state.conditions), '12.10',
+      'cut off', 'out of communication, a unit may infiltrate into it', 'ddp-19'
     ),
     (11, not plight.held and letter is null, '12.0', 'none', 'it is empty, and acts by a letter alone', null),
     (12, not plight.held and ddp._ridge(state.conditions), '18.35', 'none', 'an unoccupied position does nothing', null),
@@ -218,25 +234,13 @@ $$;
 comment on function ddp._situation_steps(positions.state, ddp.plight, text, text, text) is
 'Every rule that speaks when a position is checked for an action (12.0, 13.2, 16.0, 18.35).';
 
-create or replace function ddp.situation(
-  position_id bigint,
-  place text,
-  printed text default null,
-  linked text[] default null,
-  conditions jsonb default null,
-  policy jsonb default null
-)
-returns setof rulings.ledger_step
-language plpgsql stable rows 5
+create or replace function ddp._action(state positions.state, plight ddp.plight, letter text)
+returns text
+language plpgsql stable
 as $$
 #variable_conflict use_variable
 declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  state positions.state := scene.state;
-  reading jsonb := (scene.state).readings;
-  connected text[] := ddp._linked(state, linked);
-  plight ddp.plight := ddp._plight(scene, place, connected);
-  letter text := case when printed = any(ddp._letters((scene.state).conditions)) then printed end;
+  reading jsonb := state.readings;
   action text;
 begin
   action := case
@@ -258,10 +262,27 @@ begin
       and reading ->> 'ddp-21' = 'b' then 'machine_guns'
     else action
   end;
+  return action;
+end
+$$;
+
+comment on function ddp._action(positions.state, ddp.plight, text) is
+'The action of a position by a letter in force, as the chart and the contested points have it; none where it does nothing.';
+
+create or replace function ddp._situation(
+  scene ddp.scene, plight ddp.plight, printed text, letter text, action text, connected text[]
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 5
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state := scene.state;
+begin
   return query
   select * from ddp._situation_steps(state, plight, letter, printed, action);
   return next row(
-    '12.0', null, place, action,
+    '12.0', null, plight.place, action,
     case when action = 'none' then 'it does nothing' else format('its action is %s', replace(action, '_', ' ')) end,
     null, null, null,
     to_jsonb(plight) || jsonb_build_object(
@@ -274,6 +295,8 @@ begin
         else 'unoccupied'
       end,
       'linked', connected,
+      'ridge', ddp._ridge(state.conditions),
+      'ddp-14', state.readings ->> 'ddp-14',
       'holders', (
         select coalesce(
           jsonb_agg(
@@ -286,7 +309,7 @@ begin
           '[]'
         )
         from unnest(scene.holders) as holder
-        where holder.place = place
+        where holder.place = plight.place
           and not holder.stance
       )
     )
@@ -294,123 +317,5 @@ begin
 end
 $$;
 
-comment on function ddp.situation(bigint, text, text, text[], jsonb, jsonb) is
-'The row of the Japanese Action Chart in which a position finds itself, and its action by a letter; the verdict last.';
-
-create or replace function ddp.checks(
-  position_id bigint, colors text[], linked text[] default null, conditions jsonb default null, policy jsonb default null
-)
-returns table (
-  place text, color text, n integer, west integer, label text, near integer, held boolean, connected boolean
-)
-language plpgsql stable rows 10
-as $$
-#variable_conflict use_variable
-declare
-  state positions.state;
-begin
-  select * into state from positions.state(position_id, conditions, policy);
-  return query
-  -- 12.0: every occupied position, and every other within three hexes of a US unit
-  select
-    site.place,
-    min(site.color),
-    array_position(colors, min(site.color)),
-    min(site.west),
-    min(site.label),
-    min(site.near),
-    bool_or(site.held is not null),
-    coalesce(bool_or(site.label = any(linked)), false)
-  from ddp._sites(state) as site
-  where site.color = any(colors)
-    and not site.provisional
-  group by site.place
-  having bool_or(site.held is not null)
-    or (min(site.near) <= 3 and not ddp._ridge(state.conditions))
-  order by array_position(colors, min(site.color)), min(site.west), min(site.label);
-end
-$$;
-
-comment on function ddp.checks(bigint, text[], text[], jsonb, jsonb) is
-'The positions that a fire card checks, color by color and from west to east (12.0).';
-
-create or replace function ddp.firing_later(
-  position_id bigint,
-  places text[],
-  letters jsonb,
-  linked text[] default null,
-  conditions jsonb default null,
-  policy jsonb default null
-)
-returns table (place text, color text, action text, extra integer, tank boolean)
-language plpgsql stable rows 4
-as $$
-#variable_conflict use_variable
-declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  in_force text[] := ddp._letters((scene.state).conditions);
-  asked text;
-  plight ddp.plight;
-begin
-  foreach asked in array places loop
-    plight := ddp._plight(scene, asked, coalesce(linked, '{}'));
-    if plight.held and plight.awake and plight.targets then
-      place := asked;
-      color := plight.color;
-      tank := plight.tank;
-      action := ddp._chart_action(
-        (scene.state).conditions, plight,
-        case when letters ->> plight.color = any(in_force) then letters ->> plight.color end
-      );
-      select count(*) into extra
-      from unnest(scene.holders) as holder
-      where action = 'resupply'
-        and holder.place = asked
-        and not holder.disrupted
-        and not holder.depth
-        and not holder.tank
-        and holder.label = any(linked);
-      if action in ('fire', 'machine_guns', 'resupply', 'multiple_fire', 'overrun', 'fire_or_advance') then
-        return next;
-      end if;
-    end if;
-  end loop;
-end
-$$;
-
-comment on function ddp.firing_later(bigint, text[], jsonb, text[], jsonb, jsonb) is
-'Which of the positions that a card has yet to check would fire now, for the hits of the whole card (6.34).';
-
-create or replace function ddp.reserve_hexes(
-  position_id bigint,
-  color text,
-  letter text,
-  linked text[],
-  conditions jsonb default null,
-  policy jsonb default null
-)
-returns table (label text, near integer)
-language plpgsql stable rows 4
-as $$
-#variable_conflict use_variable
-declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
-begin
-  if letter <> all(ddp._letters((scene.state).conditions)) or ddp._ridge((scene.state).conditions) then
-    return;
-  end if;
-  return query
-  select
-    site.label,
-    site.near
-  from (select distinct site.place from unnest(scene.sites) as site where site.color = color and not site.provisional) as place
-  cross join lateral ddp._plight(scene, place.place, linked) as one
-  cross join lateral unnest(case when letter = 'I' then one.cut_off else one.free[1:1] end) as wanted (label)
-  inner join unnest(scene.sites) as site on site.label = wanted.label
-  where not one.held
-  order by site.near, site.label;
-end
-$$;
-
-comment on function ddp.reserve_hexes(bigint, text, text, text[], jsonb, jsonb) is
-'The position hexes of a color that would muster, reinforce or infiltrate, the closest to US units first (12.22, 12.52, 12.102).';
+comment on function ddp._situation(ddp.scene, ddp.plight, text, text, text, text[]) is
+'The row of the Japanese Action Chart in which a position finds itself, and its action by a letter in force; the verdict last.';

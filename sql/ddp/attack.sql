@@ -388,24 +388,28 @@ comment on function ddp._factor(positions.state, ddp.occupant, integer) is
 
 create or replace function ddp._flanked(units ddp.attacker[], hexes integer)
 returns boolean
-language sql immutable parallel safe
-return case
-  when hexes = 3 then (
-    select count(distinct unit.label) >= 3
-    from unnest(units) as unit
-    where unit.away = 1 and not unit.blocked
-  )
-  else exists (
-    select
-    from unnest(units) as one
-    cross join unnest(units) as two
-    where one.away = 1
-      and two.away = 1
-      and not one.blocked
-      and not two.blocked
-      and lattice.distance(one.q, one.r, two.q, two.r) > 1
-  )
-end;
+language plpgsql immutable parallel safe
+as $$
+begin
+  return case
+    when hexes = 3 then (
+      select count(distinct unit.label) >= 3
+      from unnest(units) as unit
+      where unit.away = 1 and not unit.blocked
+    )
+    else exists (
+      select
+      from unnest(units) as one
+      cross join unnest(units) as two
+      where one.away = 1
+        and two.away = 1
+        and not one.blocked
+        and not two.blocked
+        and lattice.distance(one.q, one.r, two.q, two.r) > 1
+    )
+  end;
+end
+$$;
 
 comment on function ddp._flanked(ddp.attacker[], integer) is
 'Whether a hex is attacked from two adjacent hexes that do not touch, or from any three (8.22, 19.2).';
@@ -592,6 +596,7 @@ create or replace function ddp.attack(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -197,6 +197,7 @@ create or replace function ddp.barrage(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

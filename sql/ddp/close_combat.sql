@@ -197,6 +197,7 @@ create or replace function ddp.close_combat(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 12
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -289,6 +290,7 @@ create or replace function ddp.withdrawal(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 3
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -345,6 +347,7 @@ create or replace function ddp.refuge(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 2
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -120,8 +120,12 @@ as $$
     hex.r,
     hex.label
   from ddp._controllers(state) as one
-  cross join lateral lattice.disc(one.q, one.r, greatest(one.reach, 0)) as cell
-  inner join public.hex on hex.map_id = state.map_id and hex.q = cell.hq and hex.r = cell.hr
+  cross join lateral (
+    select one.q, one.r
+    union all
+    select beside.nq, beside.nr from lattice.neighbours(one.q, one.r) as beside where one.reach > 0
+  ) as cell
+  inner join public.hex on hex.map_id = state.map_id and hex.q = cell.q and hex.r = cell.r
   where one.reach >= 0
 $$;
 
@@ -133,6 +137,7 @@ create or replace function ddp.control(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 20
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -181,7 +186,7 @@ begin
     held.code,
     null::integer,
     null::jsonb
-  from held
+  from (select held.* from held order by held.label, held.code) as held
   union all
   select
     '11.1',

@@ -265,6 +265,7 @@ create or replace function ddp.event_targets(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

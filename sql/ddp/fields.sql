@@ -286,13 +286,14 @@ create or replace function ddp.field_of_fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
   state positions.state;
   field ddp.field;
   asked text := ddp._place_named(field_of_fire.position_id, field_of_fire.place);
-  shown text;
+  points text[];
 begin
   select * into state from positions.state(field_of_fire.position_id, field_of_fire.conditions, field_of_fire.policy);
   if asked is null then
@@ -304,6 +305,11 @@ begin
   select * into field from ddp._fields(state, field_of_fire.purpose) as one where one.place = asked;
   if not found then
     perform ddp._asked_place(field_of_fire.position_id, field_of_fire.place);
+  end if;
+  points := field.points;
+  if (select count(*) from ddp._spots(state.map_id) as spot where spot.place = asked) > 2 then
+    -- pairs, or two or more hexes
+    points := points || array['ddp-52'];
   end if;
   return query
   select
@@ -317,9 +323,9 @@ begin
     null::integer,
     null::jsonb
   from (
-    select unnest(field.points) as point
+    select unnest(points) as point
     union all
-    select null where cardinality(field.points) = 0
+    select null where cardinality(points) = 0
   ) as point
   order by point.point;
   return query
@@ -362,6 +368,7 @@ create or replace function ddp.dots(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -1,21 +1,25 @@
 -- needs: ddp/scene.sql, ddp/overnight.sql, rulings/step.sql, charts/cells.sql
 -- Japanese fire in ddp (D-Day at Peleliu): 6.3 to 6.41, 10.4, 14.41, 16.0, 18.34, 19.3, 19.31.
 --
--- `ddp._targets` judges every US unit before a position with its reason; `ddp.fire` tells that of one position,
--- `ddp.fire_table` gives the targets of all that may fire, for those who assign the hits of a card (6.34).
+-- `ddp._targets` judges every US unit before a position with its reason; `ddp.fire` tells that of one position, and
+-- `ddp.checked` (sql/ddp/checks.sql) of all that a card has yet to check, for those who assign its hits (6.34).
 
 drop type if exists ddp.shooter cascade;
 create type ddp.shooter as (
   place text,
-  color text,
   most integer,
   unrevealed boolean,
   opened boolean,
-  tank boolean
+  symbol text,
+  star boolean,
+  armor boolean,
+  machine_guns boolean,
+  again boolean
 );
 
 comment on type ddp.shooter is
-'A position, or a cave, that can fire, and how many US units it may hit; `opened`: by a revealed fortification.';
+'A position, or a cave, that fires: how many US units it may hit, and by which card; `opened`: by a revealed fortification.';
+comment on column ddp.shooter.again is 'Whether it fires a second time, apart from the first (13.2 M)';
 
 create or replace function ddp._shooters(scene ddp.scene)
 returns setof ddp.shooter
@@ -23,7 +27,6 @@ language sql stable rows 20
 as $$
   select
     firing.place,
-    firing.color,
     -- 18.34: one more for a unit that acted under fire in the intense field
     firing.counters + case
       when ddp._ridge((scene.state).conditions) and exists (
@@ -37,16 +40,18 @@ as $$
     end,
     firing.unrevealed,
     firing.opened,
-    firing.tank
+    null::text,
+    false,
+    false,
+    false,
+    false
   from (
     select
       coalesce(holder.place, holder.label) as place,
-      min(holder.color) as color,
       -- 6.31, 6.41, 19.3: units, depth and fortifications
       (count(*) + count(*) filter (where holder.depth))::integer as counters,
       bool_or(not holder.revealed) as unrevealed,
-      bool_or(holder.fortification and holder.revealed) as opened,
-      bool_or(holder.tank) as tank
+      bool_or(holder.fortification and holder.revealed) as opened
     from unnest(scene.holders) as holder
     where not holder.disrupted
       and not holder.stance
@@ -89,54 +94,53 @@ return coalesce(
 comment on function ddp._fire_cell(jsonb, text, text, text) is
 'What the Japanese Fire Chart says of a dot and a status: types, symbol, step or disrupted; null where nobody tells it.';
 
-create or replace function ddp._exposed(scene ddp.scene, place text, machine_guns boolean)
-returns table (q integer, r integer, dot text, point text)
-language sql stable rows 20
+create or replace function ddp._exposed(scene ddp.scene, shooters ddp.shooter[])
+returns table (place text, q integer, r integer, dot text, point text)
+language sql stable rows 40
 as $$
   select
+    dot.place,
     dot.q,
     dot.r,
     case dot.grade when 'intense' then 'intense' else 'steady' end,
     null
   from unnest(scene.dots) as dot
-  where dot.place = _exposed.place
   union all
   -- 6.31: beside its intense hexes, where it has no dots itself (ddp-4)
   select
+    beside.place,
     beside.nq,
     beside.nr,
     'machine_guns',
     case
       when exists (
         select
-        from public.map_feature_hex as other
-        inner join public.map_feature as owner on owner.id = other.feature
-        where other.map_id = (scene.state).map_id
-          and other.q = beside.nq
-          and other.r = beside.nr
-          and other.role in ('intense', 'steady')
-          and owner.code <> _exposed.place
+        from unnest((scene.ground).printed) as other
+        where other.q = beside.nq and other.r = beside.nr and other.place <> beside.place
       ) then 'ddp-4'
     end
   from (
-    select distinct step.nq, step.nr
-    from unnest(scene.dots) as dot
+    select
+      dot.place,
+      step.nq,
+      step.nr
+    from unnest(shooters) as shooter
+    inner join unnest(scene.dots) as dot on dot.place = shooter.place and dot.grade = 'intense'
     cross join lateral lattice.neighbours(dot.q, dot.r) as step
-    where dot.place = _exposed.place
-      and dot.grade = 'intense'
+    where shooter.machine_guns
+      and exists (select from unnest(scene.marines) as man where man.q = step.nq and man.r = step.nr)
+    except
+    select own.place, own.q, own.r
+    from unnest(scene.dots) as own
   ) as beside
-  where _exposed.machine_guns
-    and not exists (
-      select from unnest(scene.dots) as own
-      where own.place = _exposed.place and own.q = beside.nq and own.r = beside.nr
-    )
 $$;
 
-comment on function ddp._exposed(ddp.scene, text, boolean) is
-'The hexes that a position fires into, by dot, and those that its machine guns reach (6.31).';
+comment on function ddp._exposed(ddp.scene, ddp.shooter[]) is
+'The hexes that positions fire into, by dot, and those with US units that their machine guns reach (6.31).';
 
 drop type if exists ddp.target cascade;
 create type ddp.target as (
+  place text,
   unit text,
   hero boolean,
   label text,
@@ -145,6 +149,7 @@ create type ddp.target as (
   steps integer,
   away integer,
   eligible boolean,
+  shaken boolean,
   step boolean,
   disrupts boolean,
   rule text,
@@ -154,82 +159,61 @@ create type ddp.target as (
 
 comment on type ddp.target is
 'A US unit, or the hero with it, before a firing position: where it stands, how it may be hit, or why not.';
+comment on column ddp.target.shaken is 'Whether it has lost its step of the phase, and a hit would still disrupt it (6.33, 6.34)';
 
-create or replace function ddp._standing(scene ddp.scene, place text, machine_guns boolean)
-returns table (man ddp.man, dot text, point text, away integer)
-language sql stable rows 8
+create or replace function ddp._judged(scene ddp.scene, chart jsonb, shooters ddp.shooter[])
+returns table (
+  shooter ddp.shooter, man ddp.man, dot text, point text, away integer, as_hero boolean, led boolean, marked boolean,
+  hard boolean, step boolean, disrupts boolean
+)
+language sql stable rows 20
 as $$
   select
-    marine,
+    shooter,
+    man,
     field.dot,
     field.point,
     (
-      select min(lattice.distance(hearth.q, hearth.r, marine.q, marine.r))
+      select min(lattice.distance(hearth.q, hearth.r, man.q, man.r))
       from unnest(scene.holders) as hearth
-      where coalesce(hearth.place, hearth.label) = _standing.place
+      where coalesce(hearth.place, hearth.label) = shooter.place
         and not hearth.disrupted
-    )
-  from ddp._marines(scene) as marine
-  inner join ddp._exposed(scene, _standing.place, _standing.machine_guns) as field
-    on field.q = marine.q and field.r = marine.r
-$$;
-
-comment on function ddp._standing(ddp.scene, text, boolean) is
-'The US units before a position: in which dot, and how far from an undisrupted unit there.';
-
-create or replace function ddp._judged(
-  scene ddp.scene, chart jsonb, shooter ddp.shooter, symbol text, armor boolean, machine_guns boolean
-)
-returns table (
-  man ddp.man, dot text, point text, away integer, as_hero boolean, led boolean, marked boolean, hard boolean,
-  step boolean, disrupts boolean
-)
-language sql stable rows 8
-as $$
-  select
-    one.man,
-    one.dot,
-    one.point,
-    one.away,
+    ),
     hero.taken,
     -- ddp-54 b: an infantry/HQ in a concentrated hex is a target like the others
     hero.taken
-    or (one.man).leader
-    and not (
-      (one.man).kind = 'infantry_hq'
-      and (one.man).crowded
-      and ((scene.state).readings ->> 'ddp-54') = 'b'
-    ),
+    or man.leader
+    and not (man.kind = 'infantry_hq' and man.crowded and ((scene.state).readings ->> 'ddp-54') = 'b'),
     -- 6.35: in a hex of seven steps every unit has the symbol
-    coalesce((one.man).crowded or (one.man).symbol = _judged.symbol, false)
-    or ddp._fire_cell(chart, one.dot, status.word, 'symbol') = 'false',
-    (one.man).armored
-    and not _judged.armor
-    and coalesce(ddp._fire_cell(chart, one.dot, status.word, 'types'), 'non_armored') = 'non_armored',
-    coalesce(ddp._fire_cell(chart, one.dot, status.word, 'step'), 'true') = 'true',
+    coalesce(man.crowded or man.symbol = shooter.symbol, false)
+    or ddp._fire_cell(chart, field.dot, status.word, 'symbol') = 'false',
+    man.armored
+    and not shooter.armor
+    and coalesce(ddp._fire_cell(chart, field.dot, status.word, 'types'), 'non_armored') = 'non_armored',
+    coalesce(ddp._fire_cell(chart, field.dot, status.word, 'step'), 'true') = 'true',
     case
       -- 19.31, 10.42
-      when shooter.opened or hero.taken or (one.man).kind in ('regimental_hq', 'command_post', 'hero') then false
-      else ddp._fire_cell(chart, one.dot, status.word, 'disrupted')::boolean
+      when shooter.opened or hero.taken or man.kind in ('regimental_hq', 'command_post', 'hero') then false
+      else ddp._fire_cell(chart, field.dot, status.word, 'disrupted')::boolean
     end
-  from ddp._standing(scene, shooter.place, _judged.machine_guns) as one
+  from unnest(shooters) as shooter
+  inner join ddp._exposed(scene, shooters) as field on field.place = shooter.place
+  inner join ddp._marines(scene) as man on man.q = field.q and man.r = field.r
   cross join lateral (
     select case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end as word
   ) as status
-  cross join lateral (select false as taken union all select true where (one.man).hero) as hero
+  cross join lateral (select false as taken union all select true where man.hero) as hero
 $$;
 
-comment on function ddp._judged(ddp.scene, jsonb, ddp.shooter, text, boolean, boolean) is
-'What the Japanese Fire Chart makes of every US unit before a position, and of the heroes with them.';
+comment on function ddp._judged(ddp.scene, jsonb, ddp.shooter[]) is
+'What the Japanese Fire Chart makes of every US unit before positions that fire, and of the heroes with them.';
 
-create or replace function ddp._targets(
-  scene ddp.scene, chart jsonb, shooter ddp.shooter, symbol text, star boolean, armor boolean, machine_guns boolean,
-  again boolean
-)
+create or replace function ddp._targets(scene ddp.scene, chart jsonb, shooters ddp.shooter[])
 returns setof ddp.target
-language sql stable rows 8
+language sql stable rows 20
 as $$
   select
+    (one.shooter).place,
     (one.man).code,
     one.as_hero,
     (one.man).label,
@@ -238,6 +222,7 @@ as $$
     case when one.as_hero then 0 else coalesce((one.man).steps, 0) end,
     one.away,
     reason.rule is null,
+    reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted,
     one.step,
     one.disrupts,
     coalesce(reason.rule, case when one.led then '10.41' else '6.31' end),
@@ -246,7 +231,7 @@ as $$
       case
         when one.led then 'a leader, hit after all others'
         when one.dot = 'intense' then 'in intense fire'
-        when one.dot = 'steady' and (one.man).symbol is distinct from _targets.symbol
+        when one.dot = 'steady' and (one.man).symbol is distinct from (one.shooter).symbol
           then 'in steady fire, in a hex of seven or more steps'
         when one.dot = 'steady' then 'in steady fire, with the symbol of the card'
         else 'within reach of the machine guns, with the symbol of the card'
@@ -255,19 +240,26 @@ as $$
     case
       when one.dot = 'machine_guns' then one.point
       when (one.man).kind = 'infantry_hq' and (one.man).crowded and not one.as_hero then 'ddp-54'
+      -- the first fire example leaves out one of two who stand together and have both lost a step
+      when reason.n = 4 and exists (
+        select from unnest(scene.marines) as other
+        where other.q = (one.man).q and other.r = (one.man).r and other.stepped and other.code <> (one.man).code
+      ) then 'ddp-26'
     end
-  from ddp._judged(scene, chart, shooter, _targets.symbol, _targets.armor, _targets.machine_guns) as one
+  from ddp._judged(scene, chart, shooters) as one
   left join lateral (
     select
+      entry.n,
       entry.rule,
-      entry.note
+      entry.note,
+      count(*) over () > 1 as more
     from (
       values
       (1, ddp._overnight((scene.state).conditions) and one.away > 1, '16.0', 'at night fire reaches adjacent hexes only'),
       (2, one.led and one.dot = 'machine_guns', '10.4', 'a leader is hit in the field of fire alone'),
-      (3, one.led and not _targets.star, '10.4', 'the color has no star, so it hits no leader'),
+      (3, one.led and not (one.shooter).star, '10.4', 'the color has no star, so it hits no leader'),
       (
-        4, (one.man).stepped and not one.as_hero and not _targets.again, '6.34',
+        4, (one.man).stepped and not one.as_hero and not (one.shooter).again, '6.34',
         'it has lost a step in this Fire Phase'
       ),
       (
@@ -285,67 +277,115 @@ as $$
   ) as reason on true
 $$;
 
-comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter, text, boolean, boolean, boolean, boolean) is
-'Every US unit before a firing position: eligible as what, or the first rule that passes it over (6.3, 10.4, 16.0).';
+comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter[]) is
+'Every US unit before positions that fire: eligible as what, or the first rule that passes it over (6.3, 10.4, 16.0).';
 
 create or replace function ddp._lone_garrisons(scene ddp.scene, place text)
 returns jsonb
-language sql stable
+language plpgsql stable
 as $$
+begin
+  if not exists (select from unnest(scene.marines) as post where post.kind = 'garrison') then
+    return '[]';
+  end if;
   -- 14.41: alone in a hex in the field of a position that fires
-  select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
-  from unnest(scene.marines) as post
-  inner join unnest(scene.dots) as dot on dot.place = _lone_garrisons.place and dot.q = post.q and dot.r = post.r
-  where post.kind = 'garrison'
-    and not exists (
-      select from ddp._marines(scene) as marine where marine.q = post.q and marine.r = post.r
-    )
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
+    from unnest(scene.marines) as post
+    inner join unnest(scene.dots) as dot on dot.place = _lone_garrisons.place and dot.q = post.q and dot.r = post.r
+    where post.kind = 'garrison'
+      and not exists (
+        select from ddp._marines(scene) as marine where marine.q = post.q and marine.r = post.r
+      )
+  );
+end
 $$;
 
 comment on function ddp._lone_garrisons(ddp.scene, text) is
 'Garrisons that stand alone in the field of a position (14.41).';
 
 create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[])
-returns jsonb
-language sql stable
+returns setof rulings.ledger_step
+language plpgsql stable rows 10
 as $$
-  select jsonb_build_object(
-    'place', shooter.place,
-    'allowed', true,
-    'limit', shooter.most,
-    'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
-    'garrisons', ddp._lone_garrisons(scene, shooter.place),
-    'spread', (scene.state).readings ->> 'ddp-46',
-    'targets', coalesce(
-      (
-        select jsonb_agg(to_jsonb(ranked) order by ranked.rank, ranked.unit, ranked.hero)
-        from (
-          select
-            target.unit,
-            target.hero,
-            target.label,
-            target.category,
-            target.dot,
-            target.step,
-            target.disrupts,
-            -- 6.31: intense, steady, machine guns, leaders; then most steps, then closer
-            dense_rank() over (
-              order by
-                array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
-                target.steps desc,
-                target.away
-            ) as rank
-          from unnest(targets) as target
-          where target.eligible
-        ) as ranked
+begin
+  return query
+  select
+    target.rule,
+    null::text,
+    target.label,
+    case when target.eligible then 'eligible' else 'passed over' end,
+    format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
+    target.point,
+    target.unit,
+    null::integer,
+    null::jsonb
+  from unnest(targets) as target
+  where target.place = shooter.place
+  order by
+    not target.eligible,
+    array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+    target.steps desc,
+    target.away,
+    target.unit,
+    target.hero;
+  return next row(
+    '6.31', null, shooter.place, 'limit',
+    case when shooter.most = 1 then 'one unit is hit at most' else format('%s units are hit at most', shooter.most) end,
+    null, null, 2 * shooter.most,
+    jsonb_build_object(
+      'place', shooter.place,
+      'allowed', true,
+      'limit', shooter.most,
+      'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
+      'garrisons', ddp._lone_garrisons(scene, shooter.place),
+      'spread', (scene.state).readings ->> 'ddp-46',
+      'targets', coalesce(
+        (
+          select jsonb_agg(to_jsonb(ranked) order by ranked.rank, ranked.unit, ranked.hero)
+          from (
+            select
+              target.unit,
+              target.hero,
+              target.label,
+              target.category,
+              target.dot,
+              target.step,
+              target.disrupts,
+              jsonb_build_object('kind', man.kind, 'attributes', man.attributes) as counter,
+              -- 6.31: intense, steady, machine guns, leaders; then most steps, then closer
+              dense_rank() over (
+                order by
+                  array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+                  target.steps desc,
+                  target.away
+              ) as rank
+            from unnest(targets) as target
+            inner join unnest(scene.marines) as man on man.code = target.unit
+            where target.eligible and target.place = shooter.place
+          ) as ranked
+        ),
+        '[]'
       ),
-      '[]'
+      'shaken', (
+        select coalesce(
+          jsonb_agg(
+            jsonb_build_object('unit', target.unit, 'label', target.label, 'rank', target.steps)
+            order by target.steps desc, target.away, target.unit
+          ),
+          '[]'
+        )
+        from unnest(targets) as target
+        where target.shaken and target.place = shooter.place
+      )
     )
-  )
+  )::rulings.ledger_step;
+end
 $$;
 
 comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[]) is
-'What a position may hit, and in which order: targets of one rank are the player''s choice (6.31, 10.41).';
+'Every US unit before a position, eligible or passed over, each with the rule; in the verdict the limit and the targets by rank, of
+which those of one rank are the player''s choice (6.31, 10.41).';
 
 create or replace function ddp.fire(
   position_id bigint,
@@ -360,10 +400,12 @@ create or replace function ddp.fire(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
+  chart jsonb := ddp._fire_chart();
   shooter ddp.shooter;
   targets ddp.target[];
 begin
@@ -375,75 +417,16 @@ begin
     )::rulings.ledger_step;
     return;
   end if;
-  targets := array(
-    select target
-    from ddp._targets(scene, ddp._fire_chart(), shooter, symbol, star, armor, machine_guns, again) as target
-  );
-  return query
-  select
-    target.rule,
-    null::text,
-    target.label,
-    case when target.eligible then 'eligible' else 'passed over' end,
-    format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
-    target.point,
-    target.unit,
-    null::integer,
-    null::jsonb
-  from unnest(targets) as target
-  order by
-    not target.eligible,
-    array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
-    target.steps desc,
-    target.away,
-    target.unit,
-    target.hero;
-  return next row(
-    '6.31', null, place, 'limit',
-    case when shooter.most = 1 then 'one unit is hit at most' else format('%s units are hit at most', shooter.most) end,
-    null, null, 2 * shooter.most, ddp._volley(scene, shooter, targets)
-  )::rulings.ledger_step;
+  shooter.symbol := symbol;
+  shooter.star := star;
+  shooter.armor := armor;
+  shooter.machine_guns := machine_guns;
+  shooter.again := again;
+  targets := array(select target from ddp._targets(scene, chart, array[shooter]) as target);
+  return query select step.* from ddp._volley(scene, shooter, targets) as step;
 end
 $$;
 
 comment on function ddp.fire(bigint, text, text, boolean, boolean, boolean, boolean, jsonb, jsonb) is
 'Fire of one position: every US unit before it, eligible or passed over, each with the rule; the verdict has the limit, the
 column of the chart and the targets by rank.';
-
-create or replace function ddp.fire_table(
-  position_id bigint, volleys jsonb, symbol text, conditions jsonb default null, policy jsonb default null
-)
-returns table (place text, facts jsonb)
-language plpgsql stable rows 6
-as $$
-#variable_conflict use_variable
-declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
-  chart jsonb := ddp._fire_chart();
-begin
-  return query
-  select
-    shooter.place,
-    ddp._volley(
-      scene,
-      -- 12.3: with the depth that a re-supply will bring
-      row(
-        shooter.place, shooter.color, shooter.most + coalesce((asked.how ->> 'extra')::integer, 0), shooter.unrevealed,
-        shooter.opened, shooter.tank
-      )::ddp.shooter,
-      array(
-        select target
-        from ddp._targets(
-          scene, chart, shooter, symbol, (asked.how ->> 'star')::boolean, (asked.how ->> 'armor')::boolean,
-          (asked.how ->> 'machine_guns')::boolean, false
-        ) as target
-      )
-    )
-  from jsonb_each(volleys) as asked (place, how)
-  inner join ddp._shooters(scene) as shooter on shooter.place = asked.place
-  order by shooter.place;
-end
-$$;
-
-comment on function ddp.fire_table(bigint, jsonb, text, jsonb, jsonb) is
-'What each of several positions may hit, by the marks of its color ({place: {star, armor, machine_guns}}).';

@@ -3,9 +3,13 @@
 
 create or replace function ddp._turned(sides integer[], turn integer)
 returns integer[]
-language sql immutable parallel safe
-return array(select (side - 1 + turn + 6) % 6 + 1 from unnest(sides) as side
-order by 1);
+language plpgsql immutable parallel safe
+as $$
+begin
+  return array(select (side - 1 + turn + 6) % 6 + 1 from unnest(sides) as side
+  order by 1);
+end
+$$;
 
 comment on function ddp._turned(integer[], integer) is
 'Sides of a hex, turned by sixths clockwise.';

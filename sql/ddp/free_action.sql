@@ -106,6 +106,7 @@ create or replace function ddp.free_action(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -21,13 +21,17 @@ comment on function ddp._goal_verdict(text, text, jsonb) is
 
 create or replace function ddp._mover(scene ddp.scene, unit text)
 returns ddp.occupant
-language sql stable
+language plpgsql stable
 as $$
-  select holder
-  from unnest(scene.holders) as holder
-  where holder.code = _mover.unit
-  order by holder.fortification
-  limit 1
+begin
+  return (
+    select holder
+    from unnest(scene.holders) as holder
+    where holder.code = _mover.unit
+    order by holder.fortification
+    limit 1
+  );
+end
 $$;
 
 comment on function ddp._mover(ddp.scene, text) is
@@ -112,6 +116,7 @@ create or replace function ddp.goals(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -182,6 +187,7 @@ create or replace function ddp.assault_hexes(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -325,6 +331,7 @@ create or replace function ddp.stance_goals(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
@@ -446,6 +453,7 @@ create or replace function ddp.stance_entrants(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

@@ -27,16 +27,20 @@ comment on function ddp._counters_in(positions.state, text) is
 
 create or replace function ddp._us_under_fire(state positions.state, place text)
 returns text
-language sql stable parallel safe
+language plpgsql stable parallel safe
 as $$
-  select min(unit.code)
-  from ddp._us_units(state) as unit
-  inner join ddp._fields(state, 'fire') as field on field.place = _us_under_fire.place
-  cross join lateral ddp._dots_of(state, field, 'fire') as dot
-  where ddp._flag(unit.attributes, 'action_under_fire')
-    and dot.grade = 'intense'
-    and dot.q = unit.q
-    and dot.r = unit.r
+begin
+  return (
+    select min(unit.code)
+    from ddp._us_units(state) as unit
+    inner join ddp._fields(state, 'fire') as field on field.place = _us_under_fire.place
+    cross join lateral ddp._dots_of(state, field, 'fire') as dot
+    where ddp._flag(unit.attributes, 'action_under_fire')
+      and dot.grade = 'intense'
+      and dot.q = unit.q
+      and dot.r = unit.r
+  );
+end
 $$;
 
 comment on function ddp._us_under_fire(positions.state, text) is
@@ -47,6 +51,7 @@ create or replace function ddp.hit_limit(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -126,7 +131,7 @@ begin
     null::text,
     'limit',
     case when total = 1 then 'one unit' else format('%s units', total) end,
-    null::text,
+    case when (select count(*) from ddp._spots(state.map_id) as spot where spot.place = asked) > 2 then 'ddp-52' end,
     null::text,
     2 * total,
     jsonb_build_object('limit', total);

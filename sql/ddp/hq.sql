@@ -50,6 +50,7 @@ create or replace function ddp.command_post(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 5
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -201,6 +202,11 @@ as $$
     select 8, '14.0', 'garrisons are placed from turn 8 on', null
     where not ddp._ridge(state.conditions) and (state.conditions ->> 'turn')::integer < 8
     union all
+    select 10, '18.2', 'one garrison is placed in an HQ Phase of Bloody Nose Ridge', null
+    where ddp._ridge(state.conditions)
+      and state.conditions ->> 'phase' = 'hq'
+      and (state.conditions ->> 'drawn')::integer >= 1
+    union all
     select 9, '14.4', 'garrisons are placed in the HQ Phase', null
     where state.conditions ? 'phase' and state.conditions ->> 'phase' <> 'hq'
   ) as bar
@@ -215,6 +221,7 @@ create or replace function ddp.garrison(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -21,20 +21,23 @@ as $$
     select unit.label, 1 as n, '11.2' as rule, format('%s stands there', unit.code) as why
     from ddp._us_units(state) as unit
     union all
-    select hex.label, 2, '11.2', format('water (%s)', hex.terrain)
-    from public.hex
-    where hex.map_id = state.map_id and hex.terrain in ('shallow', 'sea') and not ddp._ridge(state.conditions)
-    union all
-    select hex.label, 2, '11.2', 'swamp without a road'
+    select
+      hex.label,
+      2,
+      '11.2',
+      case when hex.terrain = 'swamp' then 'swamp without a road' else format('water (%s)', hex.terrain) end
     from public.hex
     where hex.map_id = state.map_id
-      and hex.terrain = 'swamp'
+      and hex.terrain in ('shallow', 'sea', 'swamp')
       and not ddp._ridge(state.conditions)
-      and not exists (
-        select
-        from public.path
-        cross join unnest(path.qs, path.rs) as passed (q, r)
-        where path.map_id = state.map_id and path.kind = 'road' and passed.q = hex.q and passed.r = hex.r
+      and not (
+        hex.terrain = 'swamp'
+        and exists (
+          select
+          from public.path
+          cross join unnest(path.qs, path.rs) as passed (q, r)
+          where path.map_id = state.map_id and path.kind = 'road' and passed.q = hex.q and passed.r = hex.r
+        )
       )
     union all
     select beach.label, 2, '11.2', 'a US landing beach hex'
@@ -54,8 +57,12 @@ comment on function ddp._japanese_bars(positions.state) is
 
 create or replace function ddp._japanese_grid(state positions.state)
 returns ddp.grid
-language sql stable parallel safe
-return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_bars(state) as bar));
+language plpgsql stable parallel safe
+as $$
+begin
+  return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_bars(state) as bar));
+end
+$$;
 
 comment on function ddp._japanese_grid(positions.state) is
 'The map as a Japanese communication path sees it.';
@@ -128,17 +135,21 @@ comment on function ddp._links(positions.state, ddp.grid, text, integer[]) is
 
 create or replace function ddp._in_zone(map_id bigint, q integer, r integer)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select
-  from public.map_feature as area
-  inner join public.map_feature_hex as cell on area.id = cell.feature
-  where area.map_id = _in_zone.map_id
-    and area.kind = 'zone'
-    and area.code = 'Japanese Zone'
-    and cell.q = _in_zone.q
-    and cell.r = _in_zone.r
-);
+language plpgsql stable parallel safe
+as $$
+begin
+  return exists (
+    select
+    from public.map_feature as area
+    inner join public.map_feature_hex as cell on area.id = cell.feature
+    where area.map_id = _in_zone.map_id
+      and area.kind = 'zone'
+      and area.code = 'Japanese Zone'
+      and cell.q = _in_zone.q
+      and cell.r = _in_zone.r
+  );
+end
+$$;
 
 comment on function ddp._in_zone(bigint, integer, integer) is
 'Whether a hex lies in the Japanese Zone of Bloody Nose Ridge (18.36).';
@@ -154,6 +165,7 @@ declare
   grid ddp.grid := ddp._japanese_grid(state);
   parts integer[] := ddp._parts(grid);
   ridge boolean := ddp._ridge(state.conditions);
+  ours text[] := array(select unit.label from ddp._us_units(state) as unit);
 begin
   return query
   with held as materialized (
@@ -166,13 +178,17 @@ begin
     from ddp._held_places(state) as one
   ),
 
-  spot as (
+  spot as materialized (
     select
       one.*,
       exists (select from held where held.q = one.q and held.r = one.r) as occupied,
       array(
-        select parts[ddp._cell(grid, cell.hq, cell.hr)]
-        from lattice.disc(one.q, one.r, 1) as cell
+        select parts[ddp._cell(grid, cell.q, cell.r)]
+        from (
+          select one.q, one.r
+          union all
+          select beside.nq, beside.nr from lattice.neighbours(one.q, one.r) as beside
+        ) as cell
       ) as near
     from ddp._spots(state.map_id) as one
     where not one.provisional
@@ -189,10 +205,7 @@ begin
           and held.place <> spot.place
           and (held.zone or not ridge)
           -- a hex that US units alone hold is nobody's to trace from
-          and (
-            spot.occupied
-            or not exists (select from ddp._us_units(state) as unit where unit.q = spot.q and unit.r = spot.r)
-          )
+          and (spot.occupied or spot.label <> all(ours))
         order by held.place
       ) as found
     from spot

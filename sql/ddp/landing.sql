@@ -45,6 +45,7 @@ create or replace function ddp.landing(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -147,6 +148,7 @@ comment on function ddp.landing(bigint, text, text, text, text, jsonb, jsonb) is
 create or replace function ddp.landing_room(position_id bigint, box text)
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

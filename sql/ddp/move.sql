@@ -126,33 +126,41 @@ comment on function ddp._climbs(text, jsonb) is
 
 create or replace function ddp._is_cliff(map_id bigint, q1 integer, r1 integer, q2 integer, r2 integer)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select
-  from public.hexside
-  where hexside.map_id = _is_cliff.map_id
-    and hexside.kind = 'cliff'
-    and hexside.x = _is_cliff.q1 + _is_cliff.q2
-    and hexside.y = _is_cliff.r1 + _is_cliff.r2
-);
+language plpgsql stable parallel safe
+as $$
+begin
+  return exists (
+    select
+    from public.hexside
+    where hexside.map_id = _is_cliff.map_id
+      and hexside.kind = 'cliff'
+      and hexside.x = _is_cliff.q1 + _is_cliff.q2
+      and hexside.y = _is_cliff.r1 + _is_cliff.r2
+  );
+end
+$$;
 
 comment on function ddp._is_cliff(bigint, integer, integer, integer, integer) is
 'Whether a cliff runs between two hexes (7.32).';
 
 create or replace function ddp._is_blocked(position_id bigint, map_id bigint, fort_q integer, fort_r integer, q integer, r integer)
 returns boolean
-language sql stable parallel safe
-return exists (
-  select
-  from public.marker
-  where marker.position_id = _is_blocked.position_id
-    and marker.kind = 'fortification'
-    and marker.q = _is_blocked.fort_q
-    and marker.r = _is_blocked.fort_r
-    and ddp._flag(marker.attributes, 'revealed')
-    and marker.attributes -> 'blocked'
-    @> to_jsonb(lattice.direction(_is_blocked.q - _is_blocked.fort_q, _is_blocked.r - _is_blocked.fort_r))
-);
+language plpgsql stable parallel safe
+as $$
+begin
+  return exists (
+    select
+    from public.marker
+    where marker.position_id = _is_blocked.position_id
+      and marker.kind = 'fortification'
+      and marker.q = _is_blocked.fort_q
+      and marker.r = _is_blocked.fort_r
+      and ddp._flag(marker.attributes, 'revealed')
+      and marker.attributes -> 'blocked'
+      @> to_jsonb(lattice.direction(_is_blocked.q - _is_blocked.fort_q, _is_blocked.r - _is_blocked.fort_r))
+  );
+end
+$$;
 
 comment on function ddp._is_blocked(bigint, bigint, integer, integer, integer, integer) is
 'Whether a revealed fortification makes the side between its hex and an adjacent one impassable (19.2).';
@@ -212,8 +220,18 @@ $$;
 comment on function ddp._infiltration_goals(positions.state, integer, integer) is
 'The hexes to which a move out of a hex infiltrates, each by the undisrupted position that it passes (7.33, 19.2).';
 
+drop type if exists ddp.passing cascade;
+create type ddp.passing as (
+  place text,
+  color text,
+  blocked boolean
+);
+
+comment on type ddp.passing is
+'A position past which a move infiltrates; `blocked`: over a blocked side, so that nobody is fired at (19.2).';
+
 create or replace function ddp._infiltrated(state positions.state, q1 integer, r1 integer, q2 integer, r2 integer)
-returns table (place text, color text, blocked boolean)
+returns setof ddp.passing
 language sql stable parallel safe rows 1
 as $$
   select
@@ -275,6 +293,13 @@ as $$
       '18.21',
       '%s is adjacent to an occupied Japanese position at night',
       null
+    ),
+    (
+      9,
+      ddp._night(state.conditions) and coalesce((state.conditions ->> 'drawn')::integer >= 1, false),
+      '18.21',
+      '%s moves before the Japanese reorganize, not after',
+      null
     )
   ) as bar (n, holds, rule, note, point)
   where bar.holds
@@ -296,20 +321,20 @@ comment on function ddp._farthest(positions.state, text) is
 'How many hexes a unit may move: three, but one overnight, on a night of Bloody Nose Ridge, and to preserve itself (7.3, 7.35, 16.0, 18.21).';
 
 create or replace function ddp._infiltration_steps(
-  state positions.state, units positions.counter[], q integer, r integer, label text, manner text
+  passed ddp.passing[], units positions.counter[], label text, manner text
 )
 returns setof rulings.step
 language plpgsql stable rows 2
 as $$
 #variable_conflict use_column
 declare
-  past record;
+  past ddp.passing;
   lead boolean := exists (
     select from unnest(units) as unit
     where unit.kind in ('infantry', 'heavy_infantry', 'engineer', 'tank', 'amphibious_tank')
   );
 begin
-  for past in select * from ddp._infiltrated(state, units[1].q, units[1].r, q, r) loop
+  foreach past in array passed loop
     if past.blocked then
       return next row(
         '19.2', null, label, 'passes', format('a blocked side shields it from %s: no infiltration', past.place), null
@@ -338,7 +363,7 @@ begin
 end
 $$;
 
-comment on function ddp._infiltration_steps(positions.state, positions.counter[], integer, integer, text, text) is
+comment on function ddp._infiltration_steps(ddp.passing[], positions.counter[], text, text) is
 'Whether a move to a hex infiltrates past positions, and who may not (7.33, 7.35, 19.2).';
 
 create or replace function ddp.move(
@@ -351,6 +376,7 @@ create or replace function ddp.move(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -371,9 +397,28 @@ declare
   ended text;
   entered text;
   spot record;
+  stops rulings.step[];
+  closed rulings.step[];
+  passed ddp.passing[] := '{}';
 begin
   select * into state from positions.state(move.position_id, move.conditions, move.policy);
   most := ddp._farthest(state, move.manner);
+  stops := array(
+    select row(stop.rule, null, stop.label, 'stops', stop.why, stop.point)::rulings.step
+    from ddp._stops(state) as stop
+    where stop.label = any(move.path)
+    order by stop.rule, stop.why
+  );
+  closed := array(
+    select row(bar.rule, null, bar.label, bar.effect, bar.why, null)::rulings.step
+    from (
+      select distinct one.rule, one.label, one.effect, one.why
+      from (select distinct unit.kind from unnest(movers) as unit) as kind
+      cross join lateral ddp._closed(state, kind.kind) as one
+      where one.label = any(move.path)
+    ) as bar
+    order by bar.effect, bar.rule, bar.why
+  );
   bars := array(
     select bar from unnest(movers) as unit cross join lateral ddp._mover_bars(state, unit, move.manner) as bar
   ) || array(
@@ -429,16 +474,7 @@ begin
       );
       cliff := true;
     end if;
-    bars := bars || array(
-      select row(bar.rule, null, entered, bar.effect, bar.why, null)::rulings.step
-      from (
-        select distinct closed.rule, closed.effect, closed.why
-        from (select distinct unit.kind from unnest(movers) as unit) as kind
-        cross join lateral ddp._closed(state, kind.kind) as closed
-        where closed.label = entered
-      ) as bar
-      order by bar.effect, bar.rule, bar.why
-    );
+    bars := bars || array(select bar from unnest(closed) as bar where bar.at = entered);
     if exists (select from unnest(bars) as bar where bar.effect = 'forbids') then
       ended := entered;
       exit;
@@ -447,12 +483,7 @@ begin
     at_q := spot.q;
     at_r := spot.r;
     at_label := entered;
-    steps := steps || array(
-      select row(stop.rule, null, stop.label, 'stops', stop.why, stop.point)::rulings.step
-      from ddp._stops(state) as stop
-      where stop.label = entered
-      order by stop.rule, stop.why
-    );
+    steps := steps || array(select stop from unnest(stops) as stop where stop.at = entered);
     select stop.* into halted from unnest(steps) as stop where stop.at = entered and stop.effect = 'stops' limit 1;
     if cliff then
       halted := row('7.32', null, entered, 'stops', 'it crossed a cliff', null)::rulings.step;
@@ -470,7 +501,8 @@ begin
     ended := at_label;
   end if;
   if ended is null then
-    steps := steps || array(select step from ddp._infiltration_steps(state, movers, at_q, at_r, at_label, move.manner) as step);
+    passed := array(select past from ddp._infiltrated(state, head.q, head.r, at_q, at_r) as past);
+    steps := steps || array(select step from ddp._infiltration_steps(passed, movers, at_label, move.manner) as step);
     if exists (select from unnest(steps) as step where step.effect = 'forbids') then
       bars := bars || array(select step from unnest(steps) as step where step.effect = 'forbids');
       ended := at_label;
@@ -510,7 +542,7 @@ begin
       'infiltration', coalesce(
         (
           select jsonb_agg(past.place)
-          from ddp._infiltrated(state, head.q, head.r, at_q, at_r) as past
+          from unnest(passed) as past
           where ended is null and not past.blocked
         ),
         '[]'
@@ -518,7 +550,7 @@ begin
       'colors', coalesce(
         (
           select jsonb_agg(distinct past.color)
-          from ddp._infiltrated(state, head.q, head.r, at_q, at_r) as past
+          from unnest(passed) as past
           where ended is null and not past.blocked and past.color is not null
         ),
         '[]'
@@ -535,6 +567,7 @@ create or replace function ddp.reach(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -733,12 +766,14 @@ create or replace function ddp.enter(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
   state positions.state;
   spot record;
   bars rulings.ledger_step[];
+  climbers positions.counter[];
 begin
   select * into state from positions.state(enter.position_id, enter.conditions, enter.policy);
   select place.q, place.r, hex.label into spot
@@ -749,6 +784,12 @@ begin
     from unnest(enter.units) as code
     cross join lateral positions.counter(enter.position_id, code) as unit
     cross join lateral ddp._enter_bars(state, unit, spot.q, spot.r, spot.label) as bar
+  );
+  climbers := array(
+    select unit
+    from unnest(enter.units) as code
+    cross join lateral positions.counter(enter.position_id, code) as unit
+    where cardinality(bars) = 0 and ddp._is_cliff(state.map_id, unit.q, unit.r, spot.q, spot.r)
   );
   return query select * from unnest(bars);
   return query
@@ -771,6 +812,18 @@ begin
     );
   return query
   select
+    '7.32',
+    null::text,
+    spot.label,
+    'disrupts',
+    format('%s crosses a cliff into %s', climber.code, spot.label),
+    case when climber.kind = 'infantry_hq' then 'ddp-22' end,
+    climber.code,
+    null::integer,
+    null::jsonb
+  from unnest(climbers) as climber;
+  return query
+  select
     '7.4',
     null::text,
     spot.label,
@@ -791,7 +844,11 @@ begin
     null::text,
     null::text,
     null::integer,
-    jsonb_build_object('allowed', cardinality(bars) = 0, 'at', spot.label);
+    jsonb_build_object(
+      'allowed', cardinality(bars) = 0,
+      'at', spot.label,
+      'climbers', array(select climber.code from unnest(climbers) as climber)
+    );
 end
 $$;
 
@@ -803,6 +860,7 @@ create or replace function ddp.reach_paths(
 )
 returns table (label text, path text[])
 language plpgsql stable rows 30
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

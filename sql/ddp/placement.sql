@@ -113,6 +113,7 @@ create or replace function ddp.placement(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare

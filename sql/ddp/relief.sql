@@ -14,6 +14,7 @@ create or replace function ddp.relief(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -49,6 +50,12 @@ begin
       values
       (1, not ddp._night(state.conditions), '18.37', 'relief is of the night turns of Bloody Nose Ridge'),
       (2, jsonb_array_length(due) = 0, '18.37', 'nobody waits in the space of this turn'),
+      (
+        4,
+        coalesce(state.conditions ->> 'phase' = 'night' and (state.conditions ->> 'drawn')::integer >= 1, false),
+        '18.21',
+        'relief comes before the Japanese reorganize'
+      ),
       (
         3,
         relief.battalion is not null and cardinality(gone) = 0,
@@ -110,6 +117,7 @@ create or replace function ddp.reorganization(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -23,7 +23,8 @@ create type ddp.man as (
   stepped boolean,
   under_fire boolean,
   crowded boolean,
-  shore integer
+  shore integer,
+  attributes jsonb
 );
 
 comment on type ddp.man is
@@ -57,9 +58,22 @@ comment on column ddp.site.guns is 'Whether it has artillery that is not destroy
 comment on column ddp.site.west is 'The westernmost column of its position (12.0)';
 comment on column ddp.site.covers is 'Whether its position has fire dots in a landing beach hex (13.4)';
 
+drop type if exists ddp.ground cascade;
+create type ddp.ground as (
+  spots ddp.spot array,
+  beach_q integer array,
+  beach_r integer array,
+  printed ddp.dot array,
+  covering text array
+);
+
+comment on type ddp.ground is
+'What a map says to the Japanese: position hexes, landing beach hexes, printed dots, and the positions that cover a beach.';
+
 drop type if exists ddp.scene cascade;
 create type ddp.scene as (
   state positions.state,
+  ground ddp.ground,
   marines ddp.man array,
   sites ddp.site array,
   holders ddp.occupant array,
@@ -68,6 +82,7 @@ create type ddp.scene as (
 
 comment on type ddp.scene is
 'A position as the Japanese find it: US units, position hexes, Japanese units, and the dots into which undisrupted ones fire.';
+comment on column ddp.scene.dots is 'By position and hex; their labels are left out';
 
 create or replace function ddp._nth_id(place text, n integer)
 returns text
@@ -82,7 +97,40 @@ end;
 comment on function ddp._nth_id(text, integer) is
 'The ID of the nth hex of a position that tells no others: B4 is the second of B3/B4 (2.1).';
 
-create or replace function ddp._men(state positions.state)
+create or replace function ddp._ground(map_id bigint)
+returns ddp.ground
+language plpgsql stable
+as $$
+#variable_conflict use_column
+declare
+  ground ddp.ground;
+begin
+  ground.spots := array(select spot from ddp._spots(_ground.map_id) as spot);
+  select
+    coalesce(array_agg(beach.q), '{}'),
+    coalesce(array_agg(beach.r), '{}')
+  into ground.beach_q, ground.beach_r
+  from ddp._landing_beaches(_ground.map_id) as beach;
+  ground.printed := array(
+    select row(feature.code, dot.q, dot.r, null, min(dot.role))::ddp.dot
+    from public.map_feature as feature
+    inner join public.map_feature_hex as dot on dot.feature = feature.id and dot.role in ('intense', 'steady')
+    where feature.map_id = _ground.map_id and feature.kind = 'position'
+    group by feature.code, dot.q, dot.r
+  );
+  ground.covering := array(
+    select distinct dot.place
+    from unnest(ground.printed) as dot
+    inner join unnest(ground.beach_q, ground.beach_r) as beach (q, r) on beach.q = dot.q and beach.r = dot.r
+  );
+  return ground;
+end
+$$;
+
+comment on function ddp._ground(bigint) is
+'What a map says to the Japanese, whoever stands on it (2.1, 13.4).';
+
+create or replace function ddp._men(state positions.state, ground ddp.ground)
 returns setof ddp.man
 language sql stable rows 40
 as $$
@@ -109,40 +157,26 @@ as $$
     -- 6.35
     unit.q is not null
     and sum((unit.attributes ->> 'steps')::integer) over (partition by unit.q, unit.r) >= 7,
-    beach.away
+    beach.away,
+    unit.attributes
   from public.unit
   left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
   left join lateral (
     select min(lattice.distance(beach.q, beach.r, unit.q, unit.r)) as away
-    from ddp._landing_beaches(state.map_id) as beach
+    from unnest(ground.beach_q, ground.beach_r) as beach (q, r)
   ) as beach on true
   where unit.position_id = state.position_id
     and unit.side = 'us'
     and (unit.q is not null or unit.attributes ? 'box')
 $$;
 
-comment on function ddp._men(positions.state) is
+comment on function ddp._men(positions.state, ddp.ground) is
 'Every US counter on the map or in a landing box, garrisons included, with what it says.';
 
-create or replace function ddp._sites(state positions.state)
+create or replace function ddp._sites(scene ddp.scene)
 returns setof ddp.site
 language sql stable rows 40
 as $$
-  with beach as materialized (
-    select beach.q, beach.r from ddp._landing_beaches(state.map_id) as beach
-  ),
-
-  unit as materialized (
-    select
-      unit.q,
-      unit.r,
-      unit.side,
-      unit.kind is distinct from 'garrison' as counts
-    from public.unit
-    where unit.position_id = state.position_id
-      and unit.q is not null
-  )
-
   select
     spot.place,
     spot.own,
@@ -156,7 +190,7 @@ as $$
     spot.artillery and not exists (
       select
       from public.marker
-      where marker.position_id = state.position_id
+      where marker.position_id = (scene.state).position_id
         and marker.kind = 'artillery_destroyed'
         and marker.q = spot.q
         and marker.r = spot.r
@@ -164,40 +198,19 @@ as $$
     spot.mountaintop,
     spot.provisional,
     spot.west,
-    exists (
-      select
-      from public.map_feature_hex as dot
-      inner join beach on beach.q = dot.q and beach.r = dot.r
-      where dot.feature = spot.feature and dot.role in ('intense', 'steady')
-    ),
-    coalesce(
-      (
-        select min(holder.code)
-        from public.unit as holder
-        where holder.position_id = state.position_id
-          and holder.side = 'japan'
-          and holder.q = spot.q
-          and holder.r = spot.r
-      ),
-      -- 18.31: a fortification alone counts as a unit
-      (
-        select marker.kind
-        from public.marker
-        where marker.position_id = state.position_id
-          and marker.kind = 'fortification'
-          and marker.q = spot.q
-          and marker.r = spot.r
-          and ddp._ridge(state.conditions)
-        limit 1
-      )
-    ),
-    exists (select from unit where unit.side = 'us' and unit.q = spot.q and unit.r = spot.r),
+    spot.place = any((scene.ground).covering),
     (
-      select min(lattice.distance(unit.q, unit.r, spot.q, spot.r))
-      from unit
-      where unit.side = 'us' and unit.counts
+      -- 18.31: a fortification alone counts as a unit
+      select coalesce(min(holder.code) filter (where not holder.fortification), min(holder.code))
+      from unnest(scene.holders) as holder
+      where holder.q = spot.q and holder.r = spot.r
     ),
-    (select min(lattice.distance(beach.q, beach.r, spot.q, spot.r)) from beach)
+    marines.taken,
+    marines.near,
+    (
+      select min(lattice.distance(beach.q, beach.r, spot.q, spot.r))
+      from unnest((scene.ground).beach_q, (scene.ground).beach_r) as beach (q, r)
+    )
   from (
     select
       one.*,
@@ -207,16 +220,23 @@ as $$
         else one.id
       end as own,
       min(one.q) over (partition by one.place) as west
-    from ddp._spots(state.map_id) as one
+    from unnest((scene.ground).spots) as one
   ) as spot
+  cross join lateral (
+    select
+      coalesce(bool_or(man.q = spot.q and man.r = spot.r), false) as taken,
+      min(lattice.distance(man.q, man.r, spot.q, spot.r)) filter (where man.kind is distinct from 'garrison') as near
+    from unnest(scene.marines) as man
+    where man.q is not null
+  ) as marines
 $$;
 
-comment on function ddp._sites(positions.state) is
+comment on function ddp._sites(ddp.scene) is
 'Every hex of every Japanese position: who holds it, and how far US units and landing beaches are.';
 
-create or replace function ddp._fire_dots(state positions.state, holders ddp.occupant[])
-returns setof ddp.dot
-language plpgsql stable rows 100
+create or replace function ddp._fire_dots(state positions.state, ground ddp.ground, holders ddp.occupant[])
+returns ddp.dot[]
+language plpgsql stable
 as $$
 #variable_conflict use_column
 declare
@@ -231,59 +251,60 @@ declare
     from unnest(holders) as holder
     where holder.place = any(firing) and holder.tank and not holder.disrupted and not holder.stance
   );
-  printed ddp.dot[];
-begin
-  printed := array(
-    select row(feature.code, dot.q, dot.r, hex.label, min(dot.role))::ddp.dot
-    from public.map_feature as feature
-    inner join public.map_feature_hex as dot on dot.feature = feature.id and dot.role in ('intense', 'steady')
-    inner join public.hex on hex.map_id = dot.map_id and hex.q = dot.q and hex.r = dot.r
-    where feature.map_id = state.map_id
-      and feature.kind = 'position'
-      and feature.code = any(firing)
-    group by feature.code, dot.q, dot.r, hex.label
+  smoked text[] := array(
+    select spot.place
+    from public.marker
+    inner join unnest(ground.spots) as spot on spot.q = marker.q and spot.r = marker.r
+    where marker.position_id = state.position_id and marker.kind = 'smoke'
   );
+  dots ddp.dot[] := array(select dot from unnest(ground.printed) as dot where dot.place = any(firing));
+begin
   if cardinality(wide) > 0 then
     -- 13.1: a tank adds the hexes beside the printed field, its own apart
-    printed := printed || array(
-      select distinct row(dot.place, hex.q, hex.r, hex.label, 'extended')::ddp.dot
-      from unnest(printed) as dot
-      cross join lateral lattice.neighbours(dot.q, dot.r) as beside
-      inner join public.hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
-      where dot.place = any(wide)
-        and not exists (
-          select from unnest(printed) as own
-          where own.place = dot.place and own.q = hex.q and own.r = hex.r
-        )
-        and not exists (
-          select from unnest(holders) as holder where holder.place = dot.place and holder.q = hex.q and holder.r = hex.r
+    dots := dots || array(
+      select row(beside.place, beside.q, beside.r, null, 'extended')::ddp.dot
+      from (
+        select
+          dot.place,
+          step.nq as q,
+          step.nr as r
+        from unnest(dots) as dot
+        cross join lateral lattice.neighbours(dot.q, dot.r) as step
+        where dot.place = any(wide)
+        except
+        select own.place, own.q, own.r
+        from unnest(dots) as own
+        except
+        select holder.place, holder.q, holder.r
+        from unnest(holders) as holder
+      ) as beside
+    );
+  end if;
+  if cardinality(smoked) > 0 then
+    -- smoke takes the dots of its position out of landing beach hexes
+    dots := array(
+      select dot
+      from unnest(dots) as dot
+      where dot.place <> all(smoked)
+        or not exists (
+          select from unnest(ground.beach_q, ground.beach_r) as beach (q, r) where beach.q = dot.q and beach.r = dot.r
         )
     );
   end if;
-  return query
-  select dot.*
-  from unnest(printed) as dot
-  -- smoke takes the dots of its position out of landing beach hexes
-  where not (
-    exists (
-      select
-      from public.marker
-      inner join ddp._spots(state.map_id) as spot on spot.q = marker.q and spot.r = marker.r
-      where marker.position_id = state.position_id and marker.kind = 'smoke' and spot.place = dot.place
-    )
-    and exists (select from ddp._landing_beaches(state.map_id) as beach where beach.q = dot.q and beach.r = dot.r)
-  );
-  return query
-  -- the six hexes around a cave
-  select holder.label, hex.q, hex.r, hex.label, 'steady'
-  from unnest(holders) as holder
-  cross join lateral lattice.neighbours(holder.q, holder.r) as beside
-  inner join public.hex on hex.map_id = state.map_id and hex.q = beside.nq and hex.r = beside.nr
-  where holder.cave and holder.place is null and not holder.disrupted;
+  if exists (select from unnest(holders) as holder where holder.cave and holder.place is null and not holder.disrupted) then
+    -- the six hexes around a cave
+    dots := dots || array(
+      select row(holder.label, beside.nq, beside.nr, null, 'steady')::ddp.dot
+      from unnest(holders) as holder
+      cross join lateral lattice.neighbours(holder.q, holder.r) as beside
+      where holder.cave and holder.place is null and not holder.disrupted
+    );
+  end if;
+  return dots;
 end
 $$;
 
-comment on function ddp._fire_dots(positions.state, ddp.occupant[]) is
+comment on function ddp._fire_dots(positions.state, ddp.ground, ddp.occupant[]) is
 'The dots into which undisrupted units fire, as ddp._field_dots tells them for fire, from holders that are known already.';
 
 create or replace function ddp._scene(position_id bigint, conditions jsonb default null, policy jsonb default null)
@@ -296,10 +317,11 @@ declare
 begin
   select * into state from positions.state(_scene.position_id, _scene.conditions, _scene.policy);
   scene.state := state;
-  scene.marines := array(select man from ddp._men(state) as man);
-  scene.sites := array(select site from ddp._sites(state) as site);
-  scene.holders := array(select one from ddp._occupants(state) as one);
-  scene.dots := array(select dot from ddp._fire_dots(state, scene.holders) as dot);
+  scene.ground := ddp._ground(state.map_id);
+  scene.marines := array(select man from ddp._men(state, scene.ground) as man);
+  scene.holders := array(select one from ddp._occupants(state, (scene.ground).spots) as one);
+  scene.sites := array(select site from ddp._sites(scene) as site);
+  scene.dots := ddp._fire_dots(state, scene.ground, scene.holders);
   return scene;
 end
 $$;
@@ -323,10 +345,14 @@ comment on function ddp._marines(ddp.scene) is
 
 create or replace function ddp._to_marines(scene ddp.scene, q integer, r integer)
 returns integer
-language sql immutable
+language plpgsql immutable
 as $$
-  select min(lattice.distance(marine.q, marine.r, _to_marines.q, _to_marines.r))
-  from ddp._marines(scene) as marine
+begin
+  return (
+    select min(lattice.distance(marine.q, marine.r, _to_marines.q, _to_marines.r))
+    from ddp._marines(scene) as marine
+  );
+end
 $$;
 
 comment on function ddp._to_marines(ddp.scene, integer, integer) is
@@ -334,25 +360,29 @@ comment on function ddp._to_marines(ddp.scene, integer, integer) is
 
 create or replace function ddp._letters(conditions jsonb)
 returns text[]
-language sql stable
-return case
-  when ddp._ridge(conditions) then array['M', 'R', 'P', 'A', 'I']
-  -- 20.1: another order; 16.0: at night an M is no letter
-  when conditions ? 'letters' and jsonb_typeof(conditions -> 'letters') = 'array' then array(
-    select letter from jsonb_array_elements_text(conditions -> 'letters') as letter
-    where letter <> 'M' or (conditions ->> 'turn') is distinct from '13'
-  )
-  else array(
-    -- the book prints them, so that its own cells are enough
-    select cell.row_key
-    from public.chart_cell as cell
-    where cell.ruleset = 'ddp'
-      and cell.chart = 'action_letters'
-      and cell.source = 'printed'
-      and (cell.value::integer <= (conditions ->> 'turn')::integer or conditions ->> 'turn' is null)
-      and (cell.row_key <> 'M' or (conditions ->> 'turn') is distinct from '13')
-  )
-end;
+language plpgsql stable
+as $$
+begin
+  return case
+    when ddp._ridge(conditions) then array['M', 'R', 'P', 'A', 'I']
+    -- 20.1: another order; 16.0: at night an M is no letter
+    when conditions ? 'letters' and jsonb_typeof(conditions -> 'letters') = 'array' then array(
+      select letter from jsonb_array_elements_text(conditions -> 'letters') as letter
+      where letter <> 'M' or (conditions ->> 'turn') is distinct from '13'
+    )
+    else array(
+      -- the book prints them, so that its own cells are enough
+      select cell.row_key
+      from public.chart_cell as cell
+      where cell.ruleset = 'ddp'
+        and cell.chart = 'action_letters'
+        and cell.source = 'printed'
+        and (cell.value::integer <= (conditions ->> 'turn')::integer or conditions ->> 'turn' is null)
+        and (cell.row_key <> 'M' or (conditions ->> 'turn') is distinct from '13')
+    )
+  end;
+end
+$$;
 
 comment on function ddp._letters(jsonb) is
 'The action letters in force (12.0, 16.0, 18.35, 20.1); all of them where no turn is told.';

@@ -108,6 +108,7 @@ create or replace function ddp.secure(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 5
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -110,15 +110,10 @@ comment on column ddp.occupant.place is 'The position by its key; null in no pos
 comment on column ddp.occupant.stance is 'Whether it is in counterattack stance (13.4)';
 comment on column ddp.occupant.depth is 'Whether it has depth, a counterattack marker on its depth side included (13.46)';
 
-create or replace function ddp._occupants(state positions.state)
+create or replace function ddp._occupants(state positions.state, spots ddp.spot[])
 returns setof ddp.occupant
-language plpgsql stable rows 20
+language sql stable rows 20
 as $$
-#variable_conflict use_column
-declare
-  spots ddp.spot[] := array(select spot from ddp._spots(state.map_id) as spot);
-begin
-  return query
   select
     held.code,
     held.fortification,
@@ -156,7 +151,22 @@ begin
     where ground.map_id = state.map_id and ground.q = held.q and ground.r = held.r
     offset 0
   ) as hex
-  left join unnest(spots) as spot on held.q = spot.q and held.r = spot.r;
+  left join unnest(spots) as spot on held.q = spot.q and held.r = spot.r
+$$;
+
+comment on function ddp._occupants(positions.state, ddp.spot[]) is
+'Every Japanese unit on the map, and on Bloody Nose Ridge every fortification marker, with its position, of which the hexes are known.';
+
+create or replace function ddp._occupants(state positions.state)
+returns setof ddp.occupant
+language plpgsql stable rows 20
+as $$
+#variable_conflict use_column
+declare
+  spots ddp.spot[] := array(select spot from ddp._spots(state.map_id) as spot);
+begin
+  return query
+  select held.* from ddp._occupants(state, spots) as held;
 end
 $$;
 

@@ -14,6 +14,7 @@ create or replace function ddp.stack(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -49,7 +50,8 @@ begin
       count(*) filter (where ddp._stacks(unit.kind)),
       coalesce(sum((unit.attributes ->> 'steps')::integer), 0)
     ),
-    null::text,
+    -- whatever the heading of 7.52 says
+    case when count(*) filter (where ddp._stacks(unit.kind)) > 2 then 'ddp-23' end,
     null::text,
     null::integer,
     jsonb_build_object(

@@ -18,7 +18,8 @@ create type ddp.victim as (
   rule text,
   why text,
   note text,
-  point text
+  point text,
+  counter jsonb
 );
 
 comment on type ddp.victim is
@@ -182,7 +183,8 @@ begin
       when (one.man).stepped and manner not in ('patrol', 'patrol_field') then 'ddp-47'
       when (one.man).box is not null and manner in ('artillery', 'artillery_fire') and one.marked then 'ddp-6'
       when manner = 'patrol' and (one.man).disrupted then 'ddp-53'
-    end
+    end,
+    jsonb_build_object('kind', (one.man).kind, 'attributes', (one.man).attributes)
   from candidate as one
   left join lateral (
     select
@@ -224,9 +226,10 @@ comment on function ddp._victims(ddp.scene, text, text, text) is
 
 create or replace function ddp._strike_limit(scene ddp.scene, place text, manner text)
 returns integer
-language sql stable
+language plpgsql stable
 as $$
-  select case manner
+begin
+  return case manner
     when 'patrol_field' then 99
     when 'mortar' then (
       select case
@@ -239,26 +242,19 @@ as $$
         and not holder.stance
     )
     else 1
-  end
+  end;
+end
 $$;
 
 comment on function ddp._strike_limit(ddp.scene, text, text) is
 'How many units are struck: by mortars one or two (12.11, ddp-15), by a patrol all in the field, else one.';
 
-create or replace function ddp.strike(
-  position_id bigint,
-  place text,
-  manner text,
-  symbol text default null,
-  conditions jsonb default null,
-  policy jsonb default null
-)
+create or replace function ddp._strike(scene ddp.scene, place text, manner text, symbol text)
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_variable
 declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
   most integer := ddp._strike_limit(scene, place, manner);
   rule text := case manner
     when 'mortar' then '12.1' when 'patrol' then '12.6' when 'patrol_field' then '12.6' when 'ambush' then '12.9'
@@ -282,7 +278,7 @@ begin
   return next row(
     case when manner = 'mortar' then '12.11' else rule end, null, place, 'limit',
     case when manner = 'patrol_field' then 'all that are there' when most = 1 then 'one unit' else format('%s units', most) end,
-    case when manner = 'mortar' and ddp._strike_limit(scene, place, manner) >= 2 then 'ddp-15' end, null, null,
+    case when manner = 'mortar' and most >= 2 then 'ddp-15' end, null, null,
     jsonb_build_object(
       'limit', most,
       'targets', (
@@ -293,6 +289,7 @@ begin
             victim.label,
             victim.step,
             victim.disrupts,
+            victim.counter,
             dense_rank() over (
               order by
                 victim.priority,
@@ -310,18 +307,39 @@ begin
 end
 $$;
 
-comment on function ddp.strike(bigint, text, text, text, jsonb, jsonb) is
+comment on function ddp._strike(ddp.scene, text, text, text) is
 'Whom mortars, a patrol, guns or an ambush strike: every unit with the rule, the limit and the targets by rank in the verdict.';
 
-create or replace function ddp.artillery(
-  position_id bigint, required integer, conditions jsonb default null, policy jsonb default null
+create or replace function ddp.strike(
+  position_id bigint,
+  place text,
+  manner text,
+  symbol text default null,
+  conditions jsonb default null,
+  policy jsonb default null
 )
+returns setof rulings.ledger_step
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  select step.*
+  from ddp._strike(
+    ddp._scene(strike.position_id, strike.conditions, strike.policy), strike.place, strike.manner, strike.symbol
+  ) as step;
+end
+$$;
+
+comment on function ddp.strike(bigint, text, text, text, jsonb, jsonb) is
+'Whom mortars, a patrol, guns or an ambush strike now: the verdict last.';
+
+create or replace function ddp._artillery(scene ddp.scene, required integer, symbol text)
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_variable
 declare
-  scene ddp.scene := ddp._scene(position_id, conditions, policy);
   have integer;
   turn integer := ((scene.state).conditions ->> 'turn')::integer;
   why text;
@@ -348,8 +366,7 @@ begin
     case when site.guns and holder.code is not null and not holder.disrupted then 2 else 0 end,
     null::jsonb
   from unnest(scene.sites) as site
-  inner join public.map_feature as feature
-    on feature.map_id = (scene.state).map_id and feature.code = site.place and ddp._flag(feature.attributes, 'artillery')
+  inner join unnest((scene.ground).spots) as spot on spot.q = site.q and spot.r = site.r and spot.artillery
   left join unnest(scene.holders) as holder on holder.label = site.label and not holder.fortification
   order by site.label;
   -- a position with guns counts once, by any undisrupted unit in it
@@ -380,15 +397,37 @@ begin
     coalesce(why, format('%s artillery positions, %s are enough', have, required)), point, null, 2 * have,
     jsonb_build_object('required', required, 'have', have, 'fires', why is null)
   )::rulings.ledger_step;
+  if why is null then
+    return query
+    select step.* from ddp._strike(scene, '', 'artillery', symbol) as step;
+  end if;
 end
 $$;
 
-comment on function ddp.artillery(bigint, integer, jsonb, jsonb) is
-'Whether Japanese artillery fires by the value of a fire card: the positions that count, the verdict last (6.5, 6.51, ddp-51).';
+comment on function ddp._artillery(ddp.scene, integer, text) is
+'Whether Japanese artillery fires by the value of a fire card: the positions that count and the verdict (6.5, 6.51, ddp-51); if it
+does, whom it strikes.';
 
-create or replace function ddp.recovering(
-  position_id bigint, colors text[], conditions jsonb default null, policy jsonb default null
+create or replace function ddp.artillery(
+  position_id bigint, required integer, symbol text default null, conditions jsonb default null, policy jsonb default null
 )
+returns setof rulings.ledger_step
+language plpgsql stable rows 8
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  select step.*
+  from ddp._artillery(
+    ddp._scene(artillery.position_id, artillery.conditions, artillery.policy), artillery.required, artillery.symbol
+  ) as step;
+end
+$$;
+
+comment on function ddp.artillery(bigint, integer, text, jsonb, jsonb) is
+'Japanese artillery by the value of a fire card: whether it fires, and whom it strikes (6.5).';
+
+create or replace function ddp._recovering(holders ddp.occupant[], colors text[])
 returns setof rulings.ledger_step
 language sql stable rows 6
 as $$
@@ -405,8 +444,7 @@ as $$
     holder.code,
     null::integer,
     case when shade.color = any(colors) then jsonb_build_object('unit', holder.code, 'fortification', holder.fortification, 'label', holder.label) end
-  from positions.state(recovering.position_id, recovering.conditions, recovering.policy) as state
-  cross join lateral ddp._occupants(state) as holder
+  from unnest(holders) as holder
   cross join lateral (
     -- ddp-12: outside a position by the marker's color, else the tank's own
     select case
@@ -418,5 +456,19 @@ as $$
   order by holder.code, holder.label
 $$;
 
-comment on function ddp.recovering(bigint, text[], jsonb, jsonb) is
+comment on function ddp._recovering(ddp.occupant[], text[]) is
 'Every disrupted Japanese unit, and whether a fire card of these colors undisrupts it (6.42, ddp-12).';
+
+create or replace function ddp.recovering(
+  position_id bigint, colors text[], conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language sql stable rows 6
+as $$
+  select step.*
+  from positions.state(recovering.position_id, recovering.conditions, recovering.policy) as state
+  cross join lateral ddp._recovering(array(select held from ddp._occupants(state) as held), colors) as step
+$$;
+
+comment on function ddp.recovering(bigint, text[], jsonb, jsonb) is
+'Who recovers by a fire card of these colors (6.42).';

@@ -218,6 +218,7 @@ create or replace function ddp.victory(
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 6
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -40,7 +40,7 @@ begin
   from public.hex
   where hex.map_id = _grid.map_id;
   select
-    array_agg(coalesce(hex.label <> all(closed), false) order by cell.r, cell.q),
+    array_agg(hex.label is not null and shut.label is null order by cell.r, cell.q),
     array_agg(hex.label order by cell.r, cell.q)
   into grid.open, grid.labels
   from (
@@ -52,7 +52,8 @@ begin
         grid.r0 - 1, (select max(hex.r) + 1 from public.hex where hex.map_id = _grid.map_id)
       ) as down (r)
   ) as cell
-  left join public.hex on hex.map_id = _grid.map_id and hex.q = cell.q and hex.r = cell.r;
+  left join public.hex on hex.map_id = _grid.map_id and hex.q = cell.q and hex.r = cell.r
+  left join (select distinct bar.label from unnest(closed) as bar (label)) as shut on shut.label = hex.label;
   return grid;
 end
 $$;

@@ -7,25 +7,29 @@
 
 create or replace function ddp._chart_weapons(kind text, steps integer, range integer)
 returns text[]
-language sql stable parallel safe
-return (
-  select regexp_split_to_array(trim(entry.weapons), '[ ,]+')
-  from (
-    select
-      cell.row_key,
-      max(cell.value) filter (where cell.column_key = 'weapons') as weapons,
-      max(cell.value) filter (where cell.column_key = 'range') as reach,
-      max(cell.value) filter (where cell.column_key = 'steps') as steps
-    from charts.cell_in_force as cell
-    where cell.ruleset = 'ddp' and cell.chart = 'us_weapons_chart' and split_part(cell.row_key, '/', 1) = _chart_weapons.kind
-    group by cell.row_key
-  ) as entry
-  where entry.weapons is not null
-    and (entry.reach is null or entry.reach !~ '^[0-9]+$' or entry.reach::integer >= _chart_weapons.range)
-    and (entry.steps is null or entry.steps !~ '^[0-9]+$' or entry.steps::integer = _chart_weapons.steps)
-  order by case when entry.reach ~ '^[0-9]+$' then entry.reach::integer end nulls last
-  limit 1
-);
+language plpgsql stable parallel safe
+as $$
+begin
+  return (
+    select regexp_split_to_array(trim(entry.weapons), '[ ,]+')
+    from (
+      select
+        cell.row_key,
+        max(cell.value) filter (where cell.column_key = 'weapons') as weapons,
+        max(cell.value) filter (where cell.column_key = 'range') as reach,
+        max(cell.value) filter (where cell.column_key = 'steps') as steps
+      from charts.cell_in_force as cell
+      where cell.ruleset = 'ddp' and cell.chart = 'us_weapons_chart' and split_part(cell.row_key, '/', 1) = _chart_weapons.kind
+      group by cell.row_key
+    ) as entry
+    where entry.weapons is not null
+      and (entry.reach is null or entry.reach !~ '^[0-9]+$' or entry.reach::integer >= _chart_weapons.range)
+      and (entry.steps is null or entry.steps !~ '^[0-9]+$' or entry.steps::integer = _chart_weapons.steps)
+    order by case when entry.reach ~ '^[0-9]+$' then entry.reach::integer end nulls last
+    limit 1
+  );
+end
+$$;
 
 comment on function ddp._chart_weapons(text, integer, integer) is
 'The weapons that the US Weapons Chart gives a kind of unit with so many steps at a range; null where nobody has told (8.2, 8.28).';

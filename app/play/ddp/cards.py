@@ -39,9 +39,9 @@ SECTIONS = ("fire", "landing", "event", "close_combat")
 DECK_UNKNOWN = Need("cards", "2.3")
 KNOWN = (
     "select position.tracks -> 'deck' as deck, cast(:conditions as jsonb) as conditions,"
-    " array(select distinct cell.row_key from chart_cell as cell"
     # a house deck is that of a game, which has its cards on a track
-    " where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.source = 'owner') as printed"
+    " case when position.tracks ? 'deck' then '{}' else array(select distinct cell.row_key from chart_cell as cell"
+    " where cell.ruleset = 'ddp' and cell.chart = 'cards' and cell.source = 'owner') end as printed"
     " from position where position.id = :position"
 )
 PRINTED = (

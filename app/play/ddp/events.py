@@ -291,6 +291,8 @@ class _Happening:
         unit = yield from place_reserve(one["label"], "4.0", self.hand, depth=False)
         if unit is None:
             return {"happens": False}
+        # the text speaks of its fire in a Japanese Action Phase
+        yield Tell(points=("ddp-18",))
         yield Change({"unit": unit, "cave": True}, {"marker": "cave", "at": one["label"]})
         return {"placed": [one["label"]], "with_depth": False}
 
@@ -522,7 +524,7 @@ KINDS = [
             "actions": "tank_action: what each tank does",
         },
         verdict=_verdict,
-        points=(*POINTS, "ddp-36", "ddp-40", "ddp-50", "ddp-57"),
+        points=(*POINTS, "ddp-18", "ddp-36", "ddp-40", "ddp-50", "ddp-57"),
         example="event: {name: heat_exhaustion, symbol: circle}",
     )
 ]

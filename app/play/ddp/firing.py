@@ -21,10 +21,8 @@ from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, p
 from app.referee.questions import kinds_of
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, series
-from db.values import canonical
 
 FIRE = "select * from ddp.fire(:position, :place, :symbol, :star, :armor, :machine_guns, :again, :conditions, :policy)"
-TABLE = "select * from ddp.fire_table(:position, cast(:volleys as jsonb), :symbol, :conditions, :policy)"
 PLACE = (
     "select site.place, site.color, bool_or(holder.tank and not holder.stance) as tank,"
     " bool_or(not holder.disrupted and not holder.stance) as awake,"
@@ -58,8 +56,6 @@ class Volley:
     machine_guns: bool = False
     again: bool = False
     """13.2 M: a second fire of a tank, apart from the first."""
-    extra: int = 0
-    """12.3: depth markers that it will have gained when it fires."""
 
     def marks(self) -> dict[str, bool]:
         return {"star": self.star, "armor": self.armor, "machine_guns": self.machine_guns}
@@ -93,11 +89,31 @@ def armor_bonus(color: cards.Color, place: Any) -> Deciding:
     return always
 
 
+def proof(rows: Sequence[Any]) -> Tell:
+    """What rows of a ledger tell, of which others came in the same answer."""
+    return Tell(
+        *(Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows),
+        points=[row.point for row in rows if row.point],
+    )
+
+
 def volleyed(
-    volley: Volley, later: Sequence[Volley], names: Names, of: Action, *, tells: bool = False
+    volley: Volley,
+    later: Sequence[Mapping[str, Any]],
+    names: Names,
+    of: Action,
+    *,
+    rows: Sequence[Any] = (),
+    tells: bool = False,
 ) -> Deciding:
-    """Fire of one position with those that will fire after it: limit, column, eligible, hits, disrupted."""
-    rows = yield Ask(FIRE, place=volley.place, symbol=volley.symbol, again=volley.again, **volley.marks())
+    """Fire of one position with those that will fire after it: limit, column, eligible, hits, disrupted.
+
+    `rows` is the ledger of its fire where it has been asked for; `later` the last rows of the others' ledgers.
+    """
+    if rows:
+        yield proof(rows)
+    else:
+        rows = yield Ask(FIRE, place=volley.place, symbol=volley.symbol, again=volley.again, **volley.marks())
     facts = rows[-1].facts
     if not facts["allowed"]:
         return {"limit": 0, "column": None, "eligible": {}, "hits": [], "disrupted": []}
@@ -117,6 +133,8 @@ def volleyed(
             )
         )
     disrupted = yield from _apply(volley, facts, hits, names, of)
+    shaken = yield from _shaken(facts, hits, names)
+    disrupted = None if disrupted is None else [*disrupted, *shaken]
     return told | {"hits": [target["unit"] for target in hits], "disrupted": disrupted}
 
 
@@ -128,17 +146,9 @@ def _eligible(targets: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return told
 
 
-def _others(volley: Volley, later: Sequence[Volley], facts: Mapping[str, Any]) -> Deciding:
+def _others(volley: Volley, later: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> Deciding:
     """6.34: what those who fire after this one may hit; ddp-46 b: everybody looks at themselves alone."""
-    if not later or not facts["targets"]:
-        return []
-    rows = yield Ask(
-        TABLE,
-        proves=False,
-        volleys=canonical({one.place: {**one.marks(), "extra": one.extra} for one in later}),
-        symbol=volley.symbol,
-    )
-    found = [_shooter(row.facts) for row in rows]
+    found = [_shooter(one) for one in later]
     shared = any(one.targets & _shooter(facts).targets for one in found)
     if not shared:
         return []
@@ -215,7 +225,7 @@ def _apply(
         if target["hero"]:
             yield from fall_of_hero(code)
             continue
-        [unit] = yield Ask(losses.UNIT, proves=False, code=code)
+        unit = losses.Counter(code, target["label"], **target["counter"])
         left = yield from lose_by_fire(code, names, "6.32", unit=unit)
         if left in ("eliminated", "gone"):
             continue
@@ -228,6 +238,19 @@ def _apply(
         if disrupts and (yield from losses.disrupt(code, "6.33", "hit by fire", unit=unit)):
             disrupted.append(code)
     return None if untold else disrupted
+
+
+def _shaken(facts: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], names: Names) -> Deciding:
+    """6.33, 6.34: hits that are left over take no second step of a unit, but disrupt it."""
+    disrupted: list[str] = []
+    for _, group in itertools.groupby(facts["shaken"], key=lambda one: one["rank"]):
+        tied = [one["unit"] for one in group]
+        room = max(0, min(facts["limit"] - len(hits) - len(disrupted), len(tied)))
+        ways = list(itertools.combinations(tied, room))
+        for code in (yield from names.pick("disrupted", f"whom {facts['place']} disrupts", ways)):
+            if (yield from losses.disrupt(code, "6.33", "hit again, without a second step lost")):
+                disrupted.append(code)
+    return disrupted
 
 
 def _is_true(told: Any) -> bool:
@@ -264,7 +287,7 @@ def lose_by_fire(code: str, names: Names, rule: str, *, unit: Any = None) -> Dec
 
 def _hq_hit(unit: Any) -> Deciding:
     """10.4: off the map, two turns ahead on the Turn Track."""
-    turn = unit.conditions.get("turn")
+    turn = (yield from losses.conditions()).get("turn")
     back = {} if turn is None else {"arrives": turn + ARRIVES_AFTER}
     yield Change({"unit": unit.code, "at": None, **back})
     needs = [] if back else [Need("the turn", "10.4")]
@@ -311,7 +334,7 @@ KINDS = [
             "result": "the units hit, as one word for the odds",
         },
         verdict=_verdict,
-        points=("ddp-4", "ddp-14", "ddp-54"),
+        points=("ddp-4", "ddp-14", "ddp-26", "ddp-54"),
         acts=False,
         example="fire: {position: B5, cards: [{colors: [blue, red star, brown], symbol: diamond}]}",
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.play.charts import cell
+from app.play.ddp.acting import is_ridge, scene
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
@@ -65,6 +66,10 @@ def garrison(of: Garrison) -> Procedure:
     label = facts["at"]
     yield Change({"unit": f"garrison {label}", "side": "us", "kind": "garrison", "at": label})
     yield Tell(Step("14.4", label, "placed", "a garrison marker"))
+    now = yield from scene()
+    if is_ridge(now.conditions) and now.conditions.get("phase") == "hq":
+        # 18.2: one in each HQ Phase
+        yield Change({"conditions": {"drawn": (now.conditions.get("drawn") or 0) + 1}}, kept=True)
 
 
 def _post_verdict(ruling: Ruling) -> str:

@@ -1,11 +1,12 @@
 """What Japanese positions, tanks and units in counterattack stance do by a fire card: 12.0, 13.2, 13.42, 18.35.
 
-Which row of the Japanese Action Chart holds, who is struck and where units go is SQL (`ddp.situation`, `ddp.strike`,
+Which row of the Japanese Action Chart holds, who is struck and where units go is SQL (`ddp.checked`, `ddp.strike`,
 `ddp.goals`); here is the order in which an action is carried out.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import itertools
@@ -16,16 +17,16 @@ from pydantic import Field, model_validator
 
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding, Names
-from app.play.ddp.firing import Volley, lose_by_fire, volleyed
+from app.play.ddp.firing import Volley, lose_by_fire, proof, volleyed
 from app.play.ddp.placing import Hand, first_of, give_depth, place_reserve
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series
+from db.values import canonical
 from importers.questions import Names as Named
 
-SITUATION = "select * from ddp.situation(:position, :place, :letter, :linked, :conditions, :policy)"
-STRIKE = "select * from ddp.strike(:position, :place, :manner, :symbol, :conditions, :policy)"
+CHECKED = "select * from ddp.checked(:position, :places, cast(:card as jsonb), :linked, :arrived, :conditions, :policy)"
 GOALS = "select * from ddp.goals(:position, :unit, :manner, :linked, :conditions, :policy)"
 HEXES = "select * from ddp.assault_hexes(:position, :unit, :conditions, :policy)"
 STANCE = "select * from ddp.stance_goals(:position, :unit, :conditions, :policy)"
@@ -44,12 +45,8 @@ AT = (
     " join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
     " where unit.position_id = :position and unit.side = :side and hex.label = :at order by unit.code"
 )
-FIRES = ("fire", "machine_guns", "resupply", "multiple_fire", "overrun", "fire_or_advance")
-"""Actions of the chart by which a position with targets fires at once."""
-
-
 POINTS = (
-    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-20", "ddp-21", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
+    "ddp-4", "ddp-6", "ddp-12", "ddp-14", "ddp-15", "ddp-19", "ddp-20", "ddp-21", "ddp-26", "ddp-34", "ddp-37", "ddp-47", "ddp-53", "ddp-54",
     "ddp-58",
     # of the close combat that may follow
     "ddp-2", "ddp-13", "ddp-16", "ddp-25", "ddp-41", "ddp-42", "ddp-43", "ddp-55", "ddp-56",
@@ -81,8 +78,8 @@ class Phase:
     card: cards.Card
     of: Action
     linked: Sequence[str] | None = None
-    later: Callable[[], Deciding] | None = None
-    """Those that fire after the one that acts (6.34)."""
+    left: list[str] = dataclasses.field(default_factory=list)
+    """Positions that the card has yet to check, some of which will fire after the one that acts (6.34)."""
     hand: Hand = dataclasses.field(default_factory=Hand)
     served: Callable[[str], bool] = lambda _: True
     """12.22: whether a position hex gets one of few reserve units."""
@@ -90,13 +87,80 @@ class Phase:
     """12.0: units that have acted, and are not checked again in another position."""
     alone: bool = False
     """Whether one action is asked about, which tells its answer as it goes on."""
+    _known: dict[str, Check] = dataclasses.field(default_factory=dict)
+    """What the next positions do, as long as nobody has acted."""
 
     @property
     def names(self) -> Names:
         return self.hand.names
 
+    def check(self, place: str) -> Deciding:
+        """What a position does as things stand; those up to the next that acts are found with it."""
+        if place not in self._known:
+            rows = yield Ask(
+                CHECKED,
+                proves=False,
+                places=[place, *(other for other in self.left if other != place)],
+                card=self._marks(),
+                linked=_listed(self.linked),
+                arrived=sorted(self.arrived),
+            )
+            parts: dict[tuple[str, str], list[Any]] = collections.defaultdict(list)
+            for row in rows:
+                parts[row.place, row.part].append(row)
+            self._known = {
+                one: Check(*(parts[one, part] for part in ("situation", "fire", "strike")))
+                for one in dict.fromkeys(row.place for row in rows)
+            }
+        found = self._known[place]
+        if self.linked is None:
+            self.linked = found.facts["linked"]
+        return found
+
+    def later(self) -> list[Mapping[str, Any]]:
+        """What those who fire after this one may hit, as the last rows of their ledgers tell."""
+        return [self._known[place].fire[-1].facts for place in self.left if self._fires(place)]
+
+    def _fires(self, place: str) -> bool:
+        return place in self._known and bool(self._known[place].fire)
+
+    def carried_out(self, action: Deciding) -> Deciding:
+        """What an action tells; once it has changed something, what was found about others does not hold."""
+        given: Any = None
+        while True:
+            try:
+                want = action.send(given)
+            except StopIteration as end:
+                return end.value
+            if isinstance(want, Change):
+                self._known = {}
+            given = yield want
+
+    def _marks(self) -> str:
+        """The card as `ddp.checked` reads it."""
+        colors = {
+            one.name: {"star": one.star, "armor": one.armor, **({"letter": one.letter} if one.letter else {})}
+            for one in self.card.colors
+        }
+        return canonical({"symbol": self.card.symbol, "colors": colors})
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """A position that is checked: the ledgers of its situation, of its fire or of whom it strikes."""
+
+    situation: Sequence[Any]
+    fire: Sequence[Any]
+    strike: Sequence[Any]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return dict(self.situation[-1].facts)
+
 
 Told = dict[str, Any]
+ALL = 99
+"""The limit of what has none."""
 
 
 def japanese_action(of: JapaneseAction) -> Procedure:
@@ -168,15 +232,14 @@ def _unit_acts(of: JapaneseAction, code: str) -> Deciding:
 
 def act(place: str, color: cards.Color, phase: Phase) -> Deciding:
     """A position is checked: its row, its action, and all that comes of it."""
-    rows = yield Ask(SITUATION, place=place, letter=color.letter, linked=_listed(phase.linked))
-    facts = rows[-1].facts
-    if phase.linked is None:
-        phase.linked = facts["linked"]
+    check = yield from phase.check(place)
+    facts = check.facts
+    yield proof(check.situation)
     told = {"row": facts["row"], "letter": facts["letter"], "action": facts["action"], **_nothing()}
-    doing = _Doing(place, color, facts, phase)
+    doing = _Doing(place, color, facts, phase, check)
     if phase.alone:
         yield Tell(**told)
-    return told | (yield from doing.carried_out())
+    return told | (yield from phase.carried_out(doing.carried_out()))
 
 
 def _listed(linked: Sequence[str] | None) -> list[str] | None:
@@ -186,8 +249,16 @@ def _listed(linked: Sequence[str] | None) -> list[str] | None:
 class _Doing:
     """One action of a position."""
 
-    def __init__(self, place: str, color: cards.Color, facts: Mapping[str, Any], phase: Phase) -> None:
-        self.place, self.color, self.facts, self.phase = place, color, facts, phase
+    def __init__(
+        self,
+        place: str,
+        color: cards.Color,
+        facts: Mapping[str, Any],
+        phase: Phase,
+        check: Check | None = None,
+    ) -> None:
+        self.place, self.color, self.facts, self.phase, self.check = place, color, facts, phase, check
+        self._later = phase.later()
         self.holders = [
             holder
             for holder in facts["holders"]
@@ -203,19 +274,19 @@ class _Doing:
 
     # Fire.
 
-    def _fire(self, **how: Any) -> Deciding:
-        later = [] if self.phase.later is None else (yield from self.phase.later())
+    def _fire(self, *, anew: bool = False, **how: Any) -> Deciding:
+        """As it was found with the check; anew where something has changed since."""
         volley = volley_of(self.place, self.color, self.phase.card.symbol, **how)
-        return (yield from volleyed(volley, later, self.phase.names, self.phase.of))
+        rows = () if anew or self.check is None else self.check.fire
+        return (yield from volleyed(volley, self._later, self.phase.names, self.phase.of, rows=rows))
 
     def _machine_guns(self) -> Deciding:
         return (yield from self._fire(machine_guns=True))
 
     def _resupply(self) -> Deciding:
         """12.3: depth for every unit in communication that has none, then fire; 18.35: fire with depth only."""
-        ridge = yield from _is_ridge()
         bare = [holder for holder in self.holders if not holder["depth"]]
-        if ridge:
+        if self.facts["ridge"]:
             return (yield from self._resupply_ridge(bare))
         given: list[str] = []
         for holder in bare:
@@ -227,13 +298,14 @@ class _Doing:
                 yield from give_depth(holder["unit"], holder["label"], "12.3", self.phase.hand)
             ):
                 given.append(holder["label"])
-        fired = yield from self._fire()
+        # with the depth that there was to give
+        fired = yield from self._fire(anew=True)
         return fired | {"placed": given, "with_depth": bool(given)}
 
     def _resupply_ridge(self, bare: Sequence[Mapping[str, Any]]) -> Deciding:
         with_depth = any(holder["depth"] for holder in self.holders)
         if with_depth:
-            return (yield from self._fire()) if self.facts["targets"] else {"action": "none"}
+            return (yield from self._fire(anew=True)) if self.facts["targets"] else {"action": "none"}
         # of a unit and a fortification in one hex the unit has it
         at = next((one for one in bare if not one["fortification"]), bare[0])
         done = yield from give_depth(at["unit"], at["label"], "18.35", self.phase.hand)
@@ -245,18 +317,19 @@ class _Doing:
         return (yield from self._strike("mortar"))
 
     def _artillery_fire(self) -> Deciding:
-        ridge = yield from _is_ridge()
-        return (yield from self._strike("ridge_artillery" if ridge else "artillery_fire"))
+        return (yield from self._strike("artillery_fire"))
 
     def _ambush(self) -> Deciding:
         yield Tell(points=("ddp-37",))
         return (yield from self._strike("ambush"))
 
     def _patrol(self) -> Deciding:
-        return (yield from self._strike("patrol_field" if self.facts["targets"] else "patrol"))
+        return (yield from self._strike("patrol"))
 
     def _strike(self, manner: str) -> Deciding:
-        told = yield from struck(self.place, manner, self.phase)
+        assert self.check is not None
+        yield proof(self.check.strike)
+        told = yield from struck_by(self.check.strike[-1], manner, self.phase)
         return told if told["hits"] or told["disrupted"] else told | {"action": "none"}
 
     # Reserves.
@@ -268,7 +341,7 @@ class _Doing:
         """12.5: as a muster, and then it fires."""
         told = yield from self._reserves(self.facts["free"][:1], depth=True)
         if told["placed"] and self.facts["targets"]:
-            fired = yield from self._fire()
+            fired = yield from self._fire(anew=True)
             return {**fired, **told}
         return told
 
@@ -372,18 +445,11 @@ class _Doing:
 
     def _fire_or_advance(self) -> Deciding:
         if self.facts["targets"]:
-            return {"action": "fire"} | (yield from self._fire(tank=(yield from self._always_armor())))
+            if not self.color.armor:
+                yield Tell(points=("ddp-14",))
+            return {"action": "fire"} | (yield from self._fire(tank=self.facts["ddp-14"] == "a"))
         to = yield from self._advance()
         return {"action": "advance", "to": to} if to else {"action": "none", "to": None}
-
-    def _always_armor(self) -> Deciding:
-        """ddp-14: whether a tank's default fire has the armor bonus without the card."""
-        [row] = yield Ask(
-            "select positions.readings(:position, :policy) ->> 'ddp-14' as reading", proves=False
-        )
-        if not self.color.armor:
-            yield Tell(points=("ddp-14",))
-        return row.reading == "a"
 
     def _advance(self) -> Deciding:
         """13.2: to a position nearer to US units; a unit that is there changes places."""
@@ -445,7 +511,7 @@ class _Doing:
             return {"to": again or to}
         if not self.facts["targets"]:
             return {"action": "none", "to": None}
-        return {"action": "fire", "to": None} | (yield from self._fire())
+        return {"action": "fire", "to": None} | (yield from self._fire(anew=True))
 
 
 def volley_of(
@@ -471,11 +537,6 @@ def _deep(labels: Sequence[str]) -> Deciding:
         if not all("depth" in row.attributes for row in rows):
             return False
     return True
-
-
-def _is_ridge() -> Deciding:
-    [row] = yield Ask("select ddp._ridge(cast(:conditions as jsonb)) as ridge", proves=False)
-    return row.ridge
 
 
 def _place_of(label: str) -> Deciding:
@@ -515,10 +576,9 @@ def _hit_hexes(tank: str, hits: Sequence[str]) -> Deciding:
 # What strikes without dots.
 
 
-def struck(place: str | None, manner: str, phase: Phase) -> Deciding:
-    """Mortars, guns, patrols and ambush: limit, hits and disrupted."""
-    rows = yield Ask(STRIKE, place=place or "", manner=manner, symbol=phase.card.symbol)
-    facts = rows[-1].facts
+def struck_by(verdict: Any, manner: str, phase: Phase) -> Deciding:
+    """Those that the last row of a ledger names by rank lose a step, or are disrupted."""
+    facts = verdict.facts
     hits: list[str] = []
     disrupted: list[str] = []
     for target in (yield from _chosen(facts, phase.names, manner)):
@@ -526,15 +586,20 @@ def struck(place: str | None, manner: str, phase: Phase) -> Deciding:
         if target["disrupts"]:
             if (
                 yield from losses.disrupt(
-                    code, "12.9" if manner == "ambush" else "12.6", manner.replace("_field", "")
+                    code,
+                    "12.9" if manner == "ambush" else "12.6",
+                    manner,
+                    unit=losses.Counter(code, target["label"], **target["counter"]),
                 )
             ):
                 disrupted.append(code)
             continue
-        yield Tell(Step(rows[-1].rule, target["label"], "hit", f"{manner.replace('_', ' ')} hits {code}"))
-        yield from lose_by_fire(code, phase.names, "6.32")
+        yield Tell(Step(verdict.rule, target["label"], "hit", f"{manner.replace('_', ' ')} hits {code}"))
+        unit = losses.Counter(code, target["label"], **target["counter"])
+        yield from lose_by_fire(code, phase.names, "6.32", unit=unit)
         hits.append(code)
-    limit = {} if manner == "patrol_field" else {"limit": facts["limit"]}
+    # a patrol in its field disrupts all
+    limit = {} if facts["limit"] == ALL else {"limit": facts["limit"]}
     return {**limit, "hits": hits, "disrupted": disrupted}
 
 
@@ -651,9 +716,9 @@ def leaves_stance(code: str, hand: Hand) -> Deciding:
     """13.47: in a position that fires onto a landing beach the stance ends; depth of others becomes normal depth."""
     rows = yield Ask(
         "select holder.tank, holder.label, holder.depth, site.covers and not site.provisional as covers"
-        " from positions.state(:position, :conditions, :policy) as state"
-        " cross join lateral ddp._occupants(state) as holder"
-        " join lateral ddp._sites(state) as site on site.label = holder.label"
+        " from ddp._scene(:position, :conditions, :policy) as scene"
+        " cross join lateral unnest(scene.holders) as holder"
+        " join lateral unnest(scene.sites) as site on site.label = holder.label"
         " where holder.code = :unit and holder.stance",
         proves=False,
         unit=code,

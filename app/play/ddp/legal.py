@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import itertools
 import random
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.procedures import Given, ProcedureKind, tried
+from app.play.ddp.acting import ACTING
+from app.play.procedures import Given, Outcome, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, Step
@@ -46,6 +48,8 @@ DUE = (
 )
 FREE = "select facts from ddp.free_action(:position, :unit, :conditions, :policy)"
 MARKERS = ("naval_fire", "dauntless")
+BATTALION = re.compile(r"\d+/\d+$")
+"""18.37: the last two numbers of a designation."""
 
 
 class Legal(Arguments):
@@ -102,6 +106,7 @@ class _Table:
         self.units = asked.rows(UNITS)
         self.enemies = asked.rows(ENEMIES)
         self.conditions = asked.conditions
+        self._costs: dict[str, int | None] = {}
 
     def mixed(self) -> list[str]:
         """Hexes in which both sides stand."""
@@ -128,23 +133,27 @@ class _Table:
         for arguments in make():
             outcome = self._tried(kind, arguments)
             if outcome.allowed or (untold and outcome.allowed is None):
-                yield {"action": name, "arguments": arguments, **_price(outcome.answer)}
+                yield {"action": name, "arguments": arguments, **_price(outcome)}
 
-    def _tried(self, kind: ProcedureKind, arguments: dict[str, Any]) -> Any:
+    def _tried(self, kind: ProcedureKind, arguments: dict[str, Any]) -> Outcome:
         of = kind.arguments.model_validate(arguments)
         return tried(self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "ddp"))  # type: ignore[arg-type]
 
     def of_unit(self, code: str, names: Iterable[str]) -> list[Offer]:
         """The actions of one unit, each with all its targets and its cost."""
         self.units = [unit for unit in self.units if unit.code == code]
-        found: dict[str, Offer] = {}
+        found: dict[tuple[str, ...], Offer] = {}
         for name in names:
             for offer in self.offers(name, untold=True) if self.units else ():
                 target = _target(offer)
+                manner = {key: value for key, value in offer["arguments"].items() if key == "as"}
                 told = found.setdefault(
-                    name, {"action": name, "targets": [], "cost": offer.get("cost", "free")}
+                    (name, *manner.values()),
+                    {"action": name, **manner, "targets": [], "cost": offer.get("cost", "free")},
                 )
                 told["targets"] += [target] if target is not None and target not in told["targets"] else []
+                if offer.get("under_fire") and target is not None:
+                    told.setdefault("under_fire", []).append(target)
         return list(found.values())
 
     # Candidates.
@@ -192,6 +201,9 @@ class _Table:
             yield {}
 
     def _relief(self) -> Iterator[dict[str, Any]]:
+        """18.37: any battalion on the map, or none."""
+        found = {m.group() for unit in self.units if (m := BATTALION.search(unit.code))}
+        yield from ({"withdraw": battalion} for battalion in self.any_order(sorted(found)))
         yield {}
 
     def _garrison(self) -> Iterator[dict[str, Any]]:
@@ -218,15 +230,28 @@ class _Table:
     def _move(self) -> Iterator[dict[str, Any]]:
         reach = "select * from ddp.reach_paths(:position, :unit, :conditions, :policy)"
         for unit in self._able():
+            cost = self._cost(unit.code)
             for row in self.any_order(self.asked.rows(reach, unit=unit.code)):
-                yield {"unit": unit.code, "path": list(row.path)}
+                if cost is not None:
+                    yield {"unit": unit.code, "path": list(row.path)}
+                if cost != 0 and len(row.path) == 1 and unit.kind in FOOT:
+                    # 7.35: what is not free otherwise
+                    yield {"unit": unit.code, "path": list(row.path), "as": "preservation"}
+
+    def _cost(self, code: str) -> int | None:
+        """7.0: how many of the two actions an action of this unit alone takes; None where it has none."""
+        if code not in self._costs:
+            rows = self.asked.rows(ACTING, units=[code], preserves=False)
+            facts = rows[-1].facts
+            self._costs[code] = facts["actions"] if facts["may"] else None
+        return self._costs[code]
 
     def _near(self, unit: Any, away: int) -> list[Any]:
         return [enemy for enemy in self.enemies if _distance(unit, enemy) == away]
 
     def _enter(self) -> Iterator[dict[str, Any]]:
         for unit in self._able():
-            if unit.kind in FOOT:
+            if unit.kind in FOOT and self._near(unit, 1) and self._cost(unit.code) is not None:
                 yield from (
                     {"unit": unit.code, "to": enemy.label} for enemy in self._near(unit, 1) if enemy.revealed
                 )
@@ -240,15 +265,24 @@ class _Table:
             ]
             if len(beside) > 1:
                 yield {"by": sorted(beside), "at": enemy.label}
-            yield from ({"by": [code], "at": enemy.label} for code in beside)
+            yield from ({"by": [code], "at": enemy.label} for code in beside if self._cost(code) is not None)
 
     def _barrage(self) -> Iterator[dict[str, Any]]:
-        seen = [enemy.label for enemy in self.any_order(self.enemies) if enemy.revealed]
-        guns = [unit.code for unit in self._able() if unit.kind in ("tank", "amphibious_tank", "artillery")]
+        # 18.22: in the morning nothing need be revealed, and a barrage of each marker is a gift
+        morning = self.conditions.get("phase") == "morning"
+        seen = [enemy.label for enemy in self.any_order(self.enemies) if enemy.revealed or morning]
+        guns = [
+            unit.code
+            for unit in self._able()
+            if unit.kind in ("tank", "amphibious_tank", "artillery") and self._cost(unit.code) is not None
+        ]
         yield from ({"by": gun, "at": label} for gun, label in itertools.product(guns, seen))
         held = self.asked.rows("select tracks -> 'us' as us from position where id = :position")[0].us or {}
         yield from (
-            {"marker": marker, "at": label} for marker in MARKERS if held.get(marker) for label in seen
+            {"marker": marker, "at": label}
+            for marker in MARKERS
+            if held.get(marker) or morning
+            for label in seen
         )
 
     def _recover(self) -> Iterator[dict[str, Any]]:
@@ -265,10 +299,10 @@ def _distance(one: Any, other: Any) -> int:
     return int(max(abs(dq), abs(dr), abs(dq + dr)))
 
 
-def _price(answer: dict[str, Any]) -> dict[str, Any]:
-    """free, or how many of the two actions of the turn (7.0)."""
-    cost = answer.get("actions")
-    return {"cost": cost or "free"}
+def _price(outcome: Outcome) -> dict[str, Any]:
+    """free, or how many of the two actions of the turn (7.0); whether it ends under fire (18.34)."""
+    under_fire = any(effect.get("action_under_fire") for effect in outcome.effects)
+    return {"cost": outcome.answer.get("actions") or "free", **({"under_fire": True} if under_fire else {})}
 
 
 def _target(offer: Offer) -> str | None:
@@ -294,7 +328,7 @@ KIND = QuestionKind(
     rule=_legal,
     answers={
         "actions": "of a unit: each action with its targets and its cost, free or 1; of a side: every action that may be"
-        " entered now, with `arguments`",
+        " entered now, with `arguments`; under_fire where it brings an Action Under Fire marker (18.34)",
     },
     verdict=_verdict,
     points=(),

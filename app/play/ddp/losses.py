@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import dataclasses
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from app.play.ddp.deciding import Names
@@ -12,14 +13,26 @@ from app.referee.rulings import Need, Step
 Doing = Generator[Want, Any, Any]
 COMPANIES = ("infantry", "heavy_infantry")
 """Whose counters go to the Infantry Loss Box (15.1)."""
-UNIT = (
-    "select unit.code, unit.kind, unit.side, hex.label, unit.attributes, position.tracks -> 'us' as us,"
-    " cast(:conditions as jsonb) as conditions from position"
-    " join unit on unit.position_id = position.id and unit.code = :code"
-    " left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
-    " where position.id = :position"
-)
+UNIT = "select * from positions.counter(:position, :code)"
+BOX = "select position.tracks -> 'us' as us, cast(:conditions as jsonb) as conditions from position where position.id = :position"
 LEVEL = "select cell.value from charts.cell('ddp', 'turn_track', :turn, 'loss_level') as cell"
+
+
+@dataclasses.dataclass(frozen=True)
+class Counter:
+    """A US unit as a ledger told it."""
+
+    code: str
+    label: str | None
+    kind: str | None
+    attributes: Mapping[str, Any]
+    side: str = "us"
+
+
+def conditions() -> Doing:
+    """The conditions of the moment."""
+    [row] = yield Ask("select cast(:conditions as jsonb) as conditions", proves=False)
+    return row.conditions
 
 
 def lose_step(
@@ -96,10 +109,13 @@ def add_step(code: str, rule: str, why: str) -> Doing:
         raise Undecided(Need(f"the steps of {code}", "2.21"))
     yield Change({"unit": code, "steps": steps + 1})
     yield Tell(Step(rule, unit.label, "step", f"{code} has {steps + 1} now: {why}"))
-    if steps != 2 or unit.kind not in COMPANIES or _is_ridge(unit):
+    if steps != 2 or unit.kind not in COMPANIES:
+        return
+    [box] = yield Ask(BOX, proves=False)
+    if _is_ridge(box):
         return
     [row] = yield Ask("select positions.readings(:position, :policy) as readings", proves=False)
-    counted = (unit.us or {}).get("infantry_loss")
+    counted = (box.us or {}).get("infantry_loss")
     yield Tell(points=("ddp-50",))
     if row.readings["ddp-50"] == "a" and counted:
         yield Change({"side": "us", "infantry_loss": counted - 1})
@@ -108,20 +124,20 @@ def add_step(code: str, rule: str, why: str) -> Doing:
 
 def _counted(unit: Any, steps: int, *, gone: bool = False) -> Doing:
     """15.1: a full counter at 3 to 2 steps, a reduced one at the last; 18.41: there only the last."""
-    if unit.kind not in COMPANIES:
+    if unit.kind not in COMPANIES or not (gone or steps == 3):
         return
-    counters = (
-        int(gone) if _is_ridge(unit) else int(gone) + int(gone and steps > 2) + int(not gone and steps == 3)
-    )
+    [box] = yield Ask(BOX, proves=False)
+    ridge = _is_ridge(box)
+    counters = int(gone) if ridge else int(gone) + int(gone and steps > 2) + int(not gone and steps == 3)
     if not counters:
         return
-    loss = ((unit.us or {}).get("infantry_loss") or 0) + counters
-    rule = "18.41" if _is_ridge(unit) else "15.1"
+    loss = ((box.us or {}).get("infantry_loss") or 0) + counters
+    rule = "18.41" if ridge else "15.1"
     yield Change({"side": "us", "infantry_loss": loss})
     yield Tell(Step(rule, None, counters, f"a counter of {unit.code} lies in the loss box: {loss} there"))
-    level = 10 if _is_ridge(unit) else (yield from _level(unit))
-    turn = unit.conditions.get("turn")
-    if level is not None and loss >= level and (_is_ridge(unit) or (turn is not None and turn >= 5)):
+    level = 10 if ridge else (yield from _level(box))
+    turn = box.conditions.get("turn")
+    if level is not None and loss >= level and (ridge or (turn is not None and turn >= 5)):
         yield Tell(
             Step(rule, None, "over", f"catastrophic loss: {loss} of {level} counters"),
             over=True,
@@ -129,10 +145,10 @@ def _counted(unit: Any, steps: int, *, gone: bool = False) -> Doing:
         )
 
 
-def _level(unit: Any) -> Doing:
+def _level(box: Any) -> Doing:
     """15.1: the level of this turn, as it is told or stands on the Turn Track."""
-    level = (unit.us or {}).get("loss_level")
-    turn = unit.conditions.get("turn")
+    level = (box.us or {}).get("loss_level")
+    turn = box.conditions.get("turn")
     if level is None and turn is not None:
         rows = yield Ask(LEVEL, proves=False, turn=str(turn))
         printed = rows[0].value if rows else None
@@ -140,5 +156,5 @@ def _level(unit: Any) -> Doing:
     return level
 
 
-def _is_ridge(unit: Any) -> bool:
-    return bool(unit.conditions.get("scenario") == "bloody_nose_ridge")
+def _is_ridge(box: Any) -> bool:
+    return bool(box.conditions.get("scenario") == "bloody_nose_ridge")

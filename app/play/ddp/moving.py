@@ -151,9 +151,11 @@ def enter(of: Enter) -> Procedure:
     cost = yield from declare(units)
     for code in units:
         unit = yield from counter(code)
-        yield Change({"unit": code, "at": facts["at"]})
-        started = unit.attributes.get("started", unit.label)
-        yield Change({"unit": code, "from": unit.label, "started": started}, kept=True)
+        climbs = code in facts["climbers"]
+        # 7.32: whoever crosses a cliff is disrupted, into an enemy hex too
+        yield Change({"unit": code, "at": facts["at"], **({"disrupted": True} if climbs else {})})
+        kept: dict[str, Any] = {"from": unit.label, "started": unit.attributes.get("started", unit.label)}
+        yield Change({"unit": code, **kept, **({"fresh": True} if climbs else {})}, kept=True)
         if unit.kind == "infantry_hq":
             yield Change({"unit": code, "moved": True}, kept=True)
     yield from finish(units, cost["actions"])
@@ -218,7 +220,7 @@ KINDS = [
             "free": "who acts for free",
         },
         verdict=_enter_verdict,
-        points=("ddp-32",),
+        points=("ddp-22", "ddp-32"),
         example='enter: {unit: A/1/5, to: "0216"}',
     ),
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
-from app.play.ddp.firing import Volley
+from app.play.ddp.firing import proof
 from app.play.ddp.japanese import (
     POINTS,
     UNIT,
@@ -21,41 +21,25 @@ from app.play.ddp.japanese import (
     cave_acts,
     counterattacks,
     stray_tank,
-    struck,
-    volley_of,
+    struck_by,
 )
 from app.play.ddp.placing import Hand, pool
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
-from db.values import canonical
 from importers.questions import Names as Named
 
-LINKED = (
-    "select spot.label from positions.state(:position, :conditions, :policy) as state"
-    " cross join lateral ddp._japanese_communication(state) as spot where spot.in_communication order by spot.label"
-)
+OPENING = "select * from ddp.opening(:position, :conditions, :policy)"
 CHECKS = "select * from ddp.checks(:position, :colors, :linked, :conditions, :policy)"
-LATER = "select * from ddp.firing_later(:position, :places, cast(:letters as jsonb), :linked, :conditions, :policy)"
 HEXES = "select * from ddp.reserve_hexes(:position, :color, :letter, :linked, :conditions, :policy)"
-ORDER = "select * from ddp.stance_order(:position, :conditions, :policy)"
-ARTILLERY = "select * from ddp.artillery(:position, :required, :conditions, :policy)"
+ARTILLERY = "select * from ddp.artillery(:position, :required, :symbol, :conditions, :policy)"
+CLOSING = "select * from ddp.closing(:position, :required, :symbol, :colors, :conditions, :policy)"
 RECOVERING = "select * from ddp.recovering(:position, :colors, :conditions, :policy)"
 CAVES = (
     "select holder.code, holder.label from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral ddp._occupants(state) as holder"
     " where holder.cave and not holder.fortification and not holder.disrupted and holder.place is null order by holder.label"
-)
-GAME = (
-    "select cast(:conditions as jsonb) as conditions, positions.readings(:position, :policy) as readings,"
-    " ddp._letters(cast(:conditions as jsonb)) as letters"
-)
-STRAYS = (
-    "select holder.code, holder.attributes ->> 'color' as color from positions.state(:position, :conditions, :policy) as state"
-    " cross join lateral ddp._occupants(state) as holder"
-    " where holder.tank and not holder.stance and holder.place is null"
-    " order by holder.label"
 )
 
 
@@ -65,16 +49,14 @@ class FirePhase(Action):
 
 def fire_phase(of: FirePhase) -> Procedure:
     """6.0: one fire card, and all that it makes the Japanese do."""
-    [game] = yield Ask(GAME, proves=False)
-    yield from once_a_phase(game.conditions, "japanese_fire", 2 if game.conditions.get("turn") == 13 else 1)
+    [game] = yield Ask(OPENING, proves=False)
+    yield from once_a_phase(game.moment, "japanese_fire", 2 if game.moment.get("turn") == 13 else 1)
     card = yield from cards.fire("the Japanese Fire Phase")
     run = _Run(card, of, game)
     yield from run.counterattack()
     yield from run.positions()
     yield from run.caves()
-    guns = yield from fire_artillery(card, run.phase)
-    recovered = yield from recover_japanese(card)
-    yield from forget()
+    guns, recovered = yield from close(card, run.phase)
     yield Tell(
         order=run.order,
         checks=run.checks,
@@ -95,29 +77,40 @@ def once_a_phase(conditions: Mapping[str, Any], phase: str, times: int = 1) -> D
     yield Change({"conditions": {"drawn": drawn + 1}}, kept=True)
 
 
-def forget() -> Deciding:
-    """6.34, 12.0: who lost a step and who was checked is forgotten when the phase ends."""
-    rows = yield Ask(
-        "select code from unit where position_id = :position and attributes ?| array['stepped', 'checked'] order by code",
-        proves=False,
-    )
-    for row in rows:
-        side = {"stepped": None, "checked": None}
-        yield Change({"unit": row.code, **side}, kept=True)
+def close(card: cards.Card, phase: Phase) -> Deciding:
+    """6.5, 6.42, 6.34: artillery, recovery, and what was kept for the phase is forgotten."""
+    colors = [color.name for color in card.colors]
+    rows = yield Ask(CLOSING, proves=False, required=card.artillery, symbol=card.symbol, colors=colors)
+    parts = {part: [row for row in rows if row.part == part] for part in ("artillery", "recovery", "flag")}
+    yield proof(parts["artillery"])
+    guns = yield from _guns(parts["artillery"], phase)
+    yield proof(parts["recovery"])
+    recovered = yield from _recovered(parts["recovery"])
+    for code in sorted({*(row.by for row in parts["flag"]), *filter(None, [guns["hit"]])}):
+        yield Change({"unit": code, "stepped": None, "checked": None}, kept=True)
+    return guns, recovered
+
+
+class _Check(NamedTuple):
+    """A position that a card checks."""
+
+    place: str
+    color: str
+    west: int
+    held: bool
+    connected: bool
 
 
 class _Run:
-    """One Fire Phase, as it goes on."""
+    """One Fire Phase, as it goes on; `game` is what it began with (`ddp.opening`)."""
 
     def __init__(self, card: cards.Card, of: Action, game: Any) -> None:
         self.card, self.game = card, game
-        self.phase = Phase(card, of, hand=Hand(of), later=self._later)
+        # 11.22: communication is fixed
+        self.phase = Phase(card, of, linked=game.linked, hand=Hand(of))
         self.order: list[str] = []
         self.checks: list[dict[str, str]] = []
         self.hits: dict[str, list[str]] = {}
-        self._left: list[str] = []
-        self._strays_left: list[Any] | None = None
-        """Tanks outside every position when the phase began."""
 
     @property
     def names(self) -> Names:
@@ -125,19 +118,16 @@ class _Run:
 
     def counterattack(self) -> Deciding:
         """13.42: all units in stance first, the nearest to a landing beach before the others; 11.22: communication is fixed."""
-        rows = yield Ask(LINKED, proves=False)
-        self.phase.linked = [row.label for row in rows]
         yield Tell(
             Step(
                 "11.22",
                 None,
                 "fixed",
-                f"{len(rows)} position hexes are in Japanese communication in this phase",
+                f"{len(self.game.linked)} position hexes are in Japanese communication in this phase",
             )
         )
-        units = yield Ask(ORDER, proves=False)
-        for _, group in itertools.groupby(units, key=lambda row: row.rank):
-            tied = [row.unit for row in group]
+        for _, group in itertools.groupby(self.game.stance or (), key=lambda one: one["rank"]):
+            tied = [one["unit"] for one in group]
             while tied:
                 code = yield from self.names.one("order", "which unit in stance acts first", tied)
                 tied.remove(code)
@@ -148,32 +138,37 @@ class _Run:
 
     def positions(self) -> Deciding:
         """12.0: color by color, in each from west to east."""
-        colors = [color.name for color in self.card.colors]
-        rows = yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked)
-        self._left = [row.place for row in rows]
+        rows = yield from self._checks()
+        shown = [color.name for color in self.card.colors]
+        self.phase.left = [row.place for color in shown for row in rows if row.color == color]
         for color in self.card.colors:
-            yield from self._scarce(color)
             # who moved or came has changed what there is to check
-            now = (
-                (yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked))
-                if self.phase.arrived
-                else rows
-            )
+            now = (yield from self._checks()) if self.phase.arrived else rows
             now = [row for row in now if row.color == color.name and self._is_checked(row, color)]
+            yield from self._scarce(color, now)
             for _, group in itertools.groupby(now, key=lambda row: row.west):
                 for place in (yield from self._column(list(group))):
-                    self._left = [one for one in self._left if one != place]
+                    self.phase.left = [one for one in self.phase.left if one != place]
                     yield from self._begins(place)
                     yield from self._note(place, (yield from act(place, color, self.phase)))
             yield from self._strays(color)
 
-    def _is_checked(self, row: Any, color: cards.Color) -> bool:
+    def _checks(self) -> Deciding:
+        """The positions to check, as they were when the phase began or, if units have come since, are now."""
+        if not self.phase.arrived:
+            return [_Check(**one) for one in self.game.checks or ()]
+        colors = [color.name for color in self.card.colors]
+        return [
+            _Check(*row) for row in (yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked))
+        ]
+
+    def _is_checked(self, row: _Check, color: cards.Color) -> bool:
         """Empty positions act by a letter alone: in communication, and with an I out of it."""
         if row.held or color.letter not in self.game.letters:
             return bool(row.held)
         return bool(color.letter == "I" or row.connected)
 
-    def _column(self, rows: Sequence[Any]) -> Deciding:
+    def _column(self, rows: Sequence[_Check]) -> Deciding:
         """ddp-44: positions of one color in one column: as the player likes, or from the north."""
         places = [row.place for row in rows]
         able = [row.place for row in rows if row.held]
@@ -190,16 +185,18 @@ class _Run:
         return [*ordered, *able, *(place for place in places if place not in (*ordered, *able))]
 
     def _strays(self, color: cards.Color) -> Deciding:
-        """13.2: tanks outside every position act by their own color."""
-        if self._strays_left is None:
-            self._strays_left = yield Ask(STRAYS, proves=False)
-        for row in self._strays_left:
-            if row.color == color.name and row.code not in self.phase.arrived:
-                [unit] = yield Ask(UNIT, proves=False, unit=row.code)
-                yield from self._begins(row.code)
-                yield from self._note(row.code, (yield from stray_tank(unit, color, self.phase)))
+        """13.2: tanks outside every position when the phase began act by their own color."""
+        for stray in self.game.strays or ():
+            if stray["color"] == color.name and stray["unit"] not in self.phase.arrived:
+                [unit] = yield Ask(UNIT, proves=False, unit=stray["unit"])
+                yield from self._begins(unit.code)
+                yield from self._note(
+                    unit.code, (yield from self.phase.carried_out(stray_tank(unit, color, self.phase)))
+                )
 
     def caves(self) -> Deciding:
+        if not self.game.caves:
+            return
         for row in (yield Ask(CAVES, proves=False)):
             told = yield from cave_acts(row.label, self.phase)
             if told["action"] != "none":
@@ -218,31 +215,10 @@ class _Run:
             self.hits[who] = [*self.hits.get(who, []), *told["hits"]]
         yield Tell(checks=list(self.checks), hits=dict(self.hits))
 
-    def _later(self) -> Deciding:
-        """6.34: the positions that have yet to fire by this card, as things stand."""
-        if not self._left:
-            return []
-        letters = canonical({color.name: color.letter for color in self.card.colors if color.letter})
-        rows = yield Ask(LATER, proves=False, places=self._left, letters=letters, linked=self.phase.linked)
-        return [self._volley(row) for row in rows]
-
-    def _volley(self, row: Any) -> Volley:
-        color = self.card.color(row.color)
-        assert color is not None
-        tank = row.tank and row.action == "fire_or_advance" and self.game.readings["ddp-14"] == "a"
-        return volley_of(
-            row.place,
-            color,
-            self.card.symbol,
-            tank=tank,
-            machine_guns=row.action == "machine_guns",
-            extra=row.extra,
-        )
-
-    def _scarce(self, color: cards.Color) -> Deciding:
+    def _scarce(self, color: cards.Color, rows: Sequence[_Check]) -> Deciding:
         """12.22, 12.52, 12.102: too few reserve units go to the hexes closest to US units (ddp-45)."""
         self.phase.served = lambda _: True
-        if color.letter not in ("M", "R", "I"):
+        if color.letter not in ("M", "R", "I") or all(row.held for row in rows):
             return
         held = yield from pool("reserve")
         most = len(held) if isinstance(held, list) else held
@@ -278,18 +254,18 @@ class Artillery(Action):
 def artillery(of: Artillery) -> Procedure:
     """6.5: whether the guns are enough, and whom they hit."""
     card = yield from cards.fire("Japanese artillery")
-    told = yield from fire_artillery(card, Phase(card, of, hand=Hand(of)))
+    rows = yield Ask(ARTILLERY, required=card.artillery, symbol=card.symbol)
+    told = yield from _guns(rows, Phase(card, of, hand=Hand(of)))
     hit = told["hit"]
     yield Tell(**told, result="no_hit" if hit is None else hit)
 
 
-def fire_artillery(card: cards.Card, phase: Phase) -> Deciding:
-    """required, have, fires, hit."""
-    rows = yield Ask(ARTILLERY, required=card.artillery)
-    told: dict[str, Any] = {**rows[-1].facts, "hit": None}
+def _guns(rows: Sequence[Any], phase: Phase) -> Deciding:
+    """required, have, fires, hit, by the ledger of `ddp.artillery`."""
+    told: dict[str, Any] = {**next(row.facts for row in rows if row.facts), "hit": None}
     if told["fires"]:
-        struck_by = yield from struck(None, "artillery", phase)
-        told["hit"] = struck_by["hits"][0] if struck_by["hits"] else None
+        hits = (yield from struck_by(rows[-1], "artillery", phase))["hits"]
+        told["hit"] = hits[0] if hits else None
     return told
 
 
@@ -317,12 +293,12 @@ def recover(of: Recover) -> Procedure:
         yield from recover_us(of.unit)
         return
     card = yield from cards.fire("the recovery of Japanese units")
-    yield Tell(recovered=(yield from recover_japanese(card)))
-
-
-def recover_japanese(card: cards.Card) -> Deciding:
-    """6.42: all in positions of the three colors, after all fire; whoever was disrupted in this phase too (8.66)."""
     rows = yield Ask(RECOVERING, colors=[color.name for color in card.colors])
+    yield Tell(recovered=(yield from _recovered(rows)))
+
+
+def _recovered(rows: Sequence[Any]) -> Deciding:
+    """6.42: all in positions of the three colors, after all fire; whoever was disrupted in this phase too (8.66)."""
     recovered: list[str] = []
     for row in rows:
         if row.facts is None:

@@ -158,11 +158,38 @@ def action_phase_ends(_: NothingMore) -> Procedure:
         " group by hex.label having count(*) > 2 order by hex.label",
         proves=False,
     )
+    yield from _obeyed()
     if over:
         yield from _excess([row.label for row in over])
     yield from _forget(OF_THE_ACTION_PHASE)
     yield from _take_off("attack_orders")
     yield Change({"conditions": {"attacked": [], "barraged": [], "actions": 0}}, kept=True)
+
+
+ORDERS = (
+    "select hex.label, unit.code from positions.state(:position, :conditions, :policy) as state"
+    " join marker on marker.position_id = state.position_id and marker.kind = 'attack_orders'"
+    " join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+    " join lateral ddp._us_units(state) as unit on lattice.distance(unit.q, unit.r, hex.q, hex.r) = 1"
+    " and (ddp._on_foot(unit.kind) or unit.kind = 'engineer') and not ddp._flag(unit.attributes, 'disrupted')"
+    " and not ddp._flag(unit.attributes, 'acted')"
+    " and not ddp._is_blocked(state.position_id, state.map_id, hex.q, hex.r, unit.q, unit.r)"
+    " where ddp._ridge(state.conditions) and not coalesce(state.conditions -> 'attacked' ? hex.label, false)"
+    " and exists (select from ddp._occupants(state) as held where held.q = marker.q and held.r = marker.r)"
+    " and not exists (select from ddp._us_units(state) as there where there.q = marker.q and there.r = marker.r)"
+    " order by hex.label, unit.code"
+)
+
+
+def _obeyed() -> Deciding:
+    """18.32: a hex with attack orders is attacked or entered as long as somebody beside it can."""
+    rows = yield Ask(ORDERS, proves=False)
+    if rows:
+        raise Refused(
+            "18.32",
+            f"{rows[0].label} has attack orders, and {rows[0].code} could attack or enter it",
+            rows[0].label,
+        )
 
 
 def _excess(labels: Sequence[str]) -> Deciding:
@@ -415,7 +442,11 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
     """Each marked hex gets a unit face down; those that are left are the reserve."""
     tanks = [unit.code for unit in counters if unit.attributes.get("tank")]
     others = [unit.code for unit in counters if not unit.attributes.get("tank")]
+    # 3.0: an armor depth marker beneath each, which may say itself what it is
+    deep_tanks = {unit.code for unit in counters if "depth" in unit.attributes}
     armor = "armor_alternate" if of.alternate else "armor"
+    if of.alternate:
+        yield Tell(points=("ddp-28",))
     placed: dict[str, str] = {}
     deep: dict[str, str] = {}
     for site in sites:
@@ -423,7 +454,8 @@ def _placed(of: Setup, sites: Sequence[Any], counters: Sequence[Any], hand: Hand
             continue
         if site.setup == armor and tanks:
             code = yield from _drawn(tanks, f"the tank in {site.id}", hand)
-            yield Change({"unit": code, "at": site.label, "revealed": True, "disrupted": True})
+            under = {} if code in deep_tanks else {"depth": {"revealed": False}}
+            yield Change({"unit": code, "at": site.label, "revealed": True, "disrupted": True, **under})
             placed[site.label] = code
         elif (
             site.setup in ("x", "artillery") or (of.alternate and site.id in ("B14", "B15", "C3"))
@@ -586,6 +618,7 @@ KINDS = [
             "disrupted": "the units that the bombardment disrupts",
         },
         verdict=_setup_verdict,
+        points=("ddp-28",),
         example="setup: {scenario: 15_september, cards: [{colors: [red, blue, green], symbol: circle}]}",
     ),
 ]

@@ -115,7 +115,7 @@ KINDS = [
             "extended": "labels of the hexes that a tank adds, steady fire as well (6.23)",
         },
         verdict=_field_verdict,
-        points=("ddp-3", "ddp-37", "ddp-48", "ddp-49"),
+        points=("ddp-3", "ddp-37", "ddp-48", "ddp-49", "ddp-52"),
         example="field_of_fire: {position: B5}",
         draws="hexes",
     ),
@@ -142,7 +142,7 @@ KINDS = [
         rule=_hit_limit,
         answers={"limit": "how many US units it may hit in one fire"},
         verdict=_limit_verdict,
-        points=("ddp-15",),
+        points=("ddp-15", "ddp-52"),
         example="hit_limit: {position: B3/B4}",
     ),
 ]

@@ -96,6 +96,7 @@ KINDS = [
             "concentrated": "whether they are a concentrated target (6.35)",
         },
         verdict=_stack_verdict,
+        points=("ddp-23",),
         example='stack: {hex: "0314"}',
     ),
     QuestionKind(
