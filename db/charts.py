@@ -68,6 +68,7 @@ class ChartCell:
 
 Says = Literal["printed", "example", "owner", "house", "missing"]
 """Whose word a cell is: the book's, a worked example's, an owner's, a house's, or nobody's so far."""
+SAYS: tuple[Says, ...] = ("printed", "example", "owner", "house", "missing")
 
 
 class CellAnswer(BaseModel):
@@ -75,21 +76,21 @@ class CellAnswer(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    value: str | None = Field(description="What is in force; null where nobody has told it")
-    says: Says = Field(
-        description="`printed` in the rulebook, inferred from a worked `example` of that rule, filled in by an `owner`,"
-        " a rule of the `house`, or `missing`: for an owner to fill in"
-    )
-    rule: str = Field(description="The rule that prints it, or that refers to the chart")
-
-
-class ChartRow(BaseModel):
-    """A row of a chart; a column that is not there has no cell in it."""
-
-    model_config = ConfigDict(frozen=True)
-
     row: str
-    cells: dict[str, CellAnswer]
+    column: str
+    value: str | None = Field(description="What is in force; null where nobody has told it")
+    source: str | None = Field(description="Whose word it is: printed, owner, house; null: nobody's")
+    rule: str = Field(description="The rule that prints it, or that refers to the chart")
+    example: bool = Field(description="Whether it is inferred from a worked example of that rule")
+
+    @property
+    def says(self) -> Says:
+        """Whose word it is, an example's and nobody's told apart."""
+        if self.value is None:
+            return "missing"
+        if self.source == "printed":
+            return "example" if self.example else "printed"
+        return "owner" if self.source == "owner" else "house"
 
 
 class ChartName(BaseModel):
@@ -107,20 +108,35 @@ class ChartAnswer(ChartName):
 
     rule: str = Field(description="The rule that it stands at or that refers to it")
     place: str = Field(description="Where it stands, if not among the numbered rules")
-    printed: bool = Field(description="Whether the rulebook prints it; else an owner fills it from the player aid")
+    printed: bool = Field(
+        description="Whether the rulebook prints it; else an owner fills it from the player aid"
+    )
     open: bool = Field(description="Whether an owner adds rows to it")
     note: str
-    row: str | None = Field(description="What a row is; null: the rulebook tells it in words, and it has no cells")
+    row: str | None = Field(
+        description="What a row is; null: the rulebook tells it in words, and it has no cells"
+    )
     columns: list[str]
-    rows: list[ChartRow]
-    counts: dict[Says, int] = Field(description="How many cells are whose word")
+    cells: list[CellAnswer]
+    counts: dict[Says, int] = Field(
+        description="How many cells are `printed`, inferred from an `example`, filled in by an `owner`, ruled by the"
+        " `house`, or `missing`: for an owner to fill in"
+    )
     fill: str | None = Field(description="The command that begins to fill it, where something is missing")
 
     @property
     def rules(self) -> list[str]:
         """Every rule that a cell or the chart itself stands at."""
-        cited = [cell.rule for row in self.rows for cell in row.cells.values() if cell.value is not None]
+        cited = [cell.rule for cell in self.cells if cell.value is not None]
         return list(dict.fromkeys([self.rule, *cited]))
+
+    @property
+    def rows(self) -> dict[str, dict[str, CellAnswer]]:
+        """The cells by row and column; a column that is not there has no cell in that row."""
+        table: dict[str, dict[str, CellAnswer]] = {}
+        for cell in self.cells:
+            table.setdefault(cell.row, {})[cell.column] = cell
+        return table
 
 
 class GameCharts(BaseModel):
@@ -240,21 +256,27 @@ def chart_answer(connection: Connection, ruleset: str, chart: str) -> ChartAnswe
 
 def _chart_answer(ruleset: str, rows: list[sa.Row[tuple[object, ...]]]) -> ChartAnswer:
     head = rows[0]._mapping
-    table: dict[str, dict[str, CellAnswer]] = {}
-    counts: dict[Says, int] = dict.fromkeys(("printed", "example", "owner", "house", "missing"), 0)
-    for row in rows:
-        if row.row_key is None:
-            continue
-        says: Says = "missing" if row.value is None else "example" if row.example else row.source
-        counts[says] += 1
-        cell = CellAnswer(value=row.value, says=says, rule=row.cell_rule)
-        table.setdefault(row.row_key, {})[row.column_key] = cell
-    wanting = bool(counts["missing"]) or (head["open"] and not table)
+    cells = [
+        CellAnswer(
+            row=row.row_key,
+            column=row.column_key,
+            value=row.value,
+            source=row.source,
+            rule=row.cell_rule,
+            example=row.example,
+        )
+        for row in rows
+        if row.row_key is not None
+    ]
+    counts: dict[Says, int] = dict.fromkeys(SAYS, 0)
+    for cell in cells:
+        counts[cell.says] += 1
+    wanting = bool(counts["missing"]) or (head["open"] and not cells)
     return ChartAnswer(
         ruleset=ruleset,
         row=head["row_name"],
         columns=head["column_keys"],
-        rows=[ChartRow(row=row, cells=cells) for row, cells in table.items()],
+        cells=cells,
         counts=counts,
         fill=template_command(ruleset, head["chart"]) if wanting else None,
         **{key: head[key] for key in ("chart", "title", "rule", "place", "printed", "open", "note")},

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 
-from db import SightlineError
+from db import SightlineError, charts
+from db.charts import ChartAnswer, ChartName
 from db.citations import Kind, rule_index, uncited_reasons
 from db.labels import nearest
 from db.rules import (
@@ -290,6 +291,8 @@ class RuleAnswer(Answer):
     refers_to: list[Reference]
     referred_from: list[Reference]
     terms: list[TermEntry] = Field(description="Terms that the digest uses")
+    charts: list[ChartAnswer] = Field(description="The charts that stand at it, with all their cells")
+    cited_in_charts: list[ChartName] = Field(description="Other charts that have a cell by this rule")
     contested: list[Contested]
     concepts: list[ConceptName]
     cases: list[CaseName]
@@ -464,6 +467,7 @@ def rule(
     ).one()
     day = as_of or datetime.date.today()
     links = _references(connection, ruleset, row.number)
+    here = charts.charts(connection, ruleset, rule=row.number)
     before, after = _neighbours(connection, ruleset, row.path, row.number)
     return RuleAnswer(
         ruleset=ruleset,
@@ -479,6 +483,12 @@ def rule(
         refers_to=links.refers_to,
         referred_from=links.referred_from,
         terms=_terms(connection, Term.id.in_(sa.select(RuleTerm.term_id).where(RuleTerm.rule_id == row_id))),
+        charts=here,
+        cited_in_charts=[
+            name
+            for name in charts.charts_citing(connection, ruleset, [row.number])
+            if name.chart not in {chart.chart for chart in here}
+        ],
         contested=_contested(connection, ruleset, ContestedPoint.cites.contains([row.number])),
         concepts=_concept_names(
             connection.execute(

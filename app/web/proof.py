@@ -18,6 +18,7 @@ from app.referee.picture import picture
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step, contested_points
 from db import SightlineError, reference
+from db.charts import charts_citing
 from db.position_draft import PositionDraft
 from db.rulesets import CODES
 
@@ -59,6 +60,7 @@ def proof(
         "steps": [_step(step) for step in ruling.steps],
         "shown": len(ruling.steps) if steps is None else steps,
         "rules": reference.digests(connection, ruling.ruleset, cited),
+        "charts": charts_citing(connection, ruling.ruleset, cited),
         "contested": [_point(ruling.ruleset, touched, switch) for touched in ruling.contested],
         "needs": [words.need_in_words(ruling, need) for need in ruling.needs],
         "expected": words.answer_in_words(ruling.expected or {}, words.LISTED),

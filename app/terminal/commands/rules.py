@@ -16,13 +16,17 @@ from sqlalchemy.engine import Connection
 
 from app.referee.questions import implemented_points
 from app.terminal import database
+from app.terminal.commands.charts import chart_table
 from app.terminal.output import complain, out, print_json, print_table, say
 from db import reference
+from db.charts import ChartAnswer
 from db.reference import NotInReference
 from db.rulesets import CODES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 WIDTH = 100
+LONGEST_CHART = 30
+"""Rows of a chart that are shown with its rule."""
 
 
 def as_json_option(command: Command) -> Command:
@@ -125,6 +129,9 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
         out.print(Text(f"{rule.number} {rule.title}", style="dim"))
     out.print(Text(f"{answer.ruleset} {answer.number}  {answer.title}", style="bold"))
     _paragraph(answer.digest or "Only an imported edition has this rule.")
+    for chart in answer.charts:
+        _chart(chart)
+    _section("In the charts", (f"{chart.chart} {chart.title}" for chart in answer.cited_in_charts))
     _section("Below", (f"{rule.number} {rule.title}" for rule in answer.below))
     _section("Refers to", map(_reference_line, answer.refers_to))
     _section("Referred to by", map(_reference_line, answer.referred_from))
@@ -439,6 +446,16 @@ def remove_erratum(erratum: int) -> None:
 def _paragraph(text: str, indent: str = "") -> None:
     hanging = indent + "   " if indent else ""
     out.print(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=hanging), markup=False)
+
+
+def _chart(chart: ChartAnswer) -> None:
+    """A printed chart whole, where it is not too long; any other by its name."""
+    if chart.printed and chart.cells and len(chart.rows) <= LONGEST_CHART:
+        print_table((str(chart.row), *chart.columns), chart_table(chart), title=f"\n{chart.title}")
+    else:
+        said = "printed" if chart.printed else "not printed" if chart.fill else "filled in"
+        command = f"sightline charts show {chart.ruleset} {chart.chart}"
+        out.print(f"\n{chart.title} ({said}): {command}", markup=False)
 
 
 def _section(heading: str, lines: Iterable[str]) -> None:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 
 from app.web.site import Problem, database
 from db import reference
+from db.charts import ChartAnswer, GameCharts, chart_answer
+from db.charts import charts as chart_list
 from db.reference import (
-    Answer,
     Comparison,
     ContestedPoints,
     GameIndex,
@@ -55,6 +56,12 @@ class AsPrinted(BaseModel):
     as_of: datetime.date | None = Field(None, description="Errata as of this day; today if absent")
 
 
+class OfChart(InGame):
+    """A chart of a game."""
+
+    chart: str = Field(description="Its name, e.g. combat_results_table", max_length=80)
+
+
 class OfConcept(BaseModel):
     """A concept."""
 
@@ -69,7 +76,7 @@ class Words(BaseModel):
     limit: int = Field(20, ge=1, le=100, description="How many hits at most")
 
 
-def _told(answer: Answer) -> Response:
+def _told(answer: BaseModel) -> Response:
     return jsonify(answer.model_dump(mode="json"))
 
 
@@ -101,6 +108,19 @@ def tree(path: InGame) -> Response:
 def contested(path: InGame) -> Response:
     """Where a rulebook disagrees with itself, with all readings."""
     return _told(reference.contested(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/charts", responses={"200": GameCharts})
+def charts(path: InGame) -> Response:
+    """Every chart of a game, with all its cells and whose word each is."""
+    title = reference.game_title(database(), path.ruleset)
+    return _told(GameCharts(ruleset=path.ruleset, title=title, charts=chart_list(database(), path.ruleset)))
+
+
+@api.get("/<ruleset>/charts/<chart>", responses={"200": ChartAnswer})
+def chart(path: OfChart) -> Response:
+    """One chart, cell by cell: printed, inferred from an example, filled in by an owner or a house, or missing."""
+    return _told(chart_answer(database(), path.ruleset, path.chart))
 
 
 @api.get("/<ruleset>/index", responses={"200": GameIndex})
