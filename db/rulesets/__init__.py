@@ -96,6 +96,8 @@ class Rule(Strict):
     digest: str
     see: tuple[Number, ...] = ()
     """Rules of the same rulebook that the printed rule refers to by number."""
+    clauses: Annotated[str | None, Field(pattern="^[a-z]$")] = None
+    """The last of its lettered items, where it has them: d for a to d."""
 
 
 class Term(Strict):

@@ -302,6 +302,21 @@ begin atomic
       0.6,
       0
     from meant join public.rule_text on rule_text.document @@ meant.query
+    union all
+    -- what changes a rule is part of it
+    select
+      erratum.rule_id,
+      meant.n,
+      0.45,
+      1,
+      0
+    from
+      meant
+      join public.erratum on to_tsvector('public.sightline', erratum.effect) @@ meant.query
+    where
+      erratum.withdrawn_at is null
+      and erratum.since <= current_date
+      and (erratum.ends is null or erratum.ends > current_date)
   ),
   best as (
     select
@@ -487,6 +502,17 @@ begin atomic
     select coalesce(
       case when to_tsvector('public.sightline', rule.digest) @@ _headline.query then rule.digest end,
       (
+        select erratum.effect
+        from public.erratum
+        where
+          erratum.rule_id = rule.id
+          and erratum.withdrawn_at is null
+          and to_tsvector('public.sightline', erratum.effect) @@ _headline.query
+        order by erratum.since desc, erratum.id desc
+        limit 1
+      ),
+      case when to_tsvector('public.sightline', rule.chart_words) @@ _headline.query then rule.chart_words end,
+      (
         select passage.text
         from public.rule_text as passage
         where passage.rule_id = rule.id and passage.document @@ _headline.query
@@ -535,7 +561,9 @@ comment on function rules._headline(bigint, tsquery) is
 'The sentences of a digest, failing that of an imported text, that have a query''s words, marked ‹so›.';
 
 create or replace function rules.search(words text, ruleset text default null, "limit" integer default 20)
-returns table (game text, rule text, title text, kind text, headline text, score double precision)
+returns table (
+  game text, rule text, title text, kind text, headline text, score double precision, errata bigint
+)
 language plpgsql stable
 as $$
 #variable_conflict use_column
@@ -595,7 +623,16 @@ begin
     shown.title,
     shown.kind,
     rules._headline(shown.id, query),
-    shown.score
+    shown.score,
+    (
+      select count(*)
+      from public.erratum
+      where
+        erratum.rule_id = shown.id
+        and erratum.withdrawn_at is null
+        and erratum.since <= current_date
+        and (erratum.ends is null or erratum.ends > current_date)
+    )
   from shown
   order by shown.score desc, shown.ruleset asc, shown.path asc, shown.number asc;
 end;

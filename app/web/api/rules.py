@@ -10,9 +10,11 @@ from flask_openapi3 import APIBlueprint, Tag
 from pydantic import BaseModel, Field
 
 from app.web.site import Problem, database
+from db import errata as db_errata
 from db import reference
 from db.charts import ChartAnswer, GameCharts, chart_answer
 from db.charts import charts as chart_list
+from db.errata import ErratumEntry, ErratumHistory
 from db.reference import (
     Comparison,
     ContestedPoints,
@@ -60,6 +62,19 @@ class OfChart(InGame):
     """A chart of a game."""
 
     chart: str = Field(description="Its name, e.g. combat_results_table", max_length=80)
+
+
+class OfErratum(InGame):
+    """An erratum or a house rule."""
+
+    id: int = Field(description="Its number", ge=1, le=2**63 - 1)
+
+
+class GameErrata(BaseModel):
+    """The errata and house rules of a game."""
+
+    ruleset: str
+    errata: list[ErratumEntry]
 
 
 class OfConcept(BaseModel):
@@ -121,6 +136,19 @@ def charts(path: InGame) -> Response:
 def chart(path: OfChart) -> Response:
     """One chart, cell by cell: printed, inferred from an example, filled in by an owner or a house, or missing."""
     return _told(chart_answer(database(), path.ruleset, path.chart))
+
+
+@api.get("/<ruleset>/errata", responses={"200": GameErrata})
+def errata(path: InGame) -> Response:
+    """Every erratum and house rule of a game, those that were withdrawn too."""
+    found = db_errata.errata(database(), path.ruleset, withdrawn=True)
+    return _told(GameErrata(ruleset=path.ruleset, errata=found))
+
+
+@api.get("/<ruleset>/errata/<int:id>", responses={"200": ErratumHistory})
+def erratum(path: OfErratum) -> Response:
+    """An erratum as it stands, and what it said before each edit."""
+    return _told(db_errata.history(database(), path.id))
 
 
 @api.get("/<ruleset>/index", responses={"200": GameIndex})
