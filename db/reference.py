@@ -297,11 +297,23 @@ class Hit(Answer):
     errata: int = Field(description="How many errata and house rules change it today")
 
 
+class Absent(Answer):
+    """What a game does not have, though a query asks for it by name."""
+
+    ruleset: str
+    concept: str
+    title: str
+    games: list[str] = Field(description="The games that have it")
+
+
 class SearchAnswer(Answer):
     """What a search found, the best first."""
 
     words: str
     ruleset: str | None
+    absent: Absent | None = Field(
+        description="Set where the game searched has no such thing; the hits are then what comes nearest"
+    )
     hits: list[Hit]
 
 
@@ -712,7 +724,16 @@ def search(connection: Connection, words: str, ruleset: str | None = None, limit
         ),
         {"words": words.replace("\0", " "), "ruleset": ruleset, "limit": limit},
     ).mappings()
-    return SearchAnswer(words=words, ruleset=ruleset, hits=[Hit(**row) for row in rows])
+    hits = [Hit(**row) for row in rows]
+    return SearchAnswer(words=words, ruleset=ruleset, absent=_absent(connection, words, ruleset), hits=hits)
+
+
+def _absent(connection: Connection, words: str, ruleset: str | None) -> Absent | None:
+    row = connection.execute(
+        sa.text("select game as ruleset, concept, title, games from rules.absent(:words, :ruleset)"),
+        {"words": words.replace("\0", " "), "ruleset": ruleset},
+    ).one_or_none()
+    return None if row is None else Absent(**row._mapping)
 
 
 def cases_citing(ruleset: str, number: str) -> list[CaseName]:

@@ -99,6 +99,9 @@ class Rule(Base):
     digest: Mapped[str] = mapped_column(
         server_default="", comment="What it says, in our words; empty where only an edition has it"
     )
+    asked: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="What players say when they look for it"
+    )
     chart_words: Mapped[str] = mapped_column(
         server_default="", comment="Words of the charts that stand at it, for searching"
     )
@@ -225,6 +228,9 @@ class Concept(Base):
     title: Mapped[str] = mapped_column(comment="Its name")
     aliases: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Other words for it")
     comparison: Mapped[str] = mapped_column(comment="How the games differ")
+    nearest: Mapped[dict[str, Any]] = mapped_column(
+        server_default="{}", comment="Of games that do not have it: the rules that come nearest"
+    )
 
 
 class ConceptRule(Base):
@@ -245,7 +251,7 @@ class Synonym(Base):
 
     __tablename__ = "synonym"
     __table_args__ = (
-        sa.CheckConstraint("num_nonnulls(term_id, concept, word_group) = 1", name="of_one_thing"),
+        sa.CheckConstraint("num_nonnulls(term_id, concept, word_group, rule_id) = 1", name="of_one_thing"),
         sa.Index(None, "stems"),
         {"comment": "Names of terms and concepts and everyday words, reduced to stems, for searching"},
     )
@@ -260,6 +266,7 @@ class Synonym(Base):
         sa.ForeignKey("concept.code", ondelete="CASCADE"), index=True, comment="The concept, if one"
     )
     word_group: Mapped[int | None] = mapped_column(comment="The group of everyday words, if one")
+    rule_id: Mapped[int | None] = _of_rule("The rule that players ask for so, if one", index=True)
 
 
 class Word(Base):

@@ -96,6 +96,8 @@ class Rule(Strict):
     digest: str
     see: tuple[Number, ...] = ()
     """Rules of the same rulebook that the printed rule refers to by number."""
+    asked: tuple[str, ...] = ()
+    """What players say when they look for it."""
     clauses: Annotated[str | None, Field(pattern="^[a-z]$")] = None
     """The last of its lettered items, where it has them: d for a to d."""
 
@@ -474,6 +476,8 @@ class Concept(Strict):
     aliases: tuple[str, ...] = ()
     comparison: str
     """How the games differ, in our own words."""
+    nearest: dict[Literal["css", "ccp", "fpb", "bob", "ddp"], tuple[Number, ...]] = {}
+    """Of games that do not have it: the rules that come nearest."""
     rules: dict[Literal["css", "ccp", "fpb", "bob", "ddp"], tuple[Number, ...]]
 
 

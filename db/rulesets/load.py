@@ -305,6 +305,7 @@ def _load_rules(connection: Connection, ruleset: Ruleset) -> dict[str, int]:
             {
                 "ruleset": ruleset.code,
                 "path": paths[rule.number],
+                "asked": list(rule.asked),
                 "chart_words": words.get(rule.number, ""),
                 **rule.model_dump(include={"number", "title", "kind", "digest"}),
             }
@@ -374,7 +375,7 @@ def load_concepts(connection: Connection, concepts: ConceptsFile) -> None:
     lost = [
         f"{name}: {code} {number}"
         for name, concept in concepts.concepts.items()
-        for code, numbers in concept.rules.items()
+        for code, numbers in (*concept.rules.items(), *concept.nearest.items())
         for number in numbers
         if number not in ids[code]
     ]
@@ -389,6 +390,7 @@ def load_concepts(connection: Connection, concepts: ConceptsFile) -> None:
                 "code": code,
                 "n": n,
                 "aliases": list(concept.aliases),
+                "nearest": {game: list(numbers) for game, numbers in concept.nearest.items()},
                 **concept.model_dump(include={"title", "comparison"}),
             }
             for n, (code, concept) in enumerate(concepts.concepts.items(), 1)

@@ -56,27 +56,37 @@ begin
   where word_group is not null;
   delete from public.synonym
   where word_group is null;
-  insert into public.synonym (phrase, stems, term_id, concept)
+  insert into public.synonym (phrase, stems, term_id, concept, rule_id)
   select
     named.phrase,
     rules._stems(named.phrase),
     named.term_id,
-    named.concept
+    named.concept,
+    named.rule_id
   from (
     select
       alias.phrase,
       term.id as term_id,
-      null as concept
+      null as concept,
+      null::bigint as rule_id
     from public.term, lateral unnest(array_prepend(term.name, term.aliases)) as alias (phrase)
     union
     select
       alias.phrase,
       null,
-      concept.code
+      concept.code,
+      null
     from public.concept, lateral unnest(array_prepend(concept.title, concept.aliases)) as alias (phrase)
+    union
+    select
+      said.phrase,
+      null,
+      null,
+      rule.id
+    from public.rule, lateral unnest(rule.asked) as said (phrase)
   ) as named
   where rules._stems(named.phrase) <> ''
-  order by named.phrase, named.term_id, named.concept;
+  order by named.phrase, named.term_id, named.concept, named.rule_id;
 
   delete from public.word;
   insert into public.word (word, stem, rules)

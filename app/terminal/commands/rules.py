@@ -7,6 +7,7 @@ import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,6 +23,7 @@ from db import errata as db_errata
 from db import reference
 from db.charts import ChartAnswer
 from db.errata import ErratumEntry
+from db.measuring import measure, read_queries
 from db.reference import NotInReference
 from db.rulesets import CODES
 
@@ -152,11 +154,20 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
 
 
 @rules_group.command()
-@click.argument("words", nargs=-1, required=True)
+@click.argument("words", nargs=-1)
 @click.option("--ruleset", metavar="CODE", help="Search one game only.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many.")
+@click.option(
+    "--measure",
+    "queries",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Instead of searching: how good the search is on the queries of FILE, each with the rules that answer it.",
+)
 @as_json_option
-def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: bool) -> None:
+def search(
+    words: tuple[str, ...], ruleset: str | None, limit: int, queries: Path | None, as_json: bool
+) -> None:
     """Find rules by WORDS or by number; a game's code among the words narrows the search.
 
     Beginnings of words, typing mistakes, abbreviations and other names for a thing will do.
@@ -166,7 +177,13 @@ def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: boo
       sightline rules search can I fire out of a barrage
       sightline rules search css oportunity fire
       sightline rules search t89.4.1
+      sightline rules search --measure tests/data/queries.yaml
     """
+    if queries is not None:
+        _print_measured(queries, as_json)
+        return
+    if not words:
+        raise click.UsageError("Say what to search for.")
     with asking() as connection:
         answer = reference.search(connection, " ".join(words), ruleset, limit)
     if as_json:
@@ -179,6 +196,33 @@ def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: boo
     if not answer.hits:
         complain(f"No rule answers to {answer.words!r}.", "Try other words, or fewer.")
         raise click.exceptions.Exit(1)
+
+
+def _print_measured(file: Path, as_json: bool) -> None:
+    """The figures of a file of queries, tuned on and held out; the misses of the tuned part are in the JSON."""
+    with asking() as connection:
+        told = measure(connection, read_queries(file))
+    if as_json:
+        print_json(plain(told))
+        return
+    rows = [
+        (
+            scope,
+            part.replace("_", " "),
+            figures.queries,
+            figures.first,
+            figures.first_three,
+            figures.reciprocal_rank,
+        )
+        for scope, parts in (
+            ("within a game", told.within),
+            ("over all games", told.over_all),
+            ("absent", told.absent),
+        )
+        for part, figures in parts.items()
+        if figures is not None
+    ]
+    print_table(("searched", "part", "queries", "hit@1", "hit@3", "MRR"), rows)
 
 
 @rules_group.command("index")

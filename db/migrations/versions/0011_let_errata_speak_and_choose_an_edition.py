@@ -78,6 +78,40 @@ def _words_of_charts() -> None:
     op.add_column(
         "rule",
         sa.Column(
+            "asked",
+            postgresql.ARRAY(sa.Text()),
+            server_default="{}",
+            nullable=False,
+            comment="What players say when they look for it",
+        ),
+    )
+    op.add_column(
+        "concept",
+        sa.Column(
+            "nearest",
+            postgresql.JSONB(),
+            server_default="{}",
+            nullable=False,
+            comment="Of games that do not have it: the rules that come nearest",
+        ),
+    )
+    op.add_column(
+        "synonym",
+        sa.Column("rule_id", sa.BigInteger(), comment="The rule that players ask for so, if one"),
+    )
+    op.create_foreign_key(
+        op.f("synonym_rule_id_fkey"), "synonym", "rule", ["rule_id"], ["id"], ondelete="CASCADE"
+    )
+    op.create_index(op.f("synonym_rule_id_idx"), "synonym", ["rule_id"])
+    op.drop_constraint(op.f("synonym_of_one_thing_check"), "synonym", type_="check")
+    op.create_check_constraint(
+        op.f("synonym_of_one_thing_check"),
+        "synonym",
+        "num_nonnulls(term_id, concept, word_group, rule_id) = 1",
+    )
+    op.add_column(
+        "rule",
+        sa.Column(
             "chart_words",
             sa.Text(),
             server_default="",
