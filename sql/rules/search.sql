@@ -28,7 +28,10 @@ begin atomic
       written.word,
       written.n,
       rules._stems(written.word) as stem
-    from regexp_split_to_table(rules._plain(words), ' ') with ordinality as written (word, n)
+    -- 3dg is 3 dg
+    from
+      regexp_split_to_table(regexp_replace(rules._plain(words), '\m([0-9]+)([a-z]{2,})\M', '\1 \2', 'g'), ' ')
+      with ordinality as written (word, n)
   ),
   meant as (
     select
@@ -435,7 +438,7 @@ begin atomic
     rule.id,
     (
       coalesce(by_word.worth * by_word.presence / whole.weight ^ 2, 0)
-      + 0.4 * coalesce(by_phrase.share, 0)
+      + 0.5 * coalesce(by_phrase.share, 0)
       + 0.25 * coalesce(
         by_word.title_weight / whole.weight
         * least(by_word.title_words::double precision / greatest(length(rule.heading), 1), 1), 0
@@ -486,7 +489,9 @@ begin atomic
       rule.id,
       rule.ruleset,
       rule.path,
-      written.alone
+      written.alone,
+      -- 8.2.4 is 8.2.4 before it is a spelling of 8.24
+      (rules._number(rule.number)).digits = (rules._number(written.number)).digits as exactly
     from
       written,
       public.ruleset as game,
@@ -496,7 +501,7 @@ begin atomic
   )
   select
     found.id,
-    10
+    case when found.exactly then 10 else 9.9 end
   from found
   union all
   select
@@ -635,9 +640,19 @@ begin atomic
   with wanted as (
     select rules._narrowed(absent.words, absent.ruleset) as game
   ),
-  meant as (
-    select sum(found.weight) as weight
+  word as materialized (
+    select
+      found.n,
+      found.weight
     from rules._query_words(absent.words) as found
+  ),
+  name as materialized (
+    select
+      found.concept,
+      found.term_id,
+      found.first_n,
+      found.last_n
+    from rules._query_names(absent.words) as found
   ),
   named as (
     select
@@ -645,11 +660,11 @@ begin atomic
       name.first_n,
       name.last_n,
       (
-        select sum(inside.weight)
-        from rules._query_words(absent.words) as inside
-        where inside.n between name.first_n and name.last_n
+        select sum(word.weight)
+        from word
+        where word.n between name.first_n and name.last_n
       ) as weight
-    from rules._query_names(absent.words) as name
+    from name
     where name.concept is not null
   )
   select
@@ -665,12 +680,14 @@ begin atomic
     array(select jsonb_array_elements_text(concept.nearest -> wanted.game))
   from
     wanted,
-    meant,
     named
     join public.concept on named.concept = concept.code
   where
     wanted.game is not null
-    and named.weight >= 0.6 * meant.weight
+    and named.weight >= 0.6 * (
+      select sum(word.weight)
+      from word
+    )
     and not exists (
       select
       from public.concept_rule as treated join public.rule on treated.rule_id = rule.id
@@ -678,7 +695,7 @@ begin atomic
     )
     and not exists (
       select
-      from rules._query_names(absent.words) as also join public.term on also.term_id = term.id
+      from name as also join public.term on also.term_id = term.id
       where term.ruleset = wanted.game and also.first_n <= named.first_n and also.last_n >= named.last_n
     )
   order by named.weight desc, concept.n asc
