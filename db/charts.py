@@ -5,8 +5,12 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
+import itertools
+from collections.abc import Iterable
+from typing import Literal
 
 import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
@@ -62,6 +66,89 @@ class ChartCell:
     rule: str
 
 
+Says = Literal["printed", "example", "owner", "house", "missing"]
+"""Whose word a cell is: the book's, a worked example's, an owner's, a house's, or nobody's so far."""
+SAYS: tuple[Says, ...] = ("printed", "example", "owner", "house", "missing")
+
+
+class CellAnswer(BaseModel):
+    """A cell as every door shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    row: str
+    column: str
+    value: str | None = Field(description="What is in force; null where nobody has told it")
+    source: str | None = Field(description="Whose word it is: printed, owner, house; null: nobody's")
+    rule: str = Field(description="The rule that prints it, or that refers to the chart")
+    example: bool = Field(description="Whether it is inferred from a worked example of that rule")
+
+    @property
+    def says(self) -> Says:
+        """Whose word it is, an example's and nobody's told apart."""
+        if self.value is None:
+            return "missing"
+        if self.source == "printed":
+            return "example" if self.example else "printed"
+        return "owner" if self.source == "owner" else "house"
+
+
+class ChartName(BaseModel):
+    """A chart by its name."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ruleset: str
+    chart: str
+    title: str
+
+
+class ChartAnswer(ChartName):
+    """A chart with all its cells, and whose word each is."""
+
+    rule: str = Field(description="The rule that it stands at or that refers to it")
+    place: str = Field(description="Where it stands, if not among the numbered rules")
+    printed: bool = Field(
+        description="Whether the rulebook prints it; else an owner fills it from the player aid"
+    )
+    open: bool = Field(description="Whether an owner adds rows to it")
+    note: str
+    row: str | None = Field(
+        description="What a row is; null: the rulebook tells it in words, and it has no cells"
+    )
+    columns: list[str]
+    cells: list[CellAnswer]
+    counts: dict[Says, int] = Field(
+        description="How many cells are `printed`, inferred from an `example`, filled in by an `owner`, ruled by the"
+        " `house`, or `missing`: for an owner to fill in"
+    )
+    fill: str | None = Field(description="The command that begins to fill it, where something is missing")
+
+    @property
+    def rules(self) -> list[str]:
+        """Every rule that a cell or the chart itself stands at."""
+        cited = [cell.rule for cell in self.cells if cell.value is not None]
+        return list(dict.fromkeys([self.rule, *cited]))
+
+    @property
+    def rows(self) -> dict[str, dict[str, CellAnswer]]:
+        """The cells by row and column; a column that is not there has no cell in that row."""
+        table: dict[str, dict[str, CellAnswer]] = {}
+        for cell in self.cells:
+            table.setdefault(cell.row, {})[cell.column] = cell
+        return table
+
+
+class GameCharts(BaseModel):
+    """Every chart of a game, with how far it is filled."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ruleset: str
+    title: str
+    charts: list[ChartAnswer]
+
+
 @dataclasses.dataclass(frozen=True)
 class Contradiction:
     """A cell of an owner or a house that is not as the book prints it."""
@@ -93,8 +180,8 @@ def known_ruleset(ruleset: str) -> str:
     raise ChartError(f"There is no ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
 
 
-def chart_form(ruleset: str, chart: str) -> Chart:
-    """What a chart of a ruleset looks like; only one with cells can be shown or filled."""
+def known_chart(ruleset: str, chart: str) -> Chart:
+    """What a chart of a ruleset looks like, or which may have been meant."""
     charts = read_ruleset(known_ruleset(ruleset)).charts
     found = charts.get(chart)
     if found is None:
@@ -103,6 +190,12 @@ def chart_form(ruleset: str, chart: str) -> Chart:
         raise ChartError(
             f"{ruleset} has no chart {chart!r}.", f"{meant}All of them: sightline charts list {ruleset}"
         )
+    return found
+
+
+def chart_form(ruleset: str, chart: str) -> Chart:
+    """What a chart with cells looks like; only such a one can be filled."""
+    found = known_chart(ruleset, chart)
     if found.row is None:
         raise ChartError(
             f"The chart {chart} of {ruleset} is told in words and has no cells: {found.note}",
@@ -130,6 +223,78 @@ def chart_cells(connection: Connection, ruleset: str, chart: str) -> list[ChartC
     query = "select row_key, column_key, value, source, rule from charts.cells(:ruleset, :chart)"
     rows = connection.execute(sa.text(query), {"ruleset": ruleset, "chart": chart})
     return [ChartCell(*row) for row in rows]
+
+
+CHARTS = """
+select chart.code as chart, chart.title, chart.rule, chart.place, chart.printed, chart.open, chart.note,
+  chart.row_name, chart.column_keys, cell.row_key, cell.column_key, cell.value, cell.source, cell.example,
+  cell.rule as cell_rule
+from chart
+left join charts.cell_in_force as cell on cell.ruleset = chart.ruleset and cell.chart = chart.code
+where chart.ruleset = :ruleset
+  and (cast(:chart as text) is null or chart.code = :chart)
+  and (cast(:rule as text) is null or chart.rule = :rule)
+order by chart.code, cell.row_n, cell.row_key, cell.column_n
+"""
+
+
+def charts(
+    connection: Connection, ruleset: str, *, chart: str | None = None, rule: str | None = None
+) -> list[ChartAnswer]:
+    """The charts of a game, one of them, or those that stand at a rule; each with all its cells."""
+    rows = connection.execute(sa.text(CHARTS), {"ruleset": ruleset, "chart": chart, "rule": rule}).all()
+    return [
+        _chart_answer(ruleset, list(cells)) for _, cells in itertools.groupby(rows, lambda row: row.chart)
+    ]
+
+
+def chart_answer(connection: Connection, ruleset: str, chart: str) -> ChartAnswer:
+    """One chart, told in words or in cells; an unknown one is an error."""
+    known_chart(ruleset, chart)
+    return charts(connection, ruleset, chart=chart)[0]
+
+
+def _chart_answer(ruleset: str, rows: list[sa.Row[tuple[object, ...]]]) -> ChartAnswer:
+    head = rows[0]._mapping
+    cells = [
+        CellAnswer(
+            row=row.row_key,
+            column=row.column_key,
+            value=row.value,
+            source=row.source,
+            rule=row.cell_rule,
+            example=row.example,
+        )
+        for row in rows
+        if row.row_key is not None
+    ]
+    counts: dict[Says, int] = dict.fromkeys(SAYS, 0)
+    for cell in cells:
+        counts[cell.says] += 1
+    wanting = bool(counts["missing"]) or (head["open"] and not cells)
+    return ChartAnswer(
+        ruleset=ruleset,
+        row=head["row_name"],
+        columns=head["column_keys"],
+        cells=cells,
+        counts=counts,
+        fill=template_command(ruleset, head["chart"]) if wanting else None,
+        **{key: head[key] for key in ("chart", "title", "rule", "place", "printed", "open", "note")},
+    )
+
+
+def charts_citing(connection: Connection, ruleset: str, rules: Iterable[str]) -> list[ChartName]:
+    """The charts that stand at one of these rules, or have a cell that does."""
+    query = """
+        select distinct chart.code as chart, chart.title
+        from chart
+        left join chart_cell as cell
+          on cell.ruleset = chart.ruleset and cell.chart = chart.code and cell.value is not null
+        where chart.ruleset = :ruleset and (chart.rule = any(:rules) or cell.rule = any(:rules))
+        order by chart.title
+    """
+    rows = connection.execute(sa.text(query), {"ruleset": ruleset, "rules": sorted(set(rules))})
+    return [ChartName(ruleset=ruleset, chart=row.chart, title=row.title) for row in rows]
 
 
 def contradictions(connection: Connection, ruleset: str) -> list[Contradiction]:

@@ -43,7 +43,9 @@ NAMES = ("code", "id", "name")
 """Fields that name an item of a list."""
 NESTS = ("cells", "steps")
 """Fields that hold parts, each with a name of its own."""
-SINGULAR = {"hexsides": "hexside", "paths": "path", "charts": "chart", "phases": "phase"}
+SINGULAR = {
+    "hexsides": "hexside", "paths": "path", "overlays": "overlay", "charts": "chart", "phases": "phase",
+}  # fmt: skip
 
 
 class Reasons(Strict):

@@ -13,17 +13,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy.engine import Connection
 
-from db import SightlineError
+from db import charts
+from db.charts import ChartAnswer, ChartName
 from db.citations import Kind, rule_index, uncited_reasons
+from db.errata import ErratumEntry, errata
 from db.labels import nearest
+from db.rule_numbers import Answer as Answer
+from db.rule_numbers import NotInReference as NotInReference
+from db.rule_numbers import find_rule as find_rule
+from db.rule_numbers import game_title as game_title
+from db.rule_numbers import no_ruleset
+from db.rule_numbers import numbers as numbers
 from db.rules import (
     Concept,
     ConceptRule,
     EditionRule,
-    Erratum,
     GlossaryEntry,
     Rule,
     Rulebook,
@@ -41,18 +48,6 @@ CASES = FOLDER / "cases.json"
 
 Reason = Literal["heading", "case", "definition", "not_asked"]
 """Why the number of a rule stands nowhere in the sources."""
-
-
-class NotInReference(SightlineError):  # noqa: N818
-    """The reference has no such game, rule, concept or edition; the remedy names what is near."""
-
-    status = 404
-
-
-class Answer(BaseModel):
-    """What the reference tells."""
-
-    model_config = ConfigDict(frozen=True)
 
 
 class RuleName(Answer):
@@ -260,20 +255,6 @@ class IndexCount(Answer):
     not_asked: int
 
 
-class ErratumEntry(Answer):
-    """An erratum or a house rule."""
-
-    id: int
-    ruleset: str
-    number: str
-    title: str
-    kind: Literal["erratum", "house_rule"]
-    since: datetime.date
-    ends: datetime.date | None = Field(description="First day on which it no longer holds")
-    source: str
-    effect: str
-
-
 class RuleAnswer(Answer):
     """A rule with everything that touches it."""
 
@@ -290,6 +271,8 @@ class RuleAnswer(Answer):
     refers_to: list[Reference]
     referred_from: list[Reference]
     terms: list[TermEntry] = Field(description="Terms that the digest uses")
+    charts: list[ChartAnswer] = Field(description="The charts that stand at it, with all their cells")
+    cited_in_charts: list[ChartName] = Field(description="Other charts that have a cell by this rule")
     contested: list[Contested]
     concepts: list[ConceptName]
     cases: list[CaseName]
@@ -311,6 +294,16 @@ class Hit(Answer):
     kind: Literal["rule", "section", "unused"]
     headline: str = Field(description="Where the words stand, marked ‹so›")
     score: float
+    errata: int = Field(description="How many errata and house rules change it today")
+
+
+class Absent(Answer):
+    """What a game does not have, though a query asks for it by name."""
+
+    ruleset: str
+    concept: str
+    title: str
+    games: list[str] = Field(description="The games that have it")
 
 
 class SearchAnswer(Answer):
@@ -318,6 +311,9 @@ class SearchAnswer(Answer):
 
     words: str
     ruleset: str | None
+    absent: Absent | None = Field(
+        description="Set where the game searched has no such thing; the hits are then what comes nearest"
+    )
     hits: list[Hit]
 
 
@@ -365,20 +361,6 @@ def overview(connection: Connection) -> Overview:
     )
 
 
-def game_title(connection: Connection, ruleset: str) -> str:
-    """The name of a game; an unknown code is an error."""
-    # only a known code is asked for: PostgreSQL takes no NUL, which an address may hold
-    known = sa.select(Ruleset.title).where(Ruleset.code == ruleset)
-    title = connection.scalar(known) if ruleset in CODES else None
-    if title is None:
-        raise _no_ruleset(ruleset)
-    return title
-
-
-def _no_ruleset(ruleset: str) -> NotInReference:
-    return NotInReference(f"No ruleset {ruleset!r}.", f"Rulesets: {', '.join(CODES)}.")
-
-
 def editions(connection: Connection, ruleset: str, rule_id: int | None = None) -> list[str]:
     """The imported editions of a game, or those that have one rule; the newest import first."""
     query = (
@@ -416,11 +398,6 @@ def tree(connection: Connection, ruleset: str) -> Tree:
     )
 
 
-def numbers(connection: Connection, ruleset: str) -> set[str]:
-    """The numbers of all rules of a game."""
-    return set(connection.scalars(sa.select(Rule.number).where(Rule.ruleset == ruleset)))
-
-
 def digests(connection: Connection, ruleset: str, wanted: Iterable[str]) -> dict[str, RuleDigest]:
     """The rules of a game that have one of these numbers, each with its digest, in the order of the rulebook."""
     query = (
@@ -429,22 +406,6 @@ def digests(connection: Connection, ruleset: str, wanted: Iterable[str]) -> dict
         .order_by(Rule.path, Rule.number)
     )
     return {row["number"]: RuleDigest(**row) for row in connection.execute(query).mappings()}
-
-
-def find_rule(connection: Connection, ruleset: str, number: str, edition: str | None = None) -> int:
-    """The row of the rule that a number names, however it is written."""
-    game_title(connection, ruleset)
-    row = connection.scalar(
-        sa.text("select id from rules.find(:ruleset, :number, :edition)"),
-        {"ruleset": ruleset, "number": number.replace("\0", " "), "edition": edition},
-    )
-    if row is None:
-        alike = nearest(number, sorted(numbers(connection, ruleset)))
-        raise NotInReference(
-            f"{ruleset} has no rule {number}.",
-            f"Near it: {', '.join(alike)}." if alike else f"See `sightline rules list {ruleset}`.",
-        )
-    return int(row)
 
 
 def rule(
@@ -464,6 +425,7 @@ def rule(
     ).one()
     day = as_of or datetime.date.today()
     links = _references(connection, ruleset, row.number)
+    here = charts.charts(connection, ruleset, rule=row.number)
     before, after = _neighbours(connection, ruleset, row.path, row.number)
     return RuleAnswer(
         ruleset=ruleset,
@@ -479,6 +441,12 @@ def rule(
         refers_to=links.refers_to,
         referred_from=links.referred_from,
         terms=_terms(connection, Term.id.in_(sa.select(RuleTerm.term_id).where(RuleTerm.rule_id == row_id))),
+        charts=here,
+        cited_in_charts=[
+            name
+            for name in charts.charts_citing(connection, ruleset, [row.number])
+            if name.chart not in {chart.chart for chart in here}
+        ],
         contested=_contested(connection, ruleset, ContestedPoint.cites.contains([row.number])),
         concepts=_concept_names(
             connection.execute(
@@ -751,75 +719,21 @@ def search(connection: Connection, words: str, ruleset: str | None = None, limit
         game_title(connection, ruleset)
     rows = connection.execute(
         sa.text(
-            "select game as ruleset, rule as number, title, kind, headline, score"
+            "select game as ruleset, rule as number, title, kind, headline, score, errata"
             " from rules.search(:words, :ruleset, :limit)"
         ),
         {"words": words.replace("\0", " "), "ruleset": ruleset, "limit": limit},
     ).mappings()
-    return SearchAnswer(words=words, ruleset=ruleset, hits=[Hit(**row) for row in rows])
+    hits = [Hit(**row) for row in rows]
+    return SearchAnswer(words=words, ruleset=ruleset, absent=_absent(connection, words, ruleset), hits=hits)
 
 
-def errata(
-    connection: Connection,
-    ruleset: str | None = None,
-    rule_id: int | None = None,
-    as_of: datetime.date | None = None,
-) -> list[ErratumEntry]:
-    """Errata and house rules: all, of one game or of one rule; with a day, those that hold on it."""
-    query = (
-        sa.select(
-            Erratum.id,
-            Rule.ruleset,
-            Rule.number,
-            Rule.title,
-            Erratum.kind,
-            Erratum.since,
-            Erratum.ends,
-            Erratum.source,
-            Erratum.effect,
-        )
-        .join(Rule, Rule.id == Erratum.rule_id)
-        .order_by(Rule.ruleset, Rule.path, Erratum.since, Erratum.id)
-    )
-    if ruleset is not None:
-        query = query.where(Rule.ruleset == ruleset)
-    if rule_id is not None:
-        query = query.where(Erratum.rule_id == rule_id)
-    if as_of is not None:
-        query = query.where(Erratum.since <= as_of, sa.or_(Erratum.ends.is_(None), Erratum.ends > as_of))
-    return [ErratumEntry(**row) for row in connection.execute(query).mappings()]
-
-
-def add_erratum(
-    connection: Connection,
-    ruleset: str,
-    number: str,
-    *,
-    effect: str,
-    source: str,
-    kind: str = "erratum",
-    since: datetime.date,
-    ends: datetime.date | None = None,
-) -> ErratumEntry:
-    """Attach an erratum or a house rule to a rule."""
-    if not effect.strip() or not source.strip():
-        raise SightlineError("An erratum needs an effect and a source.", "Say what changes, and who says so.")
-    if ends is not None and ends <= since:
-        raise SightlineError(f"It would end on {ends}, before it begins on {since}.", "Give a later end.")
-    rule_id = find_rule(connection, ruleset, number)
-    added = connection.execute(
-        sa.insert(Erratum)
-        .values(rule_id=rule_id, kind=kind, since=since, ends=ends, source=source, effect=effect)
-        .returning(Erratum.id)
-    ).scalar_one()
-    return next(entry for entry in errata(connection, rule_id=rule_id) if entry.id == added)
-
-
-def remove_erratum(connection: Connection, erratum: int) -> None:
-    """Take an erratum away for good."""
-    gone = connection.execute(sa.delete(Erratum).where(Erratum.id == erratum))
-    if gone.rowcount == 0:
-        raise NotInReference(f"There is no erratum {erratum}.", "See `sightline rules errata list`.")
+def _absent(connection: Connection, words: str, ruleset: str | None) -> Absent | None:
+    row = connection.execute(
+        sa.text("select game as ruleset, concept, title, games from rules.absent(:words, :ruleset)"),
+        {"words": words.replace("\0", " "), "ruleset": ruleset},
+    ).one_or_none()
+    return None if row is None else Absent(**row._mapping)
 
 
 def cases_citing(ruleset: str, number: str) -> list[CaseName]:
@@ -834,7 +748,7 @@ def _places(ruleset: str, number: str) -> list[CitedPlace]:
 def index(ruleset: str) -> GameIndex:
     """Where each rule of a game is decided, and which rules are cited nowhere; it needs no database."""
     if ruleset not in CODES:
-        raise _no_ruleset(ruleset)
+        raise no_ruleset(ruleset)
     found = rule_index(ruleset).cited()
     rules = read_ruleset(ruleset).rules
     return GameIndex(

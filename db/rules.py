@@ -56,6 +56,7 @@ class Rulebook(Base):
     __table_args__ = (
         sa.UniqueConstraint("ruleset", "edition"),
         sa.CheckConstraint("edition ~ '^[a-z0-9][a-z0-9._-]*$'", name="edition"),
+        sa.Index("ix_rulebook_chosen", "ruleset", unique=True, postgresql_where=sa.text("chosen")),
         {"comment": "Rulebooks that their owner imported, one row for each edition"},
     )
 
@@ -67,6 +68,9 @@ class Rulebook(Base):
     figures: Mapped[dict[str, Any]] = mapped_column(comment="The counts that the import reported")
     imported_at: Mapped[datetime.datetime] = mapped_column(
         server_default=sa.func.now(), comment="Imported when"
+    )
+    chosen: Mapped[bool] = mapped_column(
+        server_default="false", comment="Whether its text is the one shown; of none chosen, the newest import"
     )
 
 
@@ -95,11 +99,18 @@ class Rule(Base):
     digest: Mapped[str] = mapped_column(
         server_default="", comment="What it says, in our words; empty where only an edition has it"
     )
+    asked: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="What players say when they look for it"
+    )
+    chart_words: Mapped[str] = mapped_column(
+        server_default="", comment="Words of the charts that stand at it, for searching"
+    )
     heading: Mapped[str] = _words(f"to_tsvector('{CONFIGURATION}', title)", "The words of the title")
     document: Mapped[str] = _words(
         f"setweight(to_tsvector('{CONFIGURATION}', title), 'A')"
-        f" || setweight(to_tsvector('{CONFIGURATION}', digest), 'B')",
-        "Title (weight A) and digest (B), for searching",
+        f" || setweight(to_tsvector('{CONFIGURATION}', digest), 'B')"
+        f" || setweight(to_tsvector('{CONFIGURATION}', chart_words), 'C')",
+        "Title (weight A), digest (B) and charts (C), for searching",
     )
 
 
@@ -217,6 +228,9 @@ class Concept(Base):
     title: Mapped[str] = mapped_column(comment="Its name")
     aliases: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Other words for it")
     comparison: Mapped[str] = mapped_column(comment="How the games differ")
+    nearest: Mapped[dict[str, Any]] = mapped_column(
+        server_default="{}", comment="Of games that do not have it: the rules that come nearest"
+    )
 
 
 class ConceptRule(Base):
@@ -237,7 +251,7 @@ class Synonym(Base):
 
     __tablename__ = "synonym"
     __table_args__ = (
-        sa.CheckConstraint("num_nonnulls(term_id, concept, word_group) = 1", name="of_one_thing"),
+        sa.CheckConstraint("num_nonnulls(term_id, concept, word_group, rule_id) = 1", name="of_one_thing"),
         sa.Index(None, "stems"),
         {"comment": "Names of terms and concepts and everyday words, reduced to stems, for searching"},
     )
@@ -252,6 +266,7 @@ class Synonym(Base):
         sa.ForeignKey("concept.code", ondelete="CASCADE"), index=True, comment="The concept, if one"
     )
     word_group: Mapped[int | None] = mapped_column(comment="The group of everyday words, if one")
+    rule_id: Mapped[int | None] = _of_rule("The rule that players ask for so, if one", index=True)
 
 
 class Word(Base):
@@ -276,19 +291,64 @@ class Erratum(Base):
     __table_args__ = (
         sa.CheckConstraint("kind in ('erratum', 'house_rule')", name="kind"),
         sa.CheckConstraint("ends > since", name="ends_after_it_began"),
+        sa.CheckConstraint("clause ~ '^[a-z]$'", name="clause"),
+        sa.CheckConstraint("(point is null) = (reading is null)", name="reading_of_a_point"),
+        sa.CheckConstraint("point is null or kind = 'house_rule'", name="a_house_chooses"),
         sa.Index(None, "rule_id", "since"),
+        sa.Index(
+            "ix_erratum_once",
+            "rule_id",
+            "clause",
+            "kind",
+            sa.text("md5(effect)"),
+            unique=True,
+            postgresql_where=sa.text("withdrawn_at is null"),
+            postgresql_nulls_not_distinct=True,
+        ),
         {"comment": "Errata and house rules: what changes in a rule, from when, by whose word"},
     )
 
     id: Mapped[int] = _id()
     rule_id: Mapped[int] = _of_rule("The rule it changes", "RESTRICT")
+    clause: Mapped[str | None] = mapped_column(comment="The lettered item that it changes; null: the rule")
     kind: Mapped[str] = mapped_column(comment="erratum or house_rule")
     since: Mapped[datetime.date] = mapped_column(comment="First day on which it holds")
     ends: Mapped[datetime.date | None] = mapped_column(comment="First day on which it no longer holds")
     source: Mapped[str] = mapped_column(comment="Who says so, and where")
     effect: Mapped[str] = mapped_column(comment="What changes")
+    point: Mapped[str | None] = mapped_column(comment="The contested point that a house rule settles")
+    reading: Mapped[str | None] = mapped_column(comment="The reading that it chooses")
     created_at: Mapped[datetime.datetime] = mapped_column(
         server_default=sa.func.now(), comment="Entered when"
+    )
+    withdrawn_at: Mapped[datetime.datetime | None] = mapped_column(
+        comment="Withdrawn when; null: it was not. A withdrawn one holds on no day"
+    )
+    withdrawn_why: Mapped[str | None] = mapped_column(comment="Why it was withdrawn")
+
+
+class ErratumVersion(Base):
+    """What an erratum or a house rule said before it was edited."""
+
+    __tablename__ = "erratum_version"
+    __table_args__ = {"comment": "Earlier wordings of errata and house rules, each with when it was replaced"}  # noqa: RUF012
+
+    erratum_id: Mapped[int] = mapped_column(
+        sa.BigInteger,
+        sa.ForeignKey("erratum.id", ondelete="CASCADE"),
+        primary_key=True,
+        comment="The erratum",
+    )
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="1 is the first wording")
+    clause: Mapped[str | None] = mapped_column(comment="The lettered item that it changed")
+    since: Mapped[datetime.date] = mapped_column(comment="First day on which it held")
+    ends: Mapped[datetime.date | None] = mapped_column(comment="First day on which it no longer held")
+    source: Mapped[str] = mapped_column(comment="Who said so")
+    effect: Mapped[str] = mapped_column(comment="What changed")
+    point: Mapped[str | None] = mapped_column(comment="The contested point that it settled")
+    reading: Mapped[str | None] = mapped_column(comment="The reading that it chose")
+    replaced_at: Mapped[datetime.datetime] = mapped_column(
+        server_default=sa.func.now(), comment="Edited when"
     )
 
 

@@ -34,6 +34,9 @@ class SavedRuling(Base):
     answer: Mapped[dict[str, Any]] = mapped_column(comment="The verdict")
     steps: Mapped[list[Any]] = mapped_column(JSONB, comment="Every rule applied, in order")
     contested: Mapped[list[Any]] = mapped_column(JSONB, comment="Contested points touched")
+    errata: Mapped[list[Any]] = mapped_column(
+        JSONB, server_default="[]", comment="Errata and house rules on the rules applied, as they stood"
+    )
     policy: Mapped[dict[str, Any]] = mapped_column(comment="Readings chosen")
     created_at: Mapped[datetime.datetime] = mapped_column(
         server_default=sa.func.now(), comment="First asked when"

@@ -34,7 +34,7 @@ from importers.map_writing import flow
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_ROWS = 20_000
-LONGEST = 200
+LONGEST = 1000
 """Characters of a row's name or of a cell."""
 
 Source = Literal["owner", "house"]

@@ -511,19 +511,30 @@ def test_a_chart_is_shown_as_a_table(sightline: CommandLine) -> None:
         "De",
     ]
     unfilled = sightline("charts", "show", "css", "combat_results_table")
-    assert unfilled.lines[1].split("\t")[:5] == ["high_explosive", "2DG/S", "DG/R*", "?", "2DG/R"]
+    assert unfilled.lines[1].split("\t")[:5] == [
+        "high_explosive",
+        "2DG/S (example)",
+        "DG/R* (example)",
+        "?",
+        "2DG/R (example)",
+    ]
     assert "sightline charts template css combat_results_table" in unfilled.err
     as_json = sightline("charts", "show", "fpb", "terrain_key", "--json").json
-    assert {"row": "jungle", "column": "leg", "value": "3", "source": "printed", "rule": "5.4"} in as_json[
-        "cells"
-    ]
+    assert {
+        "row": "jungle",
+        "column": "leg",
+        "value": "3",
+        "source": "printed",
+        "rule": "5.4",
+        "example": True,
+    } in as_json["cells"]
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("show", "css", "wether_table"), "Did you mean weather_table"),
-        (("show", "css", "assault_sequence"), "told in words and has no cells"),
+        (("template", "css", "assault_sequence"), "told in words and has no cells"),
         (("template", "xyz", "weather_table"), "There is no ruleset 'xyz'"),
     ],
 )

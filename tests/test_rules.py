@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import yaml
 from sqlalchemy.engine import Connection
 
-from db import reference
+from db import errata, reference
 from db.reference import NotInReference
 from db.rules import rule_ids
 from db.rulesets import CODES, FOLDER, ConceptsFile, read_form, read_ruleset
@@ -397,7 +397,7 @@ def test_an_unknown_game_is_refused(connection: Connection) -> None:
 
 def test_loading_the_digests_again_keeps_rules_texts_and_errata(connection: Connection) -> None:
     import_rulebook(connection, "css", SMALL / "css.txt")
-    added = reference.add_erratum(
+    added = errata.add_erratum(
         connection, "css", "7.1.2", effect="It ends at 7 hexes.", source="a test", since=DAY("2020-01-01")
     )
     ids = rule_ids(connection, "css")
@@ -413,10 +413,10 @@ def test_loading_the_digests_again_keeps_rules_texts_and_errata(connection: Conn
 
 def test_a_rule_is_shown_as_of_a_day(connection: Connection) -> None:
     common = {"source": "a test", "effect": "Sight ends at 7 hexes."}
-    first = reference.add_erratum(
+    first = errata.add_erratum(
         connection, "css", "7.1.2b", **common, since=DAY("2020-01-01"), ends=DAY("2022-01-01")
     )
-    second = reference.add_erratum(
+    second = errata.add_erratum(
         connection, "css", "7.1.2", **common, kind="house_rule", since=DAY("2021-06-01")
     )
 
@@ -430,15 +430,15 @@ def test_a_rule_is_shown_as_of_a_day(connection: Connection) -> None:
     assert holding("2021-12-31") == [first.id, second.id]
     assert holding("2022-01-01") == [second.id]
     assert reference.rule(connection, "css", "7.1.1", as_of=DAY("2021-12-31")).errata == []
-    reference.remove_erratum(connection, first.id)
+    errata.remove_erratum(connection, first.id)
     assert holding("2020-01-01") == []
     with pytest.raises(NotInReference):
-        reference.remove_erratum(connection, first.id)
+        errata.remove_erratum(connection, first.id)
 
 
 def test_an_erratum_that_ends_before_it_begins_is_refused(connection: Connection) -> None:
     with pytest.raises(Exception, match="before it begins"):
-        reference.add_erratum(
+        errata.add_erratum(
             connection,
             "css",
             "7.1",
@@ -448,7 +448,7 @@ def test_an_erratum_that_ends_before_it_begins_is_refused(connection: Connection
             ends=DAY("2021-01-01"),
         )
     with pytest.raises(Exception, match="needs an effect"):
-        reference.add_erratum(connection, "css", "7.1", effect=" ", source="y", since=DAY("2022-01-01"))
+        errata.add_erratum(connection, "css", "7.1", effect=" ", source="y", since=DAY("2022-01-01"))
 
 
 def test_the_index_of_cases_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL, Engine
 
 from app.terminal.cli import main
 from app.web.site import create_app
-from db import reference
+from db import errata, reference
 from db.database import make_engine
 from db.rulesets import CODES
 from db.rulesets import read_ruleset as rules_of
@@ -44,7 +44,7 @@ def owned_url(databases: Databases) -> URL:
     with engine.begin() as connection:
         import_rulebook(connection, "css", SMALL / "css.txt", "1st")
         import_rulebook(connection, "css", SMALL / "css.txt", "2nd")
-        reference.add_erratum(
+        errata.add_erratum(
             connection,
             "css",
             "3.1",

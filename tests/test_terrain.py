@@ -87,6 +87,8 @@ def test_a_ruleset_has_just_the_words_of_the_case_format(code: str) -> None:
     assert set(kinds.terrain) == terrain
     assert set(kinds.hexsides) == hexsides
     assert set(kinds.paths) == paths
+    # what lies over the ground is no word of a map file
+    assert not set(kinds.overlays) & (terrain | hexsides | paths)
 
 
 @pytest.mark.parametrize(("terrain", "leg", "wheeled", "tracked", "defense", "sight"), CSS_TERRAIN)

@@ -14,6 +14,7 @@ from app.play.games import new_game, set_up_further
 from app.play.readjudication import checked_policy
 from app.play.tables import GameError, Table, open_game
 from db.database import fetched
+from db.errata import in_force
 from db.games import OBSERVER, REFEREE, Game
 from db.inventory import NotThereError
 from db.labels import nearest
@@ -69,7 +70,7 @@ def begin(
         ).one()
         start, said["title"] = row.id, title or row.title
     _check_seats(connection, start, seats or {})
-    if policy:
+    if policy := _house_readings(connection, start) | dict(policy or {}):
         start = made = _with_readings(connection, start, made, policy)
     try:
         with connection.begin_nested():
@@ -81,6 +82,16 @@ def begin(
         fetched(connection, "delete from position where id = :id returning 1", {"id": made})
         set_up_further(connection, table.name)
     return open_game(connection, table.name)
+
+
+def _house_readings(connection: Connection, start: int) -> dict[str, str]:
+    """How house rules read the points that the position does not: a game keeps what held when it began."""
+    row = connection.execute(sa.select(Position.ruleset, Position.policy).where(Position.id == start)).one()
+    return {
+        rule.point: str(rule.reading)
+        for rule in in_force(connection, row.ruleset)
+        if rule.point and rule.point not in row.policy
+    }
 
 
 def _with_readings(connection: Connection, start: int, made: int | None, policy: Mapping[str, str]) -> int:

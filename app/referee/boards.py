@@ -25,6 +25,7 @@ from app.referee.rulings import QuestionKind, Ruling, rule
 from app.referee.whatif import NOTHING, Changes
 from db import SightlineError
 from db.database import fetched, spared
+from db.errata import Amendment, amendments
 from db.inventory import map_facts, no_board, no_map, no_position
 from db.labels import Axial, Scheme, unprefixed
 from db.map_draft import MapDraft
@@ -62,6 +63,8 @@ class Board:
     scheme: Scheme
     conditions: Tree
     policy: Mapping[str, str]
+    errata: tuple[Amendment, ...] = ()
+    """Errata and house rules that hold today."""
     names: Names = ()
     """What is known already of words that a question may name."""
     passing: bool = False
@@ -98,6 +101,7 @@ class Board:
                 kinds_of(self.ruleset)[question.kind],
                 conditions=self.conditions,
                 policy=self.policy,
+                errata=self.errata,
                 saved=not self.passing,
             )
         return Answer(ruling, picture(ruling, roster), self.scheme)
@@ -223,6 +227,7 @@ def open_board(
         Scheme.model_validate(found.scheme),
         found.conditions,
         found.policy,
+        amendments(found.errata),
         tuple(map(tuple, found.names or ())),
     )
 

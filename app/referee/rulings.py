@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -22,6 +22,7 @@ from app.referee import words
 from db import SightlineError
 from db.charts import chart_needed, template_command
 from db.database import fetched
+from db.errata import Amendment, in_force
 from db.rulesets import ContestedPoint, read_ruleset
 from db.values import canonical, exact
 from importers.cases import CaseDraft, store_position
@@ -102,6 +103,14 @@ class Asked:
     """Whether a saved position is asked under its own conditions and readings, so that what is kept of it serves."""
     proved: bool = True
     """Whether the steps are wanted, too; without them a question may save itself the reasons."""
+    errata: tuple[Amendment, ...] = ()
+    """Errata and house rules that hold today."""
+
+    def settled(self) -> dict[str, Amendment]:
+        """The house rules by whose readings it is asked: those of points that nothing nearer reads."""
+        return {
+            rule.point: rule for rule in self.errata if rule.point and self.policy.get(rule.point) is None
+        }
 
     def rows(self, query: str, **values: Any) -> list[sa.Row[Any]]:
         """Ask SQL; `:position`, `:conditions` and `:policy` are there for every query."""
@@ -123,6 +132,13 @@ class Asked:
     def reading(self, point: str) -> str:
         """The reading in force for a contested point."""
         return self.policy.get(point) or contested_points(self.ruleset)[point].default
+
+    def by_house_rules(self) -> Asked:
+        """The same question with contested points read as house rules have it."""
+        settled = {point: str(rule.reading) for point, rule in self.settled().items()}
+        if not settled:
+            return self
+        return dataclasses.replace(self, policy={**settled, **self.policy}, as_it_stands=False)
 
 
 class Arguments(BaseModel):
@@ -166,6 +182,10 @@ class Ruling:
     contested: list[dict[str, Any]]
     needs: list[Need]
     policy: dict[str, str]
+    errata: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    """Errata and house rules on the rules that were applied, and those whose reading decided a point."""
+    house: dict[str, str] = dataclasses.field(default_factory=dict)
+    """The readings that house rules chose, touched or not."""
     case: str | None = None
     asked_as: str | None = None
     expected: dict[str, Any] | None = None
@@ -212,6 +232,8 @@ class Ruling:
             "steps": [step.as_dict() for step in self.steps],
             "contested": self.contested,
         }
+        if self.errata:
+            told["errata"] = self.errata
         if self.needs:
             told["needs"] = [need.as_dict() | self.fills(need) for need in self.needs]
         if self.expected is not None:
@@ -280,6 +302,7 @@ def contested_points(ruleset: str) -> dict[str, ContestedPoint]:
 
 def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
     """Rule on one question, and tell whether another reading would rule otherwise."""
+    settled, asked = asked.settled(), asked.by_house_rules()
     finding = kind.rule(asked, arguments)
     contested: list[dict[str, Any]] = []
     for point in sorted(set(finding.points), key=lambda name: int(name.rpartition("-")[2])):
@@ -291,7 +314,8 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
                     asked, policy=asked.policy | {point: letter}, proved=False, as_it_stands=False
                 )
                 decides = _answer_under(other, kind, arguments) != canonical(exact(finding.answer))
-        contested.append({"point": point, "reading": used, "decides": decides})
+        by = {"house_rule": settled[point].id} if point in settled else {}
+        contested.append({"point": point, "reading": used, "decides": decides, **by})
     return Ruling(
         ruleset=asked.ruleset,
         kind=kind.name,
@@ -301,8 +325,22 @@ def ask(asked: Asked, kind: QuestionKind, arguments: Arguments) -> Ruling:
         contested=contested,
         needs=finding.needs,
         policy={entry["point"]: entry["reading"] for entry in contested},
+        errata=_errata(asked.errata, finding),
+        house={point: str(rule.reading) for point, rule in settled.items()},
         question_kind=kind,
     )
+
+
+def _errata(errata: Iterable[Amendment], finding: Finding) -> list[dict[str, Any]]:
+    """What changes a rule that a finding cites, or chose the reading of a point that it touches."""
+    cited = {(step.rule, step.clause) for step in finding.steps} | {
+        (need.rule, None) for need in finding.needs
+    }
+    return [
+        entry.as_dict()
+        for entry in errata
+        if entry.point in finding.points or any(entry.bears_on(*place) for place in cited)
+    ]
 
 
 def _answer_under(asked: Asked, kind: QuestionKind, arguments: Arguments) -> str | None:
@@ -318,6 +356,7 @@ def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, Question
     position = case.position
     with connection.begin_nested() as savepoint:
         position_id = store_position(connection, position)
+        errata = in_force(connection, position.ruleset)
         rulings = [
             rule(
                 connection,
@@ -327,6 +366,7 @@ def rule_case(connection: Connection, case: CaseDraft, kinds: dict[str, Question
                 kinds[question.kind],
                 conditions=position.conditions,
                 policy=position.policy,
+                errata=errata,
             )
             for question in case.questions
         ]
@@ -345,9 +385,13 @@ def rule(
     *,
     conditions: Mapping[str, Any],
     policy: Mapping[str, str],
+    errata: tuple[Amendment, ...] = (),
     saved: bool = False,
 ) -> Ruling:
-    """Rule on a question that was read, under the position's conditions and readings and its own."""
+    """Rule on a question that was read, under the position's conditions and readings and its own.
+
+    House rules among the errata read contested points that neither of the two does.
+    """
     asked = Asked(
         connection,
         position_id,
@@ -355,6 +399,7 @@ def rule(
         {**conditions, **question.conditions},
         {**policy, **question.policy},
         as_it_stands=saved and not question.conditions and not question.policy,
+        errata=errata,
     )
     try:
         ruling = ask(asked, kind, question.arguments)  # type: ignore[arg-type]

@@ -43,6 +43,7 @@ def as_ruled(row: sa.RowMapping) -> Ruling:
             for step in row["steps"]
         ],
         contested=row["contested"],
+        errata=row["errata"],
         policy=row["policy"],
         case=row["case_id"],
         id=row["id"],
@@ -119,10 +120,12 @@ def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question, ve
     """A ruling as it is kept. Its id tells what was asked of which position, read how, and who ruled."""
     conditions = case.position.conditions | question.conditions
     digest = case.position.digest(conditions)
-    policy = case.position.policy | question.policy
+    policy = ruling.house | case.position.policy | question.policy
     points = contested_points(ruling.ruleset)
     chosen = {point: letter for point, letter in policy.items() if letter != points[point].default}
-    identity = canonical([digest, ruling.question, chosen, version])
+    identity = canonical(
+        [digest, ruling.question, chosen, version, *([exact(ruling.errata)] if ruling.errata else [])]
+    )
     return {
         "id": hashlib.sha256(identity.encode()).hexdigest()[:20],
         "ruleset": ruling.ruleset,
@@ -137,6 +140,7 @@ def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question, ve
         "answer": exact(ruling.full_answer),
         "steps": exact([step.as_dict() for step in ruling.steps]),
         "contested": exact(ruling.contested),
+        "errata": exact(ruling.errata),
         "policy": policy | ruling.policy,
     }
 

@@ -83,10 +83,13 @@ class PointWords(NamedTuple):
     """How it was read: the letter, and what that reading is called."""
     effect: str
     """Whether another reading would change the answer."""
+    house_rule: int | None = None
+    """The house rule that chose the reading."""
 
     def __str__(self) -> str:
         title = f" ({self.title})" if self.title else ""
-        return f"contested {self.id}{title}, read as {self.reading}: {self.effect}"
+        by = f" by house rule {self.house_rule}" if self.house_rule else ""
+        return f"contested {self.id}{title}, read as {self.reading}{by}: {self.effect}"
 
 
 def point_in_words(ruleset: str, touched: Mapping[str, Any]) -> PointWords:
@@ -99,12 +102,47 @@ def point_in_words(ruleset: str, touched: Mapping[str, Any]) -> PointWords:
         point.title if point else "",
         f"{letter} ({reading.title})" if reading else letter,
         DECIDES[touched["decides"]],
+        touched.get("house_rule"),
     )
 
 
 def contested_point(ruleset: str, id: str) -> ContestedPoint | None:
     """A contested point by its id; a later version may no longer have it."""
     return next((point for point in read_ruleset(ruleset).contested if point.id == id), None)
+
+
+class ErratumWords(NamedTuple):
+    """An erratum or a house rule on a rule that a ruling applies, in words."""
+
+    id: int
+    kind: str
+    rule: str
+    cites: str
+    """The rule, with its lettered clause."""
+    effect: str
+    source: str
+    since: str
+    chooses: str
+    """The reading that a house rule chose: css-12 as a; empty where it chooses none."""
+
+    def __str__(self) -> str:
+        chooses = f"; reads {self.chooses}" if self.chooses else ""
+        return f"{self.kind} {self.id} to {self.cites}: {self.effect} ({self.source}, since {self.since}{chooses})"
+
+
+def erratum_in_words(entry: Mapping[str, Any]) -> ErratumWords:
+    """An erratum or a house rule, given as a ruling has it."""
+    clause, point = entry.get("clause"), entry.get("point")
+    return ErratumWords(
+        entry["id"],
+        entry["kind"].replace("_", " "),
+        entry["rule"],
+        f"{entry['rule']} {clause}" if clause else entry["rule"],
+        entry["effect"],
+        entry["source"],
+        entry["since"],
+        f"{point} as {entry['reading']}" if point else "",
+    )
 
 
 class NeedWords(NamedTuple):

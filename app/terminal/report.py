@@ -154,6 +154,8 @@ def report_ruling(ruling: Ruling, console: Console) -> None:
         console.print(line)
     for touched in ruling.contested:
         _warn(str(words.point_in_words(ruling.ruleset, touched)), console)
+    for entry in ruling.errata:
+        _warn(str(words.erratum_in_words(entry)), console)
     for need in ruling.needs:
         _warn(str(words.need_in_words(ruling, need)), console)
     if ruling.ok is True:

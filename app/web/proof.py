@@ -18,6 +18,8 @@ from app.referee.picture import picture
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step, contested_points
 from db import SightlineError, reference
+from db.charts import charts_citing
+from db.errata import in_force
 from db.position_draft import PositionDraft
 from db.rulesets import CODES
 
@@ -59,12 +61,25 @@ def proof(
         "steps": [_step(step) for step in ruling.steps],
         "shown": len(ruling.steps) if steps is None else steps,
         "rules": reference.digests(connection, ruling.ruleset, cited),
+        "charts": charts_citing(connection, ruling.ruleset, cited),
         "contested": [_point(ruling.ruleset, touched, switch) for touched in ruling.contested],
+        "errata": [
+            words.erratum_in_words(entry) for entry in ruling.errata or _errata_now(ruling, connection)
+        ],
         "needs": [words.need_in_words(ruling, need) for need in ruling.needs],
         "expected": words.answer_in_words(ruling.expected or {}, words.LISTED),
         "ok": ruling.ok,
         "differences": ruling.differences(),
     }
+
+
+def _errata_now(ruling: Ruling, connection: Connection) -> list[dict[str, Any]]:
+    """What changes the rules that it cites by today: of events of a game, and of rulings kept before there was any."""
+    return [
+        entry.as_dict()
+        for entry in in_force(connection, ruling.ruleset)
+        if any(entry.bears_on(step.rule, step.clause) for step in ruling.steps)
+    ]
 
 
 def choice(point: str, letter: str) -> str:

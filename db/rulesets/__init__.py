@@ -96,6 +96,10 @@ class Rule(Strict):
     digest: str
     see: tuple[Number, ...] = ()
     """Rules of the same rulebook that the printed rule refers to by number."""
+    asked: tuple[str, ...] = ()
+    """What players say when they look for it."""
+    clauses: Annotated[str | None, Field(pattern="^[a-z]$")] = None
+    """The last of its lettered items, where it has them: d for a to d."""
 
 
 class Term(Strict):
@@ -166,6 +170,8 @@ class Cell(Strict):
     value: Annotated[str | None, BeforeValidator(_text)] = None
     rule: Number | None = None
     """Where it stands, if not at the rule of the chart itself."""
+    example: bool = False
+    """Whether no sentence tells it, but a worked example of that rule."""
 
 
 Values = ValueKind | tuple[str, ...]
@@ -193,6 +199,8 @@ class Chart(Strict):
     title: str
     rule: Number
     printed: bool
+    place: str = ""
+    """Where it stands, if not among the numbered rules: on the back cover, on the map, on a player aid."""
     note: str = ""
     row: Word | None = None
     """What a row is, such as `die`; none for a chart without cells."""
@@ -398,6 +406,19 @@ class TerrainFile(Strict):
     terrain: dict[Word, Feature]
     hexsides: dict[Word, Feature] = {}
     paths: dict[Word, Feature] = {}
+    overlays: dict[Word, Feature] = {}
+    """What lies over the ground and is no word of a map file: hills, which are levels, smoke, a marker."""
+
+    def each_feature(self) -> Iterator[tuple[str, str, Feature]]:
+        """Every kind as (terrain, hexside, path or overlay; code; what the book prints of it)."""
+        for feature, kinds in (
+            ("terrain", self.terrain),
+            ("hexside", self.hexsides),
+            ("path", self.paths),
+            ("overlay", self.overlays),
+        ):
+            for code, facts in kinds.items():
+                yield feature, code, facts
 
 
 class RulesFile(Strict):
@@ -455,6 +476,8 @@ class Concept(Strict):
     aliases: tuple[str, ...] = ()
     comparison: str
     """How the games differ, in our own words."""
+    nearest: dict[Literal["css", "ccp", "fpb", "bob", "ddp"], tuple[Number, ...]] = {}
+    """Of games that do not have it: the rules that come nearest."""
     rules: dict[Literal["css", "ccp", "fpb", "bob", "ddp"], tuple[Number, ...]]
 
 

@@ -126,8 +126,7 @@ def load_effects(connection: Connection, ruleset: Ruleset) -> None:
             "rule": effect.rule or facts.rule,
             "source": "printed",
         }
-        for feature, features in kinds.items()
-        for kind, facts in features.items()
+        for feature, kind, facts in ruleset.terrain.each_feature()
         for aspect, mobility, effect in facts.effects()
     ]
     filled = list(_filled_costs(connection, ruleset, kinds))
@@ -207,7 +206,7 @@ def _load_charts(connection: Connection, ruleset: Ruleset) -> None:
                 "row_name": chart.row,
                 "column_name": chart.column,
                 "column_keys": list(chart.columns),
-                **chart.model_dump(include={"title", "rule", "printed", "note", "open"}),
+                **chart.model_dump(include={"title", "rule", "printed", "place", "note", "open"}),
             }
             for code, chart in ruleset.charts.items()
         ],
@@ -225,11 +224,24 @@ def _load_charts(connection: Connection, ruleset: Ruleset) -> None:
                 "row_n": list(chart.cells).index(row) + 1,
                 "value": cell.value,
                 "rule": cell.rule or chart.rule,
+                "example": cell.example,
             }
             for code, chart in ruleset.charts.items()
             for row, column, cell in chart.each_cell()
         ],
     )
+
+
+def _chart_words(ruleset: Ruleset) -> dict[str, str]:
+    """What may be searched for in the charts of each rule: their titles, what is in the rows, cells of words."""
+    found: dict[str, list[str]] = {}
+    for chart in ruleset.charts.values():
+        words = found.setdefault(chart.rule, [])
+        words.append(chart.title)
+        for row, _, cell in chart.each_cell():
+            # rows such as guam/17 name nothing that anybody asks for
+            words += [said for said in (row, cell.value or "") if "/" not in said and not said[:1].isdigit()]
+    return {number: " ".join(dict.fromkeys(words)).replace("_", " ") for number, words in found.items()}
 
 
 def _load_sequence(connection: Connection, ruleset: Ruleset) -> None:
@@ -282,6 +294,7 @@ def _load_contested(connection: Connection, ruleset: Ruleset) -> None:
 def _load_rules(connection: Connection, ruleset: Ruleset) -> dict[str, int]:
     """Rules keep their rows, so that what hangs on them stays: imported texts, errata. Their ids by number."""
     connection.execute(sa.update(r.Rule).where(r.Rule.ruleset == ruleset.code).values(digest=""))
+    words = _chart_words(ruleset)
     paths: dict[str, list[int]] = {}
     for rule in ruleset.rules:
         paths[rule.number] = r.path_below(rule.number, rule.parent, paths[rule.parent] if rule.parent else [])
@@ -292,6 +305,8 @@ def _load_rules(connection: Connection, ruleset: Ruleset) -> dict[str, int]:
             {
                 "ruleset": ruleset.code,
                 "path": paths[rule.number],
+                "asked": list(rule.asked),
+                "chart_words": words.get(rule.number, ""),
                 **rule.model_dump(include={"number", "title", "kind", "digest"}),
             }
             for rule in ruleset.rules
@@ -360,7 +375,7 @@ def load_concepts(connection: Connection, concepts: ConceptsFile) -> None:
     lost = [
         f"{name}: {code} {number}"
         for name, concept in concepts.concepts.items()
-        for code, numbers in concept.rules.items()
+        for code, numbers in (*concept.rules.items(), *concept.nearest.items())
         for number in numbers
         if number not in ids[code]
     ]
@@ -375,6 +390,7 @@ def load_concepts(connection: Connection, concepts: ConceptsFile) -> None:
                 "code": code,
                 "n": n,
                 "aliases": list(concept.aliases),
+                "nearest": {game: list(numbers) for game, numbers in concept.nearest.items()},
                 **concept.model_dump(include={"title", "comparison"}),
             }
             for n, (code, concept) in enumerate(concepts.concepts.items(), 1)

@@ -74,7 +74,7 @@ class TerrainEffect(Base):
 
     __tablename__ = "terrain_effect"
     __table_args__ = (
-        sa.CheckConstraint("feature in ('terrain', 'hexside', 'path')", name="feature"),
+        sa.CheckConstraint("feature in ('terrain', 'hexside', 'path', 'overlay')", name="feature"),
         sa.CheckConstraint(
             "aspect in ('cost', 'defense', 'cover', 'hindrance', 'height', 'fire', 'strength', 'assault')",
             name="aspect",
@@ -92,7 +92,7 @@ class TerrainEffect(Base):
     ruleset: Mapped[str] = mapped_column(
         sa.ForeignKey("ruleset.code", ondelete="CASCADE"), comment="The game"
     )
-    feature: Mapped[str] = mapped_column(comment="terrain, hexside or path")
+    feature: Mapped[str] = mapped_column(comment="terrain, hexside, path or overlay")
     code: Mapped[str] = mapped_column(comment="Which kind of it")
     aspect: Mapped[str] = mapped_column(comment="cost, defense, cover, hindrance, height, fire, …")
     mobility: Mapped[str | None] = mapped_column(comment="For a cost: of which mobility")
@@ -126,6 +126,9 @@ class Chart(Base):
         ARRAY(sa.Text), server_default="{}", comment="Its columns, in order"
     )
     open: Mapped[bool] = mapped_column(server_default="false", comment="Whether an owner adds rows to it")
+    place: Mapped[str] = mapped_column(
+        server_default="", comment="Where it stands, if not among the numbered rules: back cover, map, card"
+    )
 
 
 class ChartCell(Base):
@@ -158,6 +161,9 @@ class ChartCell(Base):
         comment="What stands there; null where the book does not print it"
     )
     rule: Mapped[str] = mapped_column(comment="Number of the rule that prints or refers to it")
+    example: Mapped[bool] = mapped_column(
+        server_default="false", comment="Whether it is read off a worked example of that rule"
+    )
 
 
 class Phase(Base):

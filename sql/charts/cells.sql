@@ -13,7 +13,8 @@ select distinct on (cell.ruleset, cell.chart, cell.row_key, cell.column_key)
   array_position(chart.column_keys, cell.column_key) as column_n,
   cell.value,
   case when cell.value is not null then cell.source end as source,
-  cell.rule
+  cell.rule,
+  cell.example and cell.value is not null as example
 from public.chart_cell as cell
 inner join public.chart
   on cell.ruleset = chart.ruleset and cell.chart = chart.code
@@ -26,7 +27,8 @@ order by
   array_position(array['house', 'printed', 'owner'], cell.source);
 
 comment on view charts.cell_in_force is
-'Every cell of every chart once: the value in force with its source and rule, both null where nobody has told it.';
+'Every cell of every chart once: the value in force with its source and rule, null where nobody has told it,'
+' and whether a worked example tells it.';
 
 create or replace view charts.state as
 select

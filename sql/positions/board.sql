@@ -1,4 +1,4 @@
--- needs: positions/place.sql, positions/viewshed.sql
+-- needs: positions/place.sql, positions/viewshed.sql, rules/errata.sql
 -- What questions are put to: a saved position, or a map by its bare position, on which nothing stands.
 
 create or replace function positions.board(name text, kind text default null, words text[] default '{}')
@@ -12,6 +12,7 @@ returns table (
   scheme jsonb,
   conditions jsonb,
   policy jsonb,
+  errata jsonb,
   names jsonb
 )
 language sql stable parallel safe rows 1
@@ -26,6 +27,7 @@ as $$
     map.scheme,
     position.conditions,
     position.policy,
+    rules.in_force(position.ruleset),
     (
       select jsonb_agg(jsonb_build_array(named.word, named.unit, named.unit_q, named.unit_r, named.hex))
       from positions.named(position.id, board.words, board.words) as named

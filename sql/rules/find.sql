@@ -5,7 +5,8 @@ create or replace function rules._number(
 )
 language sql immutable strict parallel safe
 begin atomic
-  -- 7.1.2b and 7.1.2 (b) name a part of 7.1.2; a nought before a number is a misread letter O
+  -- 7.1.2b and 7.1.2 (b) name a part of 7.1.2; a nought before a number is a misread letter O;
+  -- 7-1-2, 7,1,2, 7/1/2 and 7 1 2 are 7.1.2, A-41 is A41
   select
     found.bits[1],
     found.bits[2],
@@ -14,7 +15,13 @@ begin atomic
   from (
     select regexp_match(
       regexp_replace(
-        upper(regexp_replace(written, '\s|^\s*(rule|section|no\.?|§|#)', '', 'gi')), '^0(?=[0-9]{2})', 'O'
+        regexp_replace(
+          regexp_replace(
+            regexp_replace(
+              upper(regexp_replace(written, '^\s*(rule|section|no\.?|§|#)', '', 'gi')), '(?<=[0-9])\s*[-,/\s]\s*(?=[0-9])', '.', 'g'
+            ), '(?<=^\s*[A-Z])\s*-?\s*(?=[0-9])', ''
+          ), '\s', '', 'g'
+        ), '^0(?=[0-9]{2})', 'O'
       ),
       '^([A-Z]?)([0-9]{1,3}(?:\.[0-9]{1,3})*)\.?\(?([A-Z])?\)?\.?$'
     ) as bits

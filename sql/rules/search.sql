@@ -28,7 +28,10 @@ begin atomic
       written.word,
       written.n,
       rules._stems(written.word) as stem
-    from regexp_split_to_table(rules._plain(words), ' ') with ordinality as written (word, n)
+    -- 3dg is 3 dg
+    from
+      regexp_split_to_table(regexp_replace(rules._plain(words), '\m([0-9]+)([a-z]{2,})\M', '\1 \2', 'g'), ' ')
+      with ordinality as written (word, n)
   ),
   meant as (
     select
@@ -69,9 +72,14 @@ begin atomic
             known.stems is null
             and begun.stems is null
             and word.word operator (public.%) typed.word
-            and public.similarity(word.word, typed.word) > 0.36
+            and public.similarity(word.word, typed.word)
+            -- letters that changed places leave few trigrams alike, but the first letter and the length
+            > case
+              when left(word.word, 1) = left(typed.word, 1) and abs(length(word.word) - length(typed.word)) <= 1 then 0.3
+              else 0.36
+            end
           order by
-            -public.similarity(word.word, typed.word),
+            -public.similarity(word.word, typed.word) - case when left(word.word, 1) = left(typed.word, 1) then 0.1 else 0 end,
             -word.rules,
             word.word
           limit 1
@@ -171,11 +179,27 @@ begin atomic
         ), 1
       ) as weight,
       found.trust,
+      found.stems,
       (
         select string_agg(quote_literal(stem.stem), ' | ')::tsquery
         from unnest(found.stems) as stem (stem)
       ) as query
     from rules._query_words(_by_words.words) as found
+  ),
+  said as materialized (
+    -- what players say when they look for a rule, as far as the query says it
+    select
+      synonym.rule_id as id,
+      synonym.stems,
+      array_agg(distinct meant.n) as words,
+      count(distinct part.stem)::double precision
+      / (1 + length(synonym.stems) - length(replace(synonym.stems, ' ', ''))) as share
+    from
+      public.synonym
+      cross join lateral unnest(string_to_array(synonym.stems, ' ')) as part (stem)
+      join meant on part.stem = any(meant.stems)
+    where synonym.rule_id is not null
+    group by synonym.rule_id, synonym.stems
   ),
   whole as materialized (
     select
@@ -302,6 +326,29 @@ begin atomic
       0.6,
       0
     from meant join public.rule_text on rule_text.document @@ meant.query
+    union all
+    select
+      said.id,
+      word.n,
+      0.8,
+      1,
+      0
+    from said, lateral unnest(said.words) as word (n)
+    union all
+    -- what changes a rule is part of it
+    select
+      erratum.rule_id,
+      meant.n,
+      0.45,
+      1,
+      0
+    from
+      meant
+      join public.erratum on to_tsvector('public.sightline', erratum.effect) @@ meant.query
+    where
+      erratum.withdrawn_at is null
+      and erratum.since <= current_date
+      and (erratum.ends is null or erratum.ends > current_date)
   ),
   best as (
     select
@@ -372,11 +419,26 @@ begin atomic
         ) as counted on term.rule_id = counted.rule_id
     ) as named
     group by named.id
+  ),
+  by_phrase as (
+    select
+      phrase.id,
+      max(phrase.share * phrase.weight) as share
+    from (
+      select
+        said.id,
+        said.share,
+        sum(meant.weight) / max(whole.weight) as weight
+      from whole, said join meant on meant.n = any(said.words)
+      group by said.id, said.stems, said.share
+    ) as phrase
+    group by phrase.id
   )
   select
     rule.id,
     (
       coalesce(by_word.worth * by_word.presence / whole.weight ^ 2, 0)
+      + 0.5 * coalesce(by_phrase.share, 0)
       + 0.25 * coalesce(
         by_word.title_weight / whole.weight
         * least(by_word.title_words::double precision / greatest(length(rule.heading), 1), 1), 0
@@ -390,6 +452,7 @@ begin atomic
     left join by_word on rule.id = by_word.id
     left join by_neighbours on rule.id = by_neighbours.id
     left join by_name on rule.id = by_name.id
+    left join by_phrase on rule.id = by_phrase.id
   where
     (by_word.id is not null or by_name.id is not null)
     and (_by_words.ruleset is null or rule.ruleset = _by_words.ruleset);
@@ -414,7 +477,10 @@ begin atomic
       false
     from
       regexp_matches(
-        _by_number.words, '(?:^|[\s(\[])([oaetf]?[0-9]{1,3}(?:\.[0-9]{1,3})+[a-z]?|[oaetf][0-9]{2,3}[a-z]?)(?![\w.])', 'gi'
+        _by_number.words,
+        -- with a point, or with - , / where it can be nothing else
+        '(?:^|[\s(\[])([oaetf]?[0-9]{1,3}(?:\.[0-9]{1,3})+[a-z]?|[oaetf]-?[0-9]{2,3}(?:[.,/-][0-9]{1,3})*[a-z]?|[0-9]{1,2}(?:[,/-][0-9]{1,2}){2,}[a-z]?)(?![\w.])',
+        'gi'
       ) as token (match)
     where (rules._number(_by_number.words)).digits is null
   ),
@@ -423,7 +489,9 @@ begin atomic
       rule.id,
       rule.ruleset,
       rule.path,
-      written.alone
+      written.alone,
+      -- 8.2.4 is 8.2.4 before it is a spelling of 8.24
+      (rules._number(rule.number)).digits = (rules._number(written.number)).digits as exactly
     from
       written,
       public.ruleset as game,
@@ -433,7 +501,7 @@ begin atomic
   )
   select
     found.id,
-    10
+    case when found.exactly then 10 else 9.9 end
   from found
   union all
   select
@@ -487,6 +555,17 @@ begin atomic
     select coalesce(
       case when to_tsvector('public.sightline', rule.digest) @@ _headline.query then rule.digest end,
       (
+        select erratum.effect
+        from public.erratum
+        where
+          erratum.rule_id = rule.id
+          and erratum.withdrawn_at is null
+          and to_tsvector('public.sightline', erratum.effect) @@ _headline.query
+        order by erratum.since desc, erratum.id desc
+        limit 1
+      ),
+      case when to_tsvector('public.sightline', rule.chart_words) @@ _headline.query then rule.chart_words end,
+      (
         select passage.text
         from public.rule_text as passage
         where passage.rule_id = rule.id and passage.document @@ _headline.query
@@ -534,23 +613,110 @@ end;
 comment on function rules._headline(bigint, tsquery) is
 'The sentences of a digest, failing that of an imported text, that have a query''s words, marked ‹so›.';
 
+create or replace function rules._narrowed(words text, ruleset text)
+returns text
+language sql stable
+begin atomic
+  select coalesce(
+    _narrowed.ruleset,
+    (
+      select game.code
+      from public.ruleset as game
+      where _narrowed.words ~* ('\m' || game.code || '\M')
+      order by game.code
+      limit 1
+    )
+  );
+end;
+
+comment on function rules._narrowed(text, text) is
+'The game that a search is about: the one given, else one whose code stands among the words.';
+
+create or replace function rules.absent(words text, ruleset text)
+returns table (game text, concept text, title text, games text[], nearest text[])
+language sql stable
+begin atomic
+  -- a name of a concept that is nearly the whole query, of which the game has neither a rule nor a word
+  with wanted as (
+    select rules._narrowed(absent.words, absent.ruleset) as game
+  ),
+  word as materialized (
+    select
+      found.n,
+      found.weight
+    from rules._query_words(absent.words) as found
+  ),
+  name as materialized (
+    select
+      found.concept,
+      found.term_id,
+      found.first_n,
+      found.last_n
+    from rules._query_names(absent.words) as found
+  ),
+  named as (
+    select
+      name.concept,
+      name.first_n,
+      name.last_n,
+      (
+        select sum(word.weight)
+        from word
+        where word.n between name.first_n and name.last_n
+      ) as weight
+    from name
+    where name.concept is not null
+  )
+  select
+    wanted.game,
+    concept.code,
+    concept.title,
+    array(
+      select distinct rule.ruleset
+      from public.concept_rule as treated join public.rule on treated.rule_id = rule.id
+      where treated.concept = concept.code
+      order by rule.ruleset
+    ),
+    array(select jsonb_array_elements_text(concept.nearest -> wanted.game))
+  from
+    wanted,
+    named
+    join public.concept on named.concept = concept.code
+  where
+    wanted.game is not null
+    and named.weight >= 0.6 * (
+      select sum(word.weight)
+      from word
+    )
+    and not exists (
+      select
+      from public.concept_rule as treated join public.rule on treated.rule_id = rule.id
+      where treated.concept = concept.code and rule.ruleset = wanted.game
+    )
+    and not exists (
+      select
+      from name as also join public.term on also.term_id = term.id
+      where term.ruleset = wanted.game and also.first_n <= named.first_n and also.last_n >= named.last_n
+    )
+  order by named.weight desc, concept.n asc
+  limit 1;
+end;
+
+comment on function rules.absent(text, text) is
+'What a game does not have though the words name it: the concept, the games that have it, and the rules that come nearest.';
+
 create or replace function rules.search(words text, ruleset text default null, "limit" integer default 20)
-returns table (game text, rule text, title text, kind text, headline text, score double precision)
+returns table (
+  game text, rule text, title text, kind text, headline text, score double precision, errata bigint
+)
 language plpgsql stable
 as $$
 #variable_conflict use_column
 declare
-  narrowed text := search.ruleset;
+  narrowed text := rules._narrowed(search.words, search.ruleset);
   rest text := trim(search.words);
   query tsquery;
 begin
-  if narrowed is null then
-    select code into narrowed
-    from public.ruleset
-    where search.words ~* ('\m' || code || '\M')
-    order by code
-    limit 1;
-  end if;
   if narrowed is not null then
     rest := trim(regexp_replace(rest, '\m' || narrowed || '\M', ' ', 'gi'));
   end if;
@@ -562,6 +728,14 @@ begin
     union all
     select * from rules._by_words(rest, narrowed)
     where (rules._number(rest)).digits is null
+    union all
+    select
+      rule.id,
+      9 - 0.1 * near.n
+    from
+      rules.absent(search.words, narrowed) as lacking
+      cross join lateral unnest(lacking.nearest) with ordinality as near (number, n)
+      join public.rule on near.number = rule.number and rule.ruleset = lacking.game
   ),
   answer as (
     select * from hit
@@ -595,7 +769,16 @@ begin
     shown.title,
     shown.kind,
     rules._headline(shown.id, query),
-    shown.score
+    shown.score,
+    (
+      select count(*)
+      from public.erratum
+      where
+        erratum.rule_id = shown.id
+        and erratum.withdrawn_at is null
+        and erratum.since <= current_date
+        and (erratum.ends is null or erratum.ends > current_date)
+    )
   from shown
   order by shown.score desc, shown.ruleset asc, shown.path asc, shown.number asc;
 end;

@@ -25,6 +25,27 @@ end;
 comment on function rules._stems(text) is
 'The stems of some words, in order, without those that carry no meaning: line sight for Lines of Sight.';
 
+create or replace function rules.learn(words text)
+returns void
+language sql volatile
+begin atomic
+  insert into public.word (word, stem, rules)
+  select
+    spelled.word,
+    rules._stems(spelled.word),
+    0
+  from
+    (
+      select distinct typed.word
+      from regexp_split_to_table(rules._plain(words), ' ') as typed (word)
+    ) as spelled
+  where length(spelled.word) > 1 and rules._stems(spelled.word) <> '' and rules._stems(spelled.word) not like '% %'
+  on conflict (word) do nothing;
+end;
+
+comment on function rules.learn(text) is
+'Take the words of a text into the vocabulary, so that they are searched for as they are written.';
+
 create or replace function rules.refresh()
 returns void
 language plpgsql volatile
@@ -35,27 +56,37 @@ begin
   where word_group is not null;
   delete from public.synonym
   where word_group is null;
-  insert into public.synonym (phrase, stems, term_id, concept)
+  insert into public.synonym (phrase, stems, term_id, concept, rule_id)
   select
     named.phrase,
     rules._stems(named.phrase),
     named.term_id,
-    named.concept
+    named.concept,
+    named.rule_id
   from (
     select
       alias.phrase,
       term.id as term_id,
-      null as concept
+      null as concept,
+      null::bigint as rule_id
     from public.term, lateral unnest(array_prepend(term.name, term.aliases)) as alias (phrase)
     union
     select
       alias.phrase,
       null,
-      concept.code
+      concept.code,
+      null
     from public.concept, lateral unnest(array_prepend(concept.title, concept.aliases)) as alias (phrase)
+    union
+    select
+      said.phrase,
+      null,
+      null,
+      rule.id
+    from public.rule, lateral unnest(rule.asked) as said (phrase)
   ) as named
   where rules._stems(named.phrase) <> ''
-  order by named.phrase, named.term_id, named.concept;
+  order by named.phrase, named.term_id, named.concept, named.rule_id;
 
   delete from public.word;
   insert into public.word (word, stem, rules)
@@ -67,6 +98,8 @@ begin
     ts_stat(
       'select to_tsvector(''simple'', rules._plain(title || '' '' || digest)) from public.rule
        union all select to_tsvector(''simple'', rules._plain(phrase)) from public.synonym
+       union all select to_tsvector(''simple'', rules._plain(chart_words)) from public.rule
+       union all select to_tsvector(''simple'', rules._plain(effect)) from public.erratum
        union all select to_tsvector(''simple'', rules._plain(text)) from public.rule_text'
     ) as spelled (word, ndoc, nentry),
     lateral (select rules._stems(spelled.word) as stem) as stemmed

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 from sqlalchemy.engine import Connection
 
 from app.terminal.caution import confirm, refuse_overwriting
 from app.terminal.database import asking, writing
-from app.terminal.output import print_json, print_table, say
+from app.terminal.output import out, print_json, print_table, say
 from db.charts import (
     SOURCES,
-    ChartCell,
+    ChartAnswer,
     ChartState,
-    chart_cells,
+    chart_answer,
     chart_form,
     chart_states,
     contradictions,
@@ -80,42 +81,46 @@ def list_charts(ruleset: str | None, as_json: bool) -> None:
 @click.argument("chart")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the rule of every cell.")
 def show_chart(ruleset: str, chart: str, as_json: bool) -> None:
-    """The cells of CHART as a table: `?` is not printed and not filled in, a blank is no cell at all.
+    """The cells of CHART as a table, with where it stands and whose word each cell is.
 
-    What an owner or a house has filled in says so.
+    `?` is not printed and not filled in, a blank is no cell at all. What is inferred from a worked example of
+    the rule says so, and so does what an owner or a house has filled in.
 
     \b
     Examples:
       sightline charts show fpb combat_results_table
       sightline charts show css combat_results_table --json
     """
-    form = chart_form(ruleset, chart)
     with asking() as connection:
-        cells = chart_cells(connection, ruleset, chart)
+        answer = chart_answer(connection, ruleset, chart)
     if as_json:
-        told = {
-            "ruleset": ruleset,
-            "chart": chart,
-            **form.model_dump(include={"title", "rule", "printed", "note"}),
-        }
-        print_json(told | {"row": form.row, "cells": [dataclasses.asdict(cell) for cell in cells]})
+        print_json(answer.model_dump(mode="json"))
         return
-    print_table(
-        (str(form.row), *form.columns), _table(cells, list(form.columns)), title=f"{form.title} ({form.rule})"
-    )
-    missing = sum(cell.value is None for cell in cells)
-    if missing or not cells:
-        say(f"{missing or 'all'} cells are not printed: {template_command(ruleset, chart)}")
+    where = f"{answer.rule}, {answer.place}" if answer.place else answer.rule
+    title = f"{answer.title} ({where})"
+    if answer.row is None:
+        out.print(Text(title, style="bold"))
+        out.print(answer.note, markup=False)
+        return
+    print_table((answer.row, *answer.columns), chart_table(answer), title=title)
+    say(answer.note)
+    if answer.fill:
+        say(f"{answer.counts['missing'] or 'all'} cells are not printed: {answer.fill}")
 
 
-def _table(cells: list[ChartCell], columns: list[str]) -> list[list[str]]:
-    rows: dict[str, dict[str, str]] = {}
-    for cell in cells:
-        value = "?" if cell.value is None else cell.value
-        if cell.source in SOURCES:
-            value += f" ({cell.source})"
-        rows.setdefault(cell.row, {})[cell.column] = value
-    return [[row, *(found.get(column, "") for column in columns)] for row, found in rows.items()]
+def chart_table(answer: ChartAnswer) -> list[list[str]]:
+    """The rows of a chart as the terminal shows them: `?` missing, (example), (owner), (house)."""
+    marks = {"printed": "", "example": " (example)", "owner": " (owner)", "house": " (house)", "missing": "?"}
+    return [
+        [
+            row,
+            *(
+                f"{found.value or ''}{marks[found.says]}" if (found := cells.get(column)) else ""
+                for column in answer.columns
+            ),
+        ]
+        for row, cells in answer.rows.items()
+    ]
 
 
 @charts_group.command("template")

@@ -7,6 +7,7 @@ import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -16,13 +17,21 @@ from sqlalchemy.engine import Connection
 
 from app.referee.questions import implemented_points
 from app.terminal import database
+from app.terminal.commands.charts import chart_table
 from app.terminal.output import complain, out, print_json, print_table, say
+from db import errata as db_errata
 from db import reference
+from db.charts import ChartAnswer
+from db.errata import ErratumEntry
+from db.measuring import measure, read_queries
 from db.reference import NotInReference
 from db.rulesets import CODES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 WIDTH = 100
+ERRATUM = click.IntRange(1, 2**63 - 1)
+LONGEST_CHART = 30
+"""Rows of a chart that are shown with its rule."""
 
 
 def as_json_option(command: Command) -> Command:
@@ -125,6 +134,10 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
         out.print(Text(f"{rule.number} {rule.title}", style="dim"))
     out.print(Text(f"{answer.ruleset} {answer.number}  {answer.title}", style="bold"))
     _paragraph(answer.digest or "Only an imported edition has this rule.")
+    _section(f"Errata as of {answer.as_of}", map(_erratum_line, answer.errata))
+    for chart in answer.charts:
+        _chart(chart)
+    _section("In the charts", (f"{chart.chart} {chart.title}" for chart in answer.cited_in_charts))
     _section("Below", (f"{rule.number} {rule.title}" for rule in answer.below))
     _section("Refers to", map(_reference_line, answer.refers_to))
     _section("Referred to by", map(_reference_line, answer.referred_from))
@@ -132,7 +145,6 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
     _section("Compared", (f"{concept.title} ({concept.code})" for concept in answer.concepts))
     _section("Cases", (f"{case.case} {case.title}" for case in answer.cases))
     _section("Where it is decided", _place_lines(answer.decided_in))
-    _section(f"Errata as of {answer.as_of}", map(_erratum_line, answer.errata))
     if answer.printed:
         heading = f"Text ({answer.printed.edition}): {answer.printed.number} {answer.printed.title}"
         out.print(Text(f"\n{heading}", style="bold"))
@@ -142,11 +154,20 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
 
 
 @rules_group.command()
-@click.argument("words", nargs=-1, required=True)
+@click.argument("words", nargs=-1)
 @click.option("--ruleset", metavar="CODE", help="Search one game only.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many.")
+@click.option(
+    "--measure",
+    "queries",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Instead of searching: how good the search is on the queries of FILE, each with the rules that answer it.",
+)
 @as_json_option
-def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: bool) -> None:
+def search(
+    words: tuple[str, ...], ruleset: str | None, limit: int, queries: Path | None, as_json: bool
+) -> None:
     """Find rules by WORDS or by number; a game's code among the words narrows the search.
 
     Beginnings of words, typing mistakes, abbreviations and other names for a thing will do.
@@ -156,18 +177,52 @@ def search(words: tuple[str, ...], ruleset: str | None, limit: int, as_json: boo
       sightline rules search can I fire out of a barrage
       sightline rules search css oportunity fire
       sightline rules search t89.4.1
+      sightline rules search --measure tests/data/queries.yaml
     """
+    if queries is not None:
+        _print_measured(queries, as_json)
+        return
+    if not words:
+        raise click.UsageError("Say what to search for.")
     with asking() as connection:
         answer = reference.search(connection, " ".join(words), ruleset, limit)
     if as_json:
         print_json(plain(answer))
     else:
         for hit in answer.hits:
-            out.print(Text(f"{hit.ruleset} {hit.number}  {hit.title}", style="bold"))
+            changed = "  (changed by errata)" if hit.errata else ""
+            out.print(Text(f"{hit.ruleset} {hit.number}  {hit.title}{changed}", style="bold"))
             out.print(_marked(hit.headline))
     if not answer.hits:
         complain(f"No rule answers to {answer.words!r}.", "Try other words, or fewer.")
         raise click.exceptions.Exit(1)
+
+
+def _print_measured(file: Path, as_json: bool) -> None:
+    """The figures of a file of queries, tuned on and held out; the misses of the tuned part are in the JSON."""
+    with asking() as connection:
+        told = measure(connection, read_queries(file))
+    if as_json:
+        print_json(plain(told))
+        return
+    rows = [
+        (
+            scope,
+            part.replace("_", " "),
+            figures.queries,
+            figures.first,
+            figures.first_three,
+            figures.reciprocal_rank,
+        )
+        for scope, parts in (
+            ("within a game", told.within),
+            ("over all games", told.over_all),
+            ("absent", told.absent),
+        )
+        for part, figures in parts.items()
+        if figures is not None
+    ]
+    print_table(("searched", "part", "queries", "hit@1", "hit@3", "MRR"), rows)
 
 
 @rules_group.command("index")
@@ -350,8 +405,11 @@ def errata() -> None:
 @click.argument("ruleset", required=False)
 @click.argument("number", required=False)
 @day_option("--as-of", "Only what holds on this day.")
+@click.option("--withdrawn", is_flag=True, help="Those too that were withdrawn.")
 @as_json_option
-def list_errata(ruleset: str | None, number: str | None, as_of: datetime.date | None, as_json: bool) -> None:
+def list_errata(
+    ruleset: str | None, number: str | None, as_of: datetime.date | None, withdrawn: bool, as_json: bool
+) -> None:
     """List errata and house rules: all, those of RULESET, or those of one rule.
 
     \b
@@ -362,19 +420,31 @@ def list_errata(ruleset: str | None, number: str | None, as_of: datetime.date | 
         if ruleset:
             reference.game_title(connection, ruleset)
         rule_id = reference.find_rule(connection, ruleset, number) if ruleset and number else None
-        found = reference.errata(connection, ruleset, rule_id, as_of)
+        found = db_errata.errata(connection, ruleset, rule_id, as_of, withdrawn)
     if as_json:
         print_json([plain(entry) for entry in found])
     else:
-        columns = ("id", "rule", "kind", "since", "until", "source", "effect")
-        rows = [
-            (e.id, f"{e.ruleset} {e.number}", e.kind.replace("_", " "), e.since, e.ends, e.source, e.effect)
-            for e in found
-        ]
-        print_table(columns, rows)
+        columns = ("id", "rule", "kind", "since", "until", "reads", "source", "effect")
+        print_table(columns, [_erratum_row(entry) for entry in found])
     if not found:
         say("none")
         raise click.exceptions.Exit(1)
+
+
+def _erratum_row(entry: ErratumEntry) -> tuple[Any, ...]:
+    until = f"withdrawn {entry.withdrawn:%Y-%m-%d}" if entry.withdrawn else entry.ends
+    reads = f"{entry.point}:{entry.reading}" if entry.point else ""
+    kind = entry.kind.replace("_", " ")
+    return (
+        entry.id,
+        f"{entry.ruleset} {entry.cited}",
+        kind,
+        entry.since,
+        until,
+        reads,
+        entry.source,
+        entry.effect,
+    )
 
 
 @errata.command("add")
@@ -383,6 +453,9 @@ def list_errata(ruleset: str | None, number: str | None, as_of: datetime.date | 
 @click.option("--effect", required=True, metavar="TEXT", help="What changes.")
 @click.option("--source", required=True, metavar="TEXT", help="Who says so, and where.")
 @click.option("--house-rule", is_flag=True, help="An agreement of yours, not the publisher's.")
+@click.option(
+    "--reading", metavar="POINT:LETTER", help="Of a house rule: the reading that it chooses, css-12:a."
+)
 @day_option("--since", "First day on which it holds.  [default: today]")
 @day_option("--until", "First day on which it no longer holds.")
 @as_json_option
@@ -392,19 +465,25 @@ def add_erratum(
     effect: str,
     source: str,
     house_rule: bool,
+    reading: str | None,
     since: datetime.date | None,
     until: datetime.date | None,
     as_json: bool,
 ) -> None:
-    """Attach an erratum or a house rule to a rule.
+    """Attach an erratum or a house rule to a rule, or to one of its lettered items (7.1.2b).
+
+    Rulings that apply the rule say so from then on. A house rule with --reading settles a contested point:
+    questions read it so, unless a case or a position says otherwise.
 
     \b
-    Example:
+    Examples:
       sightline rules errata add ddp 8.3 --house-rule --source "our club" \\
           --effect "Ties go to the attacker."
+      sightline rules errata add css 7.1.1c --house-rule --reading css-12:b --source "our club" \\
+          --effect "A Rice Paddy never blocks."
     """
     with writing() as connection:
-        added = reference.add_erratum(
+        added = db_errata.add_erratum(
             connection,
             ruleset,
             number,
@@ -413,32 +492,117 @@ def add_erratum(
             kind="house_rule" if house_rule else "erratum",
             since=since or datetime.date.today(),
             ends=until,
+            reading=reading,
         )
     if as_json:
         print_json(plain(added))
     else:
-        say(f"{added.kind.replace('_', ' ')} {added.id} is attached to {added.ruleset} {added.number}")
+        say(f"{added.kind.replace('_', ' ')} {added.id} is attached to {added.ruleset} {added.cited}")
+
+
+@errata.command("edit")
+@click.argument("erratum", type=ERRATUM)
+@click.option("--effect", metavar="TEXT", help="What changes.")
+@click.option("--source", metavar="TEXT", help="Who says so, and where.")
+@click.option(
+    "--reading", metavar="POINT:LETTER", help="Of a house rule: the reading that it chooses; '' for none."
+)
+@day_option("--since", "First day on which it holds.")
+@day_option("--until", "First day on which it no longer holds.")
+@as_json_option
+def edit_erratum(
+    erratum: int,
+    effect: str | None,
+    source: str | None,
+    reading: str | None,
+    since: datetime.date | None,
+    until: datetime.date | None,
+    as_json: bool,
+) -> None:
+    """Word erratum number ERRATUM (see `list`) otherwise; `history` keeps what it said before.
+
+    \b
+    Example:
+      sightline rules errata edit 3 --effect "Ties go to the defender." --until 2030-01-01
+    """
+    given = {"effect": effect, "source": source, "since": since, "ends": until}
+    with writing() as connection:
+        changes = {name: value for name, value in given.items() if value is not None}
+        edited = db_errata.edit_erratum(connection, erratum, reading=reading, **changes)
+    if as_json:
+        print_json(plain(edited))
+    else:
+        say(f"{edited.kind.replace('_', ' ')} {edited.id} of {edited.ruleset} {edited.cited} is edited")
+
+
+@errata.command("history")
+@click.argument("erratum", type=ERRATUM)
+@as_json_option
+def erratum_history(erratum: int, as_json: bool) -> None:
+    """Show what erratum number ERRATUM said before each edit, and says now.
+
+    \b
+    Example:
+      sightline rules errata history 3
+    """
+    with asking() as connection:
+        answer = db_errata.history(connection, erratum)
+    if as_json:
+        print_json(plain(answer))
+        return
+    rows = [
+        (f"until {old.replaced:%Y-%m-%d %H:%M}", old.since, old.source, old.effect) for old in answer.before
+    ]
+    now = f"withdrawn {answer.now.withdrawn:%Y-%m-%d %H:%M}" if answer.now.withdrawn else "now"
+    rows.append((now, answer.now.since, answer.now.source, answer.now.effect))
+    title = f"{answer.now.kind.replace('_', ' ')} {erratum} of {answer.now.ruleset} {answer.now.cited}"
+    print_table(("wording", "since", "source", "effect"), rows, title)
+
+
+@errata.command("withdraw")
+@click.argument("erratum", type=ERRATUM)
+@click.option("--why", default="", metavar="TEXT", help="Why it holds no longer.")
+def withdraw_erratum(erratum: int, why: str) -> None:
+    """Let erratum number ERRATUM hold no longer, from today; it is kept, with its history.
+
+    To end it on a day, edit its --until instead.
+
+    \b
+    Example:
+      sightline rules errata withdraw 3 --why "the second edition prints it"
+    """
+    with writing() as connection:
+        db_errata.withdraw_erratum(connection, erratum, why)
+    say(f"withdrew erratum {erratum}")
 
 
 @errata.command("remove")
-@click.argument("erratum", type=click.IntRange(1, 2**63 - 1))
+@click.argument("erratum", type=ERRATUM)
 def remove_erratum(erratum: int) -> None:
-    """Take erratum number ERRATUM (see `list`) away for good.
-
-    To keep one for the days on which it held, remove it and add it again with --until.
+    """Take erratum number ERRATUM (see `list`) away for good, with its history; `withdraw` keeps it.
 
     \b
     Example:
       sightline rules errata remove 3
     """
     with writing() as connection:
-        reference.remove_erratum(connection, erratum)
+        db_errata.remove_erratum(connection, erratum)
     say(f"removed erratum {erratum}")
 
 
 def _paragraph(text: str, indent: str = "") -> None:
     hanging = indent + "   " if indent else ""
     out.print(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=hanging), markup=False)
+
+
+def _chart(chart: ChartAnswer) -> None:
+    """A printed chart whole, where it is not too long; any other by its name."""
+    if chart.printed and chart.cells and len(chart.rows) <= LONGEST_CHART:
+        print_table((str(chart.row), *chart.columns), chart_table(chart), title=f"\n{chart.title}")
+    else:
+        said = "printed" if chart.printed else "not printed" if chart.fill else "filled in"
+        command = f"sightline charts show {chart.ruleset} {chart.chart}"
+        out.print(f"\n{chart.title} ({said}): {command}", markup=False)
 
 
 def _section(heading: str, lines: Iterable[str]) -> None:
@@ -468,8 +632,10 @@ def _reference_line(reference: reference.Reference) -> str:
     return f"{', '.join(reference.printed)} (no such rule)"
 
 
-def _erratum_line(entry: reference.ErratumEntry) -> str:
-    return f"{entry.kind.replace('_', ' ')} since {entry.since}, {entry.source}: {entry.effect}"
+def _erratum_line(entry: ErratumEntry) -> str:
+    item = f" to {entry.clause}" if entry.clause else ""
+    reads = f" (reads {entry.point} as {entry.reading})" if entry.point else ""
+    return f"{entry.kind.replace('_', ' ')} {entry.id}{item} since {entry.since}, {entry.source}: {entry.effect}{reads}"
 
 
 def _marked(headline: str) -> Text:

@@ -10,9 +10,12 @@ from flask_openapi3 import APIBlueprint, Tag
 from pydantic import BaseModel, Field
 
 from app.web.site import Problem, database
+from db import errata as db_errata
 from db import reference
+from db.charts import ChartAnswer, GameCharts, chart_answer
+from db.charts import charts as chart_list
+from db.errata import ErratumEntry, ErratumHistory
 from db.reference import (
-    Answer,
     Comparison,
     ContestedPoints,
     GameIndex,
@@ -58,6 +61,25 @@ class AsPrinted(BaseModel):
     as_of: datetime.date | None = Field(None, description="Errata as of this day; today if absent")
 
 
+class OfChart(InGame):
+    """A chart of a game."""
+
+    chart: str = Field(description="Its name, e.g. combat_results_table", max_length=80)
+
+
+class OfErratum(InGame):
+    """An erratum or a house rule."""
+
+    id: int = Field(description="Its number", ge=1, le=2**63 - 1)
+
+
+class GameErrata(BaseModel):
+    """The errata and house rules of a game."""
+
+    ruleset: str
+    errata: list[ErratumEntry]
+
+
 class OfConcept(BaseModel):
     """A concept."""
 
@@ -72,7 +94,7 @@ class Words(BaseModel):
     limit: int = Field(20, ge=1, le=100, description="How many hits at most")
 
 
-def _told(answer: Answer) -> Response:
+def _told(answer: BaseModel) -> Response:
     return jsonify(answer.model_dump(mode="json"))
 
 
@@ -104,6 +126,32 @@ def tree(path: InGame) -> Response:
 def contested(path: InGame) -> Response:
     """Where a rulebook disagrees with itself, with all readings."""
     return _told(reference.contested(database(), path.ruleset))
+
+
+@api.get("/<ruleset>/charts", responses={"200": GameCharts})
+def charts(path: InGame) -> Response:
+    """Every chart of a game, with all its cells and whose word each is."""
+    title = reference.game_title(database(), path.ruleset)
+    return _told(GameCharts(ruleset=path.ruleset, title=title, charts=chart_list(database(), path.ruleset)))
+
+
+@api.get("/<ruleset>/charts/<chart>", responses={"200": ChartAnswer})
+def chart(path: OfChart) -> Response:
+    """One chart, cell by cell: printed, inferred from an example, filled in by an owner or a house, or missing."""
+    return _told(chart_answer(database(), path.ruleset, path.chart))
+
+
+@api.get("/<ruleset>/errata", responses={"200": GameErrata})
+def errata(path: InGame) -> Response:
+    """Every erratum and house rule of a game, those that were withdrawn too."""
+    found = db_errata.errata(database(), path.ruleset, withdrawn=True)
+    return _told(GameErrata(ruleset=path.ruleset, errata=found))
+
+
+@api.get("/<ruleset>/errata/<int:id>", responses={"200": ErratumHistory})
+def erratum(path: OfErratum) -> Response:
+    """An erratum as it stands, and what it said before each edit."""
+    return _told(db_errata.history(database(), path.id))
 
 
 @api.get("/<ruleset>/index", responses={"200": GameIndex})

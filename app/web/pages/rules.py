@@ -12,6 +12,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.referee.questions import implemented_points
 from app.web.site import database, day
 from db import reference
+from db.charts import GameCharts, chart_answer, contradictions
+from db.charts import charts as chart_list
 from db.reference import Passage, RuleAnswer, TermEntry, Tree, TreeRule
 from db.rulesets import CODES
 from db.terms import TermFinder
@@ -65,6 +67,24 @@ def contested(ruleset: str) -> str:
     implemented = implemented_points()
     ruled = sum(point.id in implemented for point in answer.points)
     return render_template("rules/contested.html", answer=answer, known=known, ruled=ruled)
+
+
+@pages.get("/<ruleset>/charts")
+def charts(ruleset: str) -> str:
+    """Every chart of a game: what is printed, what is missing, what was filled in."""
+    title = reference.game_title(database(), ruleset)
+    answer = GameCharts(ruleset=ruleset, title=title, charts=chart_list(database(), ruleset))
+    return render_template("rules/charts.html", answer=answer)
+
+
+@pages.get("/<ruleset>/charts/<chart>")
+def chart(ruleset: str, chart: str) -> str:
+    """One chart, cell by cell, with whose word each cell is."""
+    title = reference.game_title(database(), ruleset)
+    answer = chart_answer(database(), ruleset, chart)
+    differing = [found for found in contradictions(database(), ruleset) if found.chart == chart]
+    rules = reference.digests(database(), ruleset, answer.rules)
+    return render_template("rules/chart.html", answer=answer, title=title, differing=differing, rules=rules)
 
 
 @pages.get("/<ruleset>/terms")
