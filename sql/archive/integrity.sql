@@ -33,8 +33,7 @@ begin
     new.forces := array(select told ->> 'force' from jsonb_array_elements(new.involved) as told);
     perform archive._require(new.campaign_id, 'account', new.account);
     perform archive._require(new.campaign_id, 'force', key) from unnest(new.forces) as key;
-    select * into new.geom, new.uncertainty
-    from archive._lay(new.campaign_id, new.hex, new.geom, new.uncertainty);
+    new.geom := archive._lay(new.campaign_id, new.hex, new.geom);
   end if;
   return new;
 end
@@ -51,8 +50,7 @@ begin
   if upper_inf(new.known) and (tg_op = 'INSERT' or new.known <> old.known) then
     perform archive._require(new.campaign_id, 'account', new.account);
     perform archive._require(new.campaign_id, 'force', new.force);
-    select * into new.geom, new.uncertainty
-    from archive._lay(new.campaign_id, new.hex, new.geom, new.uncertainty);
+    new.geom := archive._lay(new.campaign_id, new.hex, new.geom);
   end if;
   return new;
 end

@@ -2,56 +2,39 @@
 -- Places on real ground: a hex of a campaign's map lies where the map's georeference puts it.
 
 create or replace function archive.hex_point(map_id bigint, label text)
-returns table (geom public.geometry, uncertainty integer)
-language sql stable parallel safe rows 1
-begin atomic
-  select
-    public.st_transform(gis._world(hex.center, map.affine, map.srid), 4326) as geom,
-    -- anywhere within the hex: from its centre to a corner
-    round(
-      public.st_distance(
-        public.st_transform(gis._world(hex.center, map.affine, map.srid), 4326)::public.geography,
-        public.st_transform(
-          gis._world(public.st_pointn(public.st_exteriorring(hex.geom), 1), map.affine, map.srid), 4326
-        )::public.geography
-      )
-    )::integer as uncertainty
+returns public.geometry
+language sql stable strict parallel safe
+return (
+  select public.st_transform(gis._world(hex.center, map.affine, map.srid), 4326)
   from public.hex
   inner join public.map on hex.map_id = map.id
   where hex.map_id = hex_point.map_id
     and hex.label = hex_point.label
-    and map.srid is not null;
-end;
+    and map.srid is not null
+);
 
 comment on function archive.hex_point(bigint, text) is
-'Where the centre of a hex of a georeferenced map lies, in longitude and latitude, and how far off a place in it may be.';
+'Where the centre of a hex of a georeferenced map lies, in longitude and latitude.';
 
-create or replace function archive._lay(campaign_id bigint, label text, given public.geometry, within integer)
-returns table (geom public.geometry, uncertainty integer)
+create or replace function archive._lay(campaign_id bigint, label text, given public.geometry)
+returns public.geometry
 language plpgsql stable
 as $$
 declare
   board bigint := (select campaign.map_id from public.campaign where campaign.id = _lay.campaign_id);
 begin
   if label is null then
-    return query select given, within;
-    return;
-  end if;
-  if not exists (select from public.hex where hex.map_id = board and hex.label = _lay.label) then
+    return given;
+  elsif not exists (select from public.hex where hex.map_id = board and hex.label = _lay.label) then
     raise exception 'there is no hex % on the campaign''s map', _lay.label
       using errcode = 'foreign_key_violation', constraint = 'hex_on_map',
         hint = 'Name a hex of its map, or give longitude and latitude.';
   end if;
-  return query
-  select
-    found.geom,
-    coalesce(within, found.uncertainty)
-  from (select 1) as one
-  left join archive.hex_point(board, _lay.label) as found on true;
+  return archive.hex_point(board, _lay.label);
 end
 $$;
 
-comment on function archive._lay(bigint, text, public.geometry, integer) is
+comment on function archive._lay(bigint, text, public.geometry) is
 'A place as it is kept: that of a hex is where its map lies, any other as it was given.';
 
 create or replace function archive._lay_anew()
@@ -63,7 +46,7 @@ declare
 begin
   foreach placed in array array['entry', 'stance'] loop
     execute format(
-      'update public.%I as told set geom = (select found.geom from archive.hex_point($1, told.hex) as found)'
+      'update public.%I as told set geom = archive.hex_point($1, told.hex)'
       ' from public.campaign where told.campaign_id = campaign.id and campaign.map_id = $1 and told.hex is not null',
       placed
     ) using new.id;
