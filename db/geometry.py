@@ -17,21 +17,22 @@ if TYPE_CHECKING:
 
 
 class Geometry(sa.types.TypeDecorator[Any]):
-    """A geometry of one kind on the lattice, which has no CRS."""
+    """A geometry of one kind: on the lattice, which has no CRS, or in a CRS of the world."""
 
     impl = sa.types.NullType
     cache_ok = True
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, srid: int = 0) -> None:
         super().__init__()
         self.kind = kind
+        self.srid = srid
 
     @functools.cached_property
     def geometry(self) -> geoalchemy2.Geometry:
         """The type itself; indexes are declared with the table."""
         import geoalchemy2
 
-        return geoalchemy2.Geometry(self.kind, srid=0, spatial_index=False)
+        return geoalchemy2.Geometry(self.kind, srid=self.srid, spatial_index=False)
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
         return dialect.type_descriptor(self.geometry)

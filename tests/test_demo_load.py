@@ -14,7 +14,7 @@ from sqlalchemy.engine import Engine
 from db.database import make_engine
 from db.inventory import maps, positions
 from importers.demo import MAPS
-from importers.demo.load import FOLDER, files, load_demo
+from importers.demo.load import GROUNDS, FOLDER, files, load_demo
 from importers.maps import load_draft, read_map_file
 from tests.conftest import Databases
 
@@ -67,7 +67,7 @@ def test_an_empty_database_gets_every_map_and_position_as_its_file_has_it(empty:
     said: list[str] = []
     report = load_demo(empty, said.append)
     assert report is not None
-    assert names(empty) == (sorted(files("maps")), sorted(files("positions")))
+    assert names(empty) == (sorted({*files("maps"), *GROUNDS}), sorted(files("positions")))
     assert all(any(name in word for word in said) for name in (*files("maps"), *files("positions")))
     with empty.connect() as connection:
         for name in files("maps"):
@@ -111,7 +111,7 @@ def test_by_hand_the_demo_comes_beside_other_maps(empty: Engine, sightline: Comm
     sightline("import", "map", FOLDER / "maps" / "hill-312.yaml", "--name", "mine")
     told = sightline("demo", "load")
     assert told.status == 0
-    assert f"loaded {len(MAPS)} maps" in told.err
+    assert f"loaded {len(MAPS) + len(GROUNDS)} maps" in told.err
     assert names(empty)[0] == sorted([*files("maps"), "mine"])
     again = sightline("demo", "load", "--json")
     assert again.json["maps"] == []

@@ -20,7 +20,7 @@ from db.database import make_engine
 from db.inventory import NotThereError
 from db.labels import Axial
 from db.map_draft import FeatureDraft, HexDraft, MapDraft
-from importers import map_formats
+from importers import csv_tables
 from importers.documents import MAX_DEPTH, Node, Problem, Problems, read_document
 from importers.georeference import GeoreferenceError
 from importers.maps import (
@@ -961,7 +961,7 @@ def test_replacements_of_one_map_take_turns_and_all_succeed(databases: Databases
 
 
 def test_an_archive_is_measured_as_a_whole(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_formats, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(csv_tables, "MOST_BYTES", 10_000)
     with zipfile.ZipFile("big.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("map.yaml", CSS)
         archive.writestr("hexes.csv", "label\n" + "22.79\n" * 900)

@@ -1,4 +1,4 @@
-"""Loading the demo: the maps and positions that are kept in `db/demo`."""
+"""Loading the demo: the maps, positions and campaigns that are kept in `db/demo`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 import db
+from db.chronicle import current_campaign
 from db.maps import Map
 from db.positions import Position
+from importers.archive.campaigns import import_campaign
 from importers.maps import Progress, delete_map, import_map
 from importers.positions import delete_position, import_position
 
 FOLDER = Path(db.__file__).parent / "demo"
+GROUNDS = {"guam-house": Path(db.__file__).parent / "rulesets" / "fpb" / "maps" / "guam.yaml"}
+"""Maps that come with a game, and that campaigns of the demo stand on."""
 LOCK = 0x51647412
 """Advisory lock: two who load the demo at once take turns."""
 Say = Callable[[str], None]
@@ -32,6 +36,7 @@ class DemoReport:
     kept: tuple[str, ...]
     hexes: int
     seconds: float
+    campaigns: tuple[str, ...] = ()
 
 
 def load_demo(engine: Engine, say: Say) -> DemoReport | None:
@@ -51,7 +56,7 @@ def add_demo(
     """Load what is missing of the demo, or all of it anew, in the caller's transaction."""
     _take_turns(connection)
     started = time.perf_counter()
-    maps, positions = files("maps"), files("positions")
+    maps, positions = files("maps") | GROUNDS, files("positions")
     if replace:
         _remove(connection, maps, positions)
     new_maps = sorted(maps.keys() - set(_there(connection, Map.name, maps)))
@@ -63,17 +68,30 @@ def add_demo(
     for name in new_positions:
         say(f"loading the position {name} …")
         import_position(connection, positions[name])
+    new_campaigns = _add_campaigns(connection, say, replace=replace)
     return DemoReport(
         maps=tuple(new_maps),
         positions=tuple(new_positions),
         kept=tuple(sorted({*maps, *positions} - {*new_maps, *new_positions})),
         hexes=hexes,
         seconds=time.perf_counter() - started,
+        campaigns=new_campaigns,
     )
 
 
+def _add_campaigns(connection: Connection, say: Say, *, replace: bool) -> tuple[str, ...]:
+    """What is missing of the campaigns; with `replace` they are brought in line, and old versions stay."""
+    found = files("campaigns")
+    there = [name for name in found if current_campaign(connection, name) is not None]
+    new = [name for name in found if replace or name not in there]
+    for name in new:
+        say(f"loading the campaign {name} …")
+        import_campaign(connection, found[name], replace=replace, who="demo")
+    return tuple(new)
+
+
 def files(kind: str) -> dict[str, Path]:
-    """The demo's files of a kind, `maps` or `positions`; each is called after what is in it."""
+    """The demo's files of a kind, `maps`, `positions` or `campaigns`; each is called after what is in it."""
     return {path.stem: path for path in sorted((FOLDER / kind).glob("*.yaml"))}
 
 

@@ -1,4 +1,4 @@
-"""`sightline demo load`: maps and positions to try things on."""
+"""`sightline demo load`: maps, positions and campaigns to try things on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo_group() -> None:
 @click.option("--replace", is_flag=True, help="Load them anew where they are there already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def load(replace: bool, as_json: bool) -> None:
-    """Load the demo's maps and positions, beside whatever maps there are; all or nothing.
+    """Load the demo's maps, positions and campaigns, beside whatever maps there are; all or nothing.
 
     `sightline serve` does this by itself in a database without maps.
 
@@ -38,9 +38,10 @@ def load(replace: bool, as_json: bool) -> None:
         report = add_demo(connection, say, replace=replace, progress=tick)
     if as_json:
         print_json(dataclasses.asdict(report))
-    elif report.maps or report.positions:
+    elif report.maps or report.positions or report.campaigns:
         say(
-            f"loaded {len(report.maps)} maps ({report.hexes:,} hexes) and {len(report.positions)} positions"
+            f"loaded {len(report.maps)} maps ({report.hexes:,} hexes), {len(report.positions)} positions"
+            f" and {len(report.campaigns)} campaigns"
             f" in {report.seconds:.1f} s"
         )
     else:
