@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.web.site import database, day, engine, require_same_origin
+from app.web.site import database, day, engine
 from db import SightlineError, errata, reference
 from db.errata import ErratumEntry
 from db.rule_numbers import found_rule
@@ -38,7 +38,6 @@ def new(ruleset: str, number: str) -> str:
 @pages.post("/<ruleset>/<number>/errata/new")
 def add(ruleset: str, number: str) -> Response | tuple[str, int]:
     """Enter an erratum or a house rule; a mistake brings the form back as it was filled in."""
-    require_same_origin()
     given = _given()
     clause = request.form.get("clause", "")[:1]
     try:
@@ -64,7 +63,6 @@ def erratum(id: int) -> str:
 @pages.post("/errata/<int:id>")
 def edit(id: int) -> Response | tuple[str, int]:
     """Word an erratum otherwise."""
-    require_same_origin()
     given = _given()
     try:
         with engine().begin() as connection:
@@ -79,7 +77,6 @@ def edit(id: int) -> Response | tuple[str, int]:
 @pages.post("/errata/<int:id>/withdraw")
 def withdraw(id: int) -> Response:
     """Let an erratum hold no longer."""
-    require_same_origin()
     with engine().begin() as connection:
         gone = errata.withdraw_erratum(connection, id, _field("why"))
     return redirect(url_for(".erratum", id=gone.id), code=303)
