@@ -182,7 +182,7 @@ returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
   -- who may fire at all
-  select (css._entry(bar.rule, null, 'forbids', bar.note, (shot.firer).code, null, bar.point, (shot.here).label)).*
+  select entry.*
   from (
     select
       shot.said ->> 'manner' = 'op_fire' as reacts,
@@ -215,11 +215,13 @@ as $$
       'in Column fire is not concentrated', null
     )
   ) as bar (rule, holds, note, point)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, (shot.firer).code, null, bar.point, (shot.here).label) as entry
   where bar.holds
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.2', null, 'passes', 'its hex fires once in each Action', (shot.firer).code, null, 'css-18', (shot.here).label
-  )).*
+  ) as entry
   where shot.said ->> 'manner' <> 'op_fire'
     and coalesce((shot.state).conditions -> 'fired' ? (shot.here).label, false)
     and (shot.state).conditions ->> 'action' = 'second'
@@ -238,7 +240,7 @@ returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
   -- 8.3.4: others of the hex
-  select (css._entry('8.3.4', null, 'forbids', bar.note, other.code, null, null, (shot.here).label)).*
+  select entry.*
   from unnest(shot.others) as other
   cross join lateral (
     values
@@ -250,13 +252,15 @@ as $$
     (other.fire_type = 'indirect' or other.fire is null, format('%s does not fire directly', other.code)),
     (other.range < (shot.firer).range, format('the range of %s is shorter than the firer''s', other.code))
   ) as bar (holds, note)
+  cross join lateral css._entry('8.3.4', null, 'forbids', bar.note, other.code, null, null, (shot.here).label) as entry
   where bar.holds
   union all
-  select (css._entry('8.3.4', null, 'forbids', 'at most two other Units help', (shot.firer).code)).*
+  select entry.*
+  from css._entry('8.3.4', null, 'forbids', 'at most two other Units help', (shot.firer).code) as entry
   where cardinality(shot.others) > 2
   union all
   -- 8.3.2: one of each, of the firer's Formation
-  select (css._entry(bar.rule, null, 'forbids', bar.note, helper.code, null, null, (shot.here).label)).*
+  select entry.*
   from unnest(shot.helpers) as helper
   cross join lateral (
     values
@@ -270,6 +274,7 @@ as $$
     ('8.3.2', helper.kind = 'support_weapon' and helper.fire is not null and helper.range < (shot.firer).range,
       format('the range of %s is shorter than the firer''s', helper.code))
   ) as bar (rule, holds, note)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, helper.code, null, null, (shot.here).label) as entry
   where bar.holds
   union all
   select (css._entry(
@@ -289,7 +294,7 @@ create or replace function css._target_bars(shot css.shot)
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, bar.by, null, bar.point, (shot.there).label)).*
+  select entry.*
   from (
     select
       count(*) filter (where target.is_unit) as units,
@@ -325,11 +330,13 @@ as $$
     ('22.1', shot.at_sea is not null and (shot.state).readings ->> 'css-30' = 'a' and (shot.named).code is null
       and counted.units > 1, 'each Unit at sea is a target of its own: one is to be named', 'css-30', null)
   ) as bar (rule, holds, note, point, by)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, bar.by, null, bar.point, (shot.there).label) as entry
   where bar.holds
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', (shot.there).label
-  )).*
+  ) as entry
   where shot.at_sea is not null
 $$;
 
@@ -427,25 +434,23 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.3.1 a: the Defense of the target
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.3.1', null, 'adds', format('Defense of %s', (shot.target_unit).code), (shot.target_unit).code,
     2 * (shot.target_unit).defense, null, (shot.there).label
-  )).*
+  ) as entry
   where shot.at_sea is null and coalesce((shot.target_unit).defense, 0) <> 0
   union all
-  select (css._entry(
+  select entry.*
+  from unnest(shot.imposed) as piece
+  cross join lateral css._entry(
     '8.3.1', null, 'adds', format('Defense of %s', piece.code), piece.code, 2 * piece.defense,
     case when piece.kind = 'support_weapon' then 'css-19' end, (shot.there).label
-  )).*
-  from unnest(shot.imposed) as piece
+  ) as entry
   where shot.at_sea is null and coalesce(piece.defense, 0) <> 0
   union all
   -- 22.3.1: at sea the value of the zone, and nothing of the Units
-  select (css._entry(
-    '22.3.1', null, case when zone.value is null then 'unknown' else 'adds' end,
-    case when zone.value is null then 'naval_zone_values' else 'Hard Target value of the naval zone' end,
-    zone.code, 2 * zone.value, null, (shot.there).label
-  )).*
+  select entry.*
   from (
     select
       max(feature.code) as code,
@@ -459,6 +464,11 @@ as $$
       and feature.kind = 'beach'
       and (beach.q, beach.r) = ((shot.there).q, (shot.there).r)
   ) as zone
+  cross join lateral css._entry(
+    '22.3.1', null, case when zone.value is null then 'unknown' else 'adds' end,
+    case when zone.value is null then 'naval_zone_values' else 'Hard Target value of the naval zone' end,
+    zone.code, 2 * zone.value, null, (shot.there).label
+  ) as entry
   where shot.at_sea is not null
     and zone.value is distinct from 0
 $$;
@@ -471,27 +481,31 @@ returns setof rulings.ledger_step
 language sql stable rows 3
 as $$
   -- 8.3.2: one weapon, one leader, one hero
-  select (css._entry(
-    '8.3.2', null, 'adds', format('%s helps', helper.code), helper.code, 2 * help.value, null, (shot.here).label
-  )).*
+  select entry.*
   from unnest(shot.helpers) as helper
   cross join lateral (
     select case when helper.kind = 'support_weapon' then coalesce(helper.fire, 0) else helper.bonus_fire end as value
   ) as help
+  cross join lateral css._entry(
+    '8.3.2', null, 'adds', format('%s helps', helper.code), helper.code, 2 * help.value, null, (shot.here).label
+  ) as entry
   where help.value <> 0
   union all
   -- 8.3.4
-  select (css._entry(
-    '8.3.4', null, 'adds', format('%s adds to the fire', other.code), other.code, 2, null, (shot.here).label
-  )).*
+  select entry.*
   from unnest(shot.others) as other
+  cross join lateral css._entry(
+    '8.3.4', null, 'adds', format('%s adds to the fire', other.code), other.code, 2, null, (shot.here).label
+  ) as entry
   union all
   -- 8.3.6
-  select (css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label)).*
+  select entry.*
+  from css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label) as entry
   where coalesce((shot.said ->> 'concentrated')::boolean, false)
   union all
   -- 12.5
-  select (css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label)).*
+  select entry.*
+  from css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label) as entry
   where coalesce((shot.said ->> 'alerted')::boolean, false)
 $$;
 
@@ -505,10 +519,7 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.3.3, 8.5.4: what lies on the firer
-  select (css._entry(
-    '8.3.3', null, 'adds', format('the firer is %s', upper(status.marker)), status.marker,
-    2 * css._number(status.value), null, here.label
-  )).*
+  select entry.*
   from (
     select found_one.marker, css._cell(null, 'status_marker_summary', found_one.marker, 'fire') as value
     from (
@@ -516,8 +527,14 @@ as $$
     ) as found_one (marker)
     where found_one.marker is not null
   ) as status
+  cross join lateral css._entry(
+    '8.3.3', null, 'adds', format('the firer is %s', upper(status.marker)), status.marker,
+    2 * css._number(status.value), null, here.label
+  ) as entry
   union all
-  select (css._entry(
+  select entry.*
+  from (select css._cell(read, 'barrage_marker_effects', here.barrage, 'fire') as value) as mark
+  cross join lateral css._entry(
     '8.3.3', null,
     case when mark.value is null and barrage_counts then 'unknown' when barrage_counts then 'adds' else 'passes' end,
     case
@@ -528,8 +545,7 @@ as $$
     here.barrage,
     case when barrage_counts then 2 * css._number(mark.value) end,
     null, here.label
-  )).*
-  from (select css._cell(read, 'barrage_marker_effects', here.barrage, 'fire') as value) as mark
+  ) as entry
   where here.barrage is not null
     and not (barrage_counts and css._number(mark.value) is not distinct from 0)
 $$;
@@ -541,16 +557,17 @@ create or replace function css._work_entries(there css.footing, rule text, read 
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(
-    rule, null,
-    case when work.value is null then 'unknown' else 'adds' end,
-    case when work.value is null then 'fortification_values' else format('a %s', work.kind) end,
-    work.kind, 2 * css._number(work.value), null, there.label
-  )).*
+  select entry.*
   from (
     select fort.kind, css._cell(read, 'fortification_values', fort.kind, 'defense') as value
     from unnest(there.works) as fort (kind)
   ) as work
+  cross join lateral css._entry(
+    rule, null,
+    case when work.value is null then 'unknown' else 'adds' end,
+    case when work.value is null then 'fortification_values' else format('a %s', work.kind) end,
+    work.kind, 2 * css._number(work.value), null, there.label
+  ) as entry
 $$;
 
 comment on function css._work_entries(css.footing, text, jsonb) is
@@ -560,7 +577,7 @@ create or replace function css._ground_entries(shot css.shot)
 returns setof rulings.ledger_step
 language sql stable rows 3
 as $$
-  select (css._entry(part.rule, null, part.effect, part.note, null, 2 * part.value, null, (shot.there).label)).*
+  select entry.*
   from (
     select
       css._crossed(shot, true) as arriving,
@@ -587,6 +604,7 @@ as $$
     ('6.2.2', 'adds', 'the Ridge marker faces the fire', -1, (shot.there).ridge and over.ridge),
     ('6.2.2', 'adds', 'the Ridge marker is flanked', 2, (shot.there).ridge and not over.ridge)
   ) as part (rule, effect, note, value, holds)
+  cross join lateral css._entry(part.rule, null, part.effect, part.note, null, 2 * part.value, null, (shot.there).label) as entry
   where part.holds and shot.at_sea is null
 $$;
 
@@ -617,17 +635,14 @@ create or replace function css._weather_entries(state positions.state, firer css
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.3.7', null, 'adds', 'rain', null,
     2 * css._number(css._cell(null, 'weather_effects', 'rain', 'fire'))
-  )).*
+  ) as entry
   where state.conditions ->> 'weather' = 'rain'
   union all
-  select (css._entry(
-    case when who.navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
-    2 * css._number(css._cell(null, 'night_rules', who.whose, 'value')),
-    case when who.navy then 'css-10' end
-  )).*
+  select entry.*
   from (
     select
       firer.side = 'japan' and css._is_navy(state, firer) as navy,
@@ -638,6 +653,11 @@ as $$
         else 'japanese_army_fire'
       end as whose
   ) as who
+  cross join lateral css._entry(
+    case when who.navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
+    2 * css._number(css._cell(null, 'night_rules', who.whose, 'value')),
+    case when who.navy then 'css-10' end
+  ) as entry
   -- 8.7.3: into light it is day
   where css._is_night(state.conditions) and not there.lit
 $$;
@@ -660,7 +680,8 @@ as $$
     not (shot.said ? 'charge' and (shot.state).readings ->> 'css-61' = 'b')
   )
   union all
-  select (css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', (shot.here).label)).*
+  select entry.*
+  from css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', (shot.here).label) as entry
   where shot.said ? 'charge' and (shot.here).barrage is not null
   union all
   select work.*
@@ -670,21 +691,23 @@ as $$
   select * from css._ground_entries(shot)
   union all
   -- 8.3.1 g: any Hard Target in the hex, a tank weapon too (12.4.1)
-  select (css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', hard.code, -4, null, (shot.there).label)).*
+  select entry.*
   from (select min(target.code) as code from unnest(shot.targets) as target where target.hard) as hard
+  cross join lateral css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', hard.code, -4, null, (shot.there).label) as entry
   where hard.code is not null and (shot.named).code is null and shot.at_sea is null
   union all
   select * from css._weather_entries(shot.state, shot.firer, shot.there)
   union all
   -- 9.4, 9.6: against who assaults or charges
-  select (css._entry(
-    '9.4', null, case when mark.value is null then 'unknown' else 'adds' end,
-    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(shot.said ->> 'charge', '_', ' ')) end,
-    shot.said ->> 'charge', 2 * css._number(mark.value), null, (shot.here).label
-  )).*
+  select entry.*
   from (
     select css._cell(shot.said -> 'read', 'assault_marker_values', shot.said ->> 'charge', 'defense') as value
   ) as mark
+  cross join lateral css._entry(
+    '9.4', null, case when mark.value is null then 'unknown' else 'adds' end,
+    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(shot.said ->> 'charge', '_', ' ')) end,
+    shot.said ->> 'charge', 2 * css._number(mark.value), null, (shot.here).label
+  ) as entry
   where shot.said ? 'charge'
 $$;
 
@@ -942,7 +965,8 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.8: by the die alone, hit or miss; a hot day takes one off
-  select (css._entry('8.8', null, '-1', 'a hot day', null, -2)).*
+  select entry.*
+  from css._entry('8.8', null, '-1', 'a hot day', null, -2) as entry
   where conditions ->> 'weather' = 'hot'
   union all
   select (css._sum(

@@ -41,7 +41,9 @@ def measure_ledgers(engine: Engine, times: int, say: Callable[[str], None]) -> l
         assault = _measured(connection, position, CHARGE, ASSAULT, times)
         connection.rollback()
     return [
-        Measure("a css shot, every modifier told", fire[0], "SELECT 1", fire[1], f"≤ {MOST}", fire[1] <= MOST),
+        Measure(
+            "a css shot, every modifier told", fire[0], "SELECT 1", fire[1], f"≤ {MOST}", fire[1] <= MOST
+        ),
         Measure("a css assault, both sides told", assault[0], "SELECT 1", assault[1]),
     ]
 
