@@ -58,48 +58,38 @@ create or replace function css._piece(unit public.unit, label text)
 returns css.piece
 language plpgsql immutable
 as $$
+declare
+  shown constant jsonb := css._shown(unit.attributes);
+  whose css.allegiance;
 begin
-  return (
-    select
-      row(
-        unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
-        coalesce((unit.attributes ->> 'in_cave')::boolean, false),
-        -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
-        case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-        (
-          select
-            row(
-              facts.division,
-              facts.formation,
-              -- 12.4.1: a tank Support Weapon is a No-Stripe one
-              case
-                when unit.kind = 'support_weapon' and shown.attributes ->> 'target' = 'tank' then 'none' else facts.stripe
-              end
-            )::css.allegiance
-          from css._command_facts(unit.attributes, unit.kind) as facts
-        ),
-        unit.attributes ->> 'service',
-        (shown.attributes #>> '{fire,value}')::integer,
-        shown.attributes #>> '{fire,type}',
-        coalesce((shown.attributes #>> '{fire,range}')::integer, 1),
-        (shown.attributes ->> 'defense')::integer,
-        coalesce(shown.attributes ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
-        coalesce(shown.attributes ->> 'target' = 'tank', unit.kind = 'tank'),
-        coalesce((shown.attributes #>> '{bonus,fire}')::integer, 0),
-        coalesce((shown.attributes #>> '{bonus,tq}')::integer, 0),
-        coalesce((shown.attributes ->> 'flamethrower')::boolean, false),
-        coalesce(
-          (shown.attributes ->> 'troop_quality')::integer,
-          -- 24.0
-          case when unit.kind = 'ambush' then 4 end
-        ),
-        coalesce((unit.attributes ->> 'dg')::integer, 0),
-        coalesce((unit.attributes ->> 'pinned')::boolean, false),
-        coalesce((unit.attributes ->> 'suppressed')::boolean, false),
-        shown.attributes
-      )::css.piece
-    from (select css._shown(unit.attributes) as attributes) as shown
-  );
+  select * into whose from css._command_facts(unit.attributes, unit.kind);
+  if unit.kind = 'support_weapon' and shown ->> 'target' = 'tank' then
+    -- 12.4.1: a tank Support Weapon is a No-Stripe one
+    whose.stripe := 'none';
+  end if;
+  return row(
+    unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
+    coalesce((unit.attributes ->> 'in_cave')::boolean, false),
+    -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
+    case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
+    whose,
+    unit.attributes ->> 'service',
+    (shown #>> '{fire,value}')::integer,
+    shown #>> '{fire,type}',
+    coalesce((shown #>> '{fire,range}')::integer, 1),
+    (shown ->> 'defense')::integer,
+    coalesce(shown ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
+    coalesce(shown ->> 'target' = 'tank', unit.kind = 'tank'),
+    coalesce((shown #>> '{bonus,fire}')::integer, 0),
+    coalesce((shown #>> '{bonus,tq}')::integer, 0),
+    coalesce((shown ->> 'flamethrower')::boolean, false),
+    -- 24.0
+    coalesce((shown ->> 'troop_quality')::integer, case when unit.kind = 'ambush' then 4 end),
+    coalesce((unit.attributes ->> 'dg')::integer, 0),
+    coalesce((unit.attributes ->> 'pinned')::boolean, false),
+    coalesce((unit.attributes ->> 'suppressed')::boolean, false),
+    shown
+  )::css.piece;
 end
 $$;
 
