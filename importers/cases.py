@@ -340,6 +340,7 @@ def store_position(connection: Connection, position: PositionDraft) -> int:
         .returning(Position.id)
     )
     assert position_id is not None
+    connection.execute(sa.select(sa.func.positions._note_own(position_id)))
     common = {"position_id": position_id, "map_id": map_id}
     if position.units:
         rows = [{**common, **unit_row(*unit)} for unit in position.units.values()]

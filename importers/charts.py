@@ -106,13 +106,18 @@ def fill_blanks(connection: Connection, draft: ChartDraft, source: Source) -> in
 
     In the caller's transaction. Done again it does nothing.
     """
+    blanks = blanks_of(connection, draft)
+    return _store(connection, draft._replace(cells=blanks), source, replace=False).filled if blanks else 0
+
+
+def blanks_of(connection: Connection, draft: ChartDraft) -> dict[Place, tuple[str, Node]]:
+    """Those cells of a draft that nobody has told yet."""
     told = {
         (cell.row, cell.column)
         for cell in chart_cells(connection, draft.ruleset, draft.chart)
         if cell.value is not None
     }
-    blanks = {place: cell for place, cell in draft.cells.items() if place not in told}
-    return _store(connection, draft._replace(cells=blanks), source, replace=False).filled if blanks else 0
+    return {place: cell for place, cell in draft.cells.items() if place not in told}
 
 
 def read_chart(content: bytes, name: str) -> ChartDraft:

@@ -30,7 +30,7 @@ from db.maps import Map
 from db.position_draft import PositionDraft
 from db.rulesets import CODES, FOLDER, read_ruleset
 from importers.cases import position_on
-from importers.charts import ChartDraft, fill_blanks, read_chart
+from importers.charts import ChartDraft, blanks_of, fill_blanks, read_chart
 from importers.documents import Node, Problems, read_document
 from importers.forms import fill
 from importers.map_formats import read_written
@@ -433,20 +433,28 @@ class _Reader:
 def install(connection: Connection, scenario: Scenario) -> None:
     """Put a scenario's map and house charts into the database, in the caller's transaction.
 
-    Done again it does nothing. A cell that the book, an owner or a house has told stays as it is.
+    Done again it does nothing, and waits for nobody. A cell that the book, an owner or a house has told stays as it is.
     """
+    if _is_installed(connection, scenario):
+        return
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
-    there = connection.scalar(sa.select(Map.id).where(Map.name == scenario.map))
-    if there is None:
+    if connection.scalar(sa.select(Map.id).where(Map.name == scenario.map)) is None:
         store_map(connection, scenario.position.board)
-    elif load_draft(connection, scenario.map) != scenario.position.board:
+    for draft in scenario.charts:
+        fill_blanks(connection, draft, "house")
+
+
+def _is_installed(connection: Connection, scenario: Scenario) -> bool:
+    """Whether nothing is left to do; an error where there is another map of that name."""
+    if connection.scalar(sa.select(Map.id).where(Map.name == scenario.map)) is None:
+        return False
+    if load_draft(connection, scenario.map) != scenario.position.board:
         raise ScenarioError(
             f"There is a map {scenario.map!r} already, and it is not that of the scenario {scenario.name}.",
             f"Keep it under another name (sightline export map, sightline import map --name), then:"
             f" sightline maps delete {scenario.map}",
         )
-    for draft in scenario.charts:
-        fill_blanks(connection, draft, "house")
+    return not any(blanks_of(connection, draft) for draft in scenario.charts)
 
 
 def _listed(words: Iterable[Any]) -> str:

@@ -7,7 +7,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine
-from tests.bench import BenchError, games, measure_apart, measure_map, measure_position_reach, measure_rout
+from tests.bench import (
+    BenchError,
+    games,
+    ledgers,
+    measure_apart,
+    measure_map,
+    measure_position_reach,
+    measure_rout,
+)
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
@@ -101,3 +109,23 @@ def test_where_units_go_and_rout_to_is_measured(demo_url: sa.URL) -> None:
     assert (reach.name, reach.target) == ("vesny-morning: reach of its units", "≤ 10 ms")
     assert (rout.name, rout.target) == ("vesny-morning: ways of a rout", "≤ 50 ms")
     assert rout.met == (rout.milliseconds <= 50)
+
+
+def test_ledgers_are_measured_on_what_is_allowed_and_nothing_is_kept(
+    demo_url: sa.URL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine(demo_url)
+    found = {measure.name: measure for measure in ledgers.measure_ledgers(engine, 4, quiet)}
+    shot = found["a css shot, every modifier told"]
+    assert (shot.against, shot.target, shot.met) == (
+        "SELECT 1",
+        "≤ 5",
+        shot.ratio is not None and shot.ratio <= 5,
+    )
+    assert found["a css assault, both sides told"].milliseconds > 0
+    monkeypatch.setitem(ledgers.SHOT, "at", "21.79")
+    with pytest.raises(BenchError, match="not allowed"):
+        ledgers.measure_ledgers(engine, 4, quiet)
+    with engine.connect() as connection:
+        assert connection.scalar(sa.text("select count(*) from game")) == 0
+    engine.dispose()

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import Connection
 
+from app.play.actions import actions_of
+from app.play.procedures import Given, tried
 from app.referee.cases import rule_text
+from app.referee.questions import forms, kinds_of
+from app.referee.rulings import Asked
 from db.values import canonical
+from importers.cases import case_of, store_position
 from tests.oracle_css_combat import Duel, attacker, defender, drawn, fire_value, hits, position, ratio
 
 POSITIONS = int(os.environ.get("SIGHTLINE_COMBAT_CSS", "200"))
@@ -67,3 +72,38 @@ def test_a_nought_always_hits_and_a_nine_never(connection: Connection, die: int)
         assert found["result"] == {0: "hit", 9: "miss"}[die]
     else:
         assert found["result"] == ("hit" if die <= found["value"] else "miss")
+
+
+STRUCK_COLUMN = {
+    "case": "struck",
+    "title": "A column on the road, where a strike has fallen before",
+    "ruleset": "css",
+    "cites": ["16.0"],
+    "conditions": {"interdiction": 1, "active": {"units": ["2/18"]}, "phase": "action", "step": "actions"},
+    "map": {
+        "extent": ["20.76", "24.80"],
+        "fill": {"terrain": "clear"},
+        "paths": [{"kind": "paved_road", "hexes": ["22.79", "22.78"]}],
+    },
+    "units": [
+        {"id": "2/18", "side": "japan", "at": "22.79", "posture": "column", "mobility": "leg", "movement": 6}
+    ],
+    "markers": [{"kind": "air_strike", "at": "22.78"}],
+    "tracks": {"air_box": 1},
+    "ask": [{"stack": {"hex": "22.78"}}],
+}
+
+
+def test_interdiction_strikes_where_a_strike_has_fallen_before(connection: Connection) -> None:
+    case = case_of(STRUCK_COLUMN, "struck.yaml", forms(), connection)
+    position = store_position(connection, case.position)
+    asked = Asked(connection, position, "css", dict(STRUCK_COLUMN["conditions"]), {})  # type: ignore[call-overload]
+    kind = actions_of("css")["move"]
+    of = kind.arguments.model_validate({"unit": "2/18", "path": ["22.78"]})
+    given = Given(rolls=[9], choices={"air_strike": True})
+    outcome = tried(asked, lambda: kind.begin(of), given, lambda: kinds_of("css"))  # type: ignore[arg-type]
+    assert outcome.allowed, outcome.answer
+    assert (outcome.answer["ends_at"], [roll["for"] for roll in outcome.rolls]) == (
+        "22.78",
+        ["the air strike on 22.78"],
+    )

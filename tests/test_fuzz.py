@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
 from app.play import fuzz as playing
 from app.play.fuzz import Played, fuzz
@@ -144,3 +145,35 @@ def test_a_game_that_does_not_end_is_told(connection: Connection) -> None:
     [game] = list(fuzz(connection, start, 1, "x", most=5))
     assert game.problem is not None
     assert "has not ended after 5 actions" in game.problem
+
+
+@pytest.mark.parametrize("scenario", ["orote", "angaur"])
+def test_random_games_of_an_installed_scenario_keep_nobody_waiting(own_engine: Engine, scenario: str) -> None:
+    def start(within: Connection, name: str, dice: bytes) -> Table:
+        return begin(within, f"scenario:{scenario}", name=name, seed=dice.hex())
+
+    with own_engine.connect() as connection:
+        begin(connection, f"scenario:{scenario}", name="installs-it", seed="tests")
+        connection.commit()
+    with own_engine.connect() as one, own_engine.connect() as other:
+        for connection in (one, other):
+            connection.execute(sa.text("set lock_timeout = '3s'"))
+            connection.commit()
+        first = fuzz(one, start, 1, "one", most=12)
+        # in the midst of it, its transaction open
+        played = playing.play
+        begun: list[Played] = []
+
+        def meanwhile(*given: Any, **more: Any) -> Played:
+            game = played(*given, **more)
+            if not begun:
+                begun.append(game)
+                begun.extend(fuzz(other, start, 1, "other", most=12))
+            return game
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(playing, "play", meanwhile)
+            assert len(list(first)) == 1
+    assert [game.problem for game in begun] == 2 * [
+        "BrokenPromiseError: the game has not ended after 12 actions"
+    ]

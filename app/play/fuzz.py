@@ -21,7 +21,7 @@ from app.play.games import act, new_game
 from app.play.log import Deed, Entry
 from app.play.procedures import apply
 from app.play.records import write_record
-from app.play.tables import Table, Tree, open_game
+from app.play.tables import Table, Tree, open_game, sha256
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError
@@ -87,7 +87,8 @@ def fuzz(
 
 def play(connection: Connection, start: Start, n: int, seed: str, *, most: int = MOST_ACTIONS) -> Played:
     """One random game to its end; what goes wrong is told, with the record as far as it came."""
-    name = f"fuzz-{n}"
+    # a name that no other run of random play waits for
+    name = f"fuzz-{sha256(seed)[:12]}"
     actions: Counter[str] = Counter()
     dice = random.Random(seed)
     try:

@@ -117,7 +117,8 @@ begin
       )), true, 'who is inside a cave is not struck', null),
       ('16.0', cardinality(targets) = 0 and not coalesce(named.inside, false), true, 'there is no Japanese Unit', null),
       ('6.2.1', hides, state.readings ->> 'css-82' = 'a', 'the unit there hides in the mangrove', 'css-82'),
-      ('16.0', exists (
+      -- of the markers that one chit places; one out of the Interdiction box is placed nowhere
+      ('16.0', not strike ? 'interdicts' and exists (
         select
         from public.marker
         where marker.position_id = position_id and marker.kind = 'air_strike' and (marker.q, marker.r) = (place.q, place.r)

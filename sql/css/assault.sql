@@ -53,13 +53,15 @@ create or replace function css._barred_from_assault(assault css.assault, unit cs
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, unit.code, null, bar.point, unit.label)).*
+  select entry.*
   from (
     select
       css._footing((assault.state).position_id, unit.map_id, unit.q, unit.r, unit.inside) as own,
       assault.charge <> 'prepared_assault' as charges,
       lattice.distance(unit.q, unit.r, (assault.there).q, (assault.there).r) as away,
       css._side_features(unit.map_id, unit.q, unit.r, (assault.there).q, (assault.there).r) as side
+    -- worked out once, not wherever it is used
+    offset 0
   ) as now
   cross join lateral (
     -- css-37: a charge sheds its markers first
@@ -100,6 +102,7 @@ as $$
       format('%s may not enter the hex', unit.code), null
     )
   ) as bar (rule, holds, note, point)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, unit.code, null, bar.point, unit.label) as entry
   where bar.holds
 $$;
 
@@ -264,7 +267,7 @@ create or replace function css._assault_bars(assault css.assault)
 returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, null, null, bar.point, (assault.there).label)).*
+  select entry.*
   from (
     select
       coalesce((assault.state).conditions ->> 'activation' = 'direct_command', false)
@@ -303,6 +306,7 @@ as $$
       'one hero is used in a combat', null
     )
   ) as bar (rule, holds, note, point)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, null, null, bar.point, (assault.there).label) as entry
   where bar.holds
   union all
   select bar.* from unnest(assault.units) as unit cross join lateral css._barred_from_assault(assault, unit) as bar
@@ -327,11 +331,12 @@ as $$
   where bar.holds
   union all
   -- css-38: all must, or the owner chooses
-  select (css._entry(
+  select entry.*
+  from unnest(assault.able) as idle
+  cross join lateral css._entry(
     '9.3', null, case (assault.state).readings ->> 'css-38' when 'a' then 'forbids' else 'passes' end,
     format('%s is Active beside the marker, and must assault', idle.code), idle.code, null, 'css-38', idle.label
-  )).*
-  from unnest(assault.able) as idle
+  ) as entry
   where css._is_active((assault.state).conditions, idle)
     and not assault.desperate
     and idle.code not in (select unit.code from unnest(assault.units) as unit)
@@ -346,9 +351,10 @@ as $$
         and lattice.distance(marker.q, marker.r, idle.q, idle.r) = 1
     )
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '9.0', null, 'passes', 'an assault is one of the Actions of a Direct Command', null, null, 'css-68', (assault.there).label
-  )).*
+  ) as entry
   where not assault.desperate
     and (assault.state).readings ->> 'css-68' = 'b'
     and (
@@ -398,11 +404,12 @@ create or replace function css._tank_entries(units css.piece[], tanks boolean, o
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '9.5', null, 'adds', case when only_tanks then 'only tanks' else 'tanks' end, null,
     2 * css._number(css._cell(null, 'assault_modifiers', case when only_tanks then 'only_tanks' else 'any_tanks' end, who)),
     null, at
-  )).*
+  ) as entry
   where coalesce(tanks, false)
 $$;
 
@@ -453,6 +460,8 @@ as $$
 declare
   state constant positions.state := assault.state;
   unit css.piece;
+  -- worked out once: within the query it would be for each of its fields
+  footing css.footing;
   step rulings.ledger_step;
   worst rulings.ledger_step;
 begin
@@ -461,12 +470,9 @@ begin
     return;
   end if;
   foreach unit in array assault.units loop
+    footing := css._without_works(css._footing(state.position_id, unit.map_id, unit.q, unit.r, unit.inside));
     for step in
-      select told.*
-      from css._status_total(
-        state, css._without_works(css._footing(state.position_id, unit.map_id, unit.q, unit.r, unit.inside)), unit,
-        assault.said -> 'read', true
-      ) as told
+      select told.* from css._status_total(state, footing, unit, assault.said -> 'read', true) as told
     loop
       if worst.rule is null or step.halves is null or step.halves < worst.halves then
         worst := step;
@@ -489,11 +495,7 @@ as $$
 begin
   return query
   -- 9.5: the ratio
-  select (css._entry(
-    '9.5', null, 'adds', format('%s against %s: %s', sum.us, sum.them, sum.ratio), null,
-    2 * css._number(css._cell(null, 'assault_odds', sum.ratio, 'modifier')),
-    case when 2 * sum.us >= 3 * sum.them and sum.us < 2 * sum.them then 'css-39' end, (assault.there).label
-  )).*
+  select entry.*
   from (
     select counted.us, counted.them, css._ratio(counted.us, counted.them, (assault.state).readings ->> 'css-39') as ratio
     from (
@@ -502,42 +504,51 @@ begin
         (select count(*) from unnest(assault.defenders) as unit where unit.is_unit)::integer as them
     ) as counted
   ) as sum
+  cross join lateral css._entry(
+    '9.5', null, 'adds', format('%s against %s: %s', sum.us, sum.them, sum.ratio), null,
+    2 * css._number(css._cell(null, 'assault_odds', sum.ratio, 'modifier')),
+    case when 2 * sum.us >= 3 * sum.them and sum.us < 2 * sum.them then 'css-39' end, (assault.there).label
+  ) as entry
   union all
   select * from css._tank_entries(assault.units, assault.tanks, assault.only_tanks, 'attacker', (assault.there).label)
   union all
   -- the marker
-  select (css._entry(
-    '9.5', null, case when mark.value is null then 'unknown' else 'adds' end,
-    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(assault.charge, '_', ' ')) end,
-    assault.charge, 2 * css._number(mark.value), null, (assault.there).label
-  )).*
+  select entry.*
   from (
     select css._cell(assault.said -> 'read', 'assault_marker_values', assault.charge, 'troop_quality') as value
   ) as mark
+  cross join lateral css._entry(
+    '9.5', null, case when mark.value is null then 'unknown' else 'adds' end,
+    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(assault.charge, '_', ' ')) end,
+    assault.charge, 2 * css._number(mark.value), null, (assault.there).label
+  ) as entry
   union all
   select * from css._worst_status(assault)
   union all
-  select (css._entry('9.5', null, 'adds', format('%s leads', head.code), head.code, 2 * head.bonus_tq, null, head.label)).*
+  select entry.*
   from unnest(assault.heads) as head
+  cross join lateral css._entry('9.5', null, 'adds', format('%s leads', head.code), head.code, 2 * head.bonus_tq, null, head.label) as entry
   where head.bonus_tq <> 0
   union all
   -- 9.4: indirect units that have fired, up to 3 or 1
-  select (css._entry('9.4', null, 'adds', 'indirect fire in support', null, 2 * least(fired.units, fired.most), null, (assault.there).label)).*
+  select entry.*
   from (
     select
       (select count(distinct gun.code) from unnest(css._texts(assault.said -> 'support')) as gun (code))::integer as units,
       case assault.side when 'us' then 3 else 1 end as most
   ) as fired
+  cross join lateral css._entry('9.4', null, 'adds', 'indirect fire in support', null, 2 * least(fired.units, fired.most), null, (assault.there).label) as entry
   where fired.units > 0
   union all
   select * from css._lowest_quality(assault.state, assault.units, (assault.there).terrain, assault.said -> 'read')
   union all
   -- 6.2.2: a Ridge marker that is flanked
-  select (css._entry('6.2.2', null, 'adds', 'the Ridge marker is flanked', null, 4, 'css-74', (assault.there).label)).*
+  select entry.*
   from (
     select bool_or(crossing.side !~ 'ridge') as flanks, bool_and(crossing.side ~ 'ridge') as all_over
     from unnest(assault.crossings) as crossing (side)
   ) as over
+  cross join lateral css._entry('6.2.2', null, 'adds', 'the Ridge marker is flanked', null, 4, 'css-74', (assault.there).label) as entry
   where (assault.there).ridge and over.flanks;
 end
 $$;
@@ -573,11 +584,12 @@ as $$
 begin
   return query
   -- 9.5 a: subtracted, so that a good defense adds
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '9.5', 'a', case when (assault.there).defense is null then 'unknown' else 'adds' end,
     case when (assault.there).defense is null then 'terrain_effects_chart' else format('terrain: %s', replace((assault.there).terrain, '_', ' ')) end,
     null, - 2 * (assault.there).defense, null, (assault.there).label
-  )).*
+  ) as entry
   where (assault.there).defense is distinct from 0
   union all
   select '9.5', 'a', work.at,
@@ -586,7 +598,7 @@ begin
     case when work.by = 'trench' and (assault.state).readings ->> 'css-4' = 'b' then null else - work.halves end, work.facts
   from css._work_entries(assault.there, '9.5', assault.said -> 'read') as work
   union all
-  select (css._entry('6.2.2', null, 'adds', part.note, null, 2 * part.value, part.point, (assault.there).label)).*
+  select entry.*
   from (
     select
       bool_and(crossing.side ~ '(^| )slope') as slopes,
@@ -607,20 +619,23 @@ begin
     ('a Ridge marker', 1, case when over.ridges <> over.any_ridge then 'css-74' end, read.ridge and (assault.there).ridge),
     ('all come over a river', 2, null, over.rivers)
   ) as part (note, value, point, holds)
+  cross join lateral css._entry('6.2.2', null, 'adds', part.note, null, 2 * part.value, part.point, (assault.there).label) as entry
   where part.holds
   union all
-  select (css._entry('6.2.2', null, 'passes', 'not all come over the ridge', null, null, 'css-74', (assault.there).label)).*
+  select entry.*
   from (
     select bool_or(crossing.side ~ 'ridge') and not bool_and(crossing.side ~ 'ridge') as mixed
     from unnest(assault.crossings) as crossing (side)
   ) as over
+  cross join lateral css._entry('6.2.2', null, 'passes', 'not all come over the ridge', null, null, 'css-74', (assault.there).label) as entry
   where over.mixed and (assault.state).readings ->> 'css-74' = 'b'
   union all
   -- b: the Defense of one unit
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '9.5', 'b', 'adds', format('Defense of %s', (assault.defense_unit).code), (assault.defense_unit).code,
     - 2 * (assault.defense_unit).defense, null, (assault.there).label
-  )).*
+  ) as entry
   where coalesce((assault.defense_unit).defense, 0) <> 0
   union all
   select entry.*
@@ -637,24 +652,27 @@ begin
     (assault.state).readings ->> 'css-61' = 'a'
   ) as step
   union all
-  select (css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', (assault.there).label)).*
+  select entry.*
+  from css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', (assault.there).label) as entry
   where (assault.there).barrage is not null
   union all
-  select (css._entry('9.5', null, 'adds', format('%s leads', head.code), head.code, 2 * head.bonus_tq, null, head.label)).*
+  select entry.*
   from (
     select distinct on (one.kind) one.*
     from unnest(assault.defenders) as one
     where one.kind in ('leader', 'hero')
     order by one.kind, one.bonus_tq desc, one.code
   ) as head
+  cross join lateral css._entry('9.5', null, 'adds', format('%s leads', head.code), head.code, 2 * head.bonus_tq, null, head.label) as entry
   where head.bonus_tq <> 0
   union all
   select * from css._lowest_quality(assault.state, assault.defenders, (assault.there).terrain, assault.said -> 'read')
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '12.5', null, 'adds', 'alert dogs', null,
     2 * css._number(css._cell(null, 'assault_modifiers', 'war_dogs', 'defender')), null, (assault.there).label
-  )).*
+  ) as entry
   where coalesce((assault.said ->> 'alerted')::boolean, false);
 end
 $$;

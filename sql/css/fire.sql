@@ -182,7 +182,7 @@ returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
   -- who may fire at all
-  select (css._entry(bar.rule, null, 'forbids', bar.note, (shot.firer).code, null, bar.point, (shot.here).label)).*
+  select entry.*
   from (
     select
       shot.said ->> 'manner' = 'op_fire' as reacts,
@@ -215,11 +215,13 @@ as $$
       'in Column fire is not concentrated', null
     )
   ) as bar (rule, holds, note, point)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, (shot.firer).code, null, bar.point, (shot.here).label) as entry
   where bar.holds
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.2', null, 'passes', 'its hex fires once in each Action', (shot.firer).code, null, 'css-18', (shot.here).label
-  )).*
+  ) as entry
   where shot.said ->> 'manner' <> 'op_fire'
     and coalesce((shot.state).conditions -> 'fired' ? (shot.here).label, false)
     and (shot.state).conditions ->> 'action' = 'second'
@@ -238,7 +240,7 @@ returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
   -- 8.3.4: others of the hex
-  select (css._entry('8.3.4', null, 'forbids', bar.note, other.code, null, null, (shot.here).label)).*
+  select entry.*
   from unnest(shot.others) as other
   cross join lateral (
     values
@@ -250,13 +252,15 @@ as $$
     (other.fire_type = 'indirect' or other.fire is null, format('%s does not fire directly', other.code)),
     (other.range < (shot.firer).range, format('the range of %s is shorter than the firer''s', other.code))
   ) as bar (holds, note)
+  cross join lateral css._entry('8.3.4', null, 'forbids', bar.note, other.code, null, null, (shot.here).label) as entry
   where bar.holds
   union all
-  select (css._entry('8.3.4', null, 'forbids', 'at most two other Units help', (shot.firer).code)).*
+  select entry.*
+  from css._entry('8.3.4', null, 'forbids', 'at most two other Units help', (shot.firer).code) as entry
   where cardinality(shot.others) > 2
   union all
   -- 8.3.2: one of each, of the firer's Formation
-  select (css._entry(bar.rule, null, 'forbids', bar.note, helper.code, null, null, (shot.here).label)).*
+  select entry.*
   from unnest(shot.helpers) as helper
   cross join lateral (
     values
@@ -273,6 +277,7 @@ as $$
     ('8.3.2', helper.kind = 'support_weapon' and helper.fire is not null and helper.range < (shot.firer).range,
       format('the range of %s is shorter than the firer''s', helper.code))
   ) as bar (rule, holds, note)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, helper.code, null, null, (shot.here).label) as entry
   where bar.holds
   union all
   select (css._entry(
@@ -292,7 +297,7 @@ create or replace function css._target_bars(shot css.shot)
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, bar.by, null, bar.point, (shot.there).label)).*
+  select entry.*
   from (
     select
       count(*) filter (where target.is_unit) as units,
@@ -328,11 +333,13 @@ as $$
     ('22.1', shot.at_sea is not null and (shot.state).readings ->> 'css-30' = 'a' and (shot.named).code is null
       and counted.units > 1, 'each Unit at sea is a target of its own: one is to be named', 'css-30', null)
   ) as bar (rule, holds, note, point, by)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, bar.by, null, bar.point, (shot.there).label) as entry
   where bar.holds
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', (shot.there).label
-  )).*
+  ) as entry
   where shot.at_sea is not null
 $$;
 
@@ -425,30 +432,12 @@ $$;
 comment on function css._crossed(css.shot, boolean) is
 'Ridges, and steep slopes that rise to the target, over which a shot arrives there, or leaves its own hex.';
 
-create or replace function css._defense_entries(shot css.shot)
+create or replace function css._sea_entries(shot css.shot)
 returns setof rulings.ledger_step
-language sql stable rows 2
+language sql stable rows 1
 as $$
-  -- 8.3.1 a: the Defense of the target
-  select (css._entry(
-    '8.3.1', null, 'adds', format('Defense of %s', (shot.target_unit).code), (shot.target_unit).code,
-    2 * (shot.target_unit).defense, null, (shot.there).label
-  )).*
-  where shot.at_sea is null and coalesce((shot.target_unit).defense, 0) <> 0
-  union all
-  select (css._entry(
-    '8.3.1', null, 'adds', format('Defense of %s', piece.code), piece.code, 2 * piece.defense,
-    case when piece.kind = 'support_weapon' then 'css-19' end, (shot.there).label
-  )).*
-  from unnest(shot.imposed) as piece
-  where shot.at_sea is null and coalesce(piece.defense, 0) <> 0
-  union all
   -- 22.3.1: at sea the value of the zone, and nothing of the Units
-  select (css._entry(
-    '22.3.1', null, case when zone.value is null then 'unknown' else 'adds' end,
-    case when zone.value is null then 'naval_zone_values' else 'Hard Target value of the naval zone' end,
-    zone.code, 2 * zone.value, null, (shot.there).label
-  )).*
+  select entry.*
   from (
     select
       max(feature.code) as code,
@@ -462,8 +451,44 @@ as $$
       and feature.kind = 'beach'
       and (beach.q, beach.r) = ((shot.there).q, (shot.there).r)
   ) as zone
-  where shot.at_sea is not null
-    and zone.value is distinct from 0
+  cross join lateral css._entry(
+    '22.3.1', null, case when zone.value is null then 'unknown' else 'adds' end,
+    case when zone.value is null then 'naval_zone_values' else 'Hard Target value of the naval zone' end,
+    zone.code, 2 * zone.value, null, (shot.there).label
+  ) as entry
+  where zone.value is distinct from 0
+$$;
+
+comment on function css._sea_entries(css.shot) is
+'The entry of a shot into a naval zone for its Hard Target value (22.3.1).';
+
+create or replace function css._defense_entries(shot css.shot)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+declare
+  piece css.piece;
+begin
+  if shot.at_sea is not null then
+    return query select * from css._sea_entries(shot);
+    return;
+  end if;
+  -- 8.3.1 a: the Defense of the target
+  if coalesce((shot.target_unit).defense, 0) <> 0 then
+    return next css._entry(
+      '8.3.1', null, 'adds', format('Defense of %s', (shot.target_unit).code), (shot.target_unit).code,
+      2 * (shot.target_unit).defense, null, (shot.there).label
+    );
+  end if;
+  foreach piece in array shot.imposed loop
+    if coalesce(piece.defense, 0) <> 0 then
+      return next css._entry(
+        '8.3.1', null, 'adds', format('Defense of %s', piece.code), piece.code, 2 * piece.defense,
+        case when piece.kind = 'support_weapon' then 'css-19' end, (shot.there).label
+      );
+    end if;
+  end loop;
+end
 $$;
 
 comment on function css._defense_entries(css.shot) is
@@ -471,31 +496,36 @@ comment on function css._defense_entries(css.shot) is
 
 create or replace function css._help_entries(shot css.shot)
 returns setof rulings.ledger_step
-language sql stable rows 3
+language plpgsql stable rows 3
 as $$
+declare
+  piece css.piece;
+  value integer;
+begin
   -- 8.3.2: one weapon, one leader, one hero
-  select (css._entry(
-    '8.3.2', null, 'adds', format('%s helps', helper.code), helper.code, 2 * help.value, null, (shot.here).label
-  )).*
-  from unnest(shot.helpers) as helper
-  cross join lateral (
-    select case when helper.kind = 'support_weapon' then coalesce(helper.fire, 0) else helper.bonus_fire end as value
-  ) as help
-  where help.value <> 0
-  union all
+  foreach piece in array shot.helpers loop
+    value := case when piece.kind = 'support_weapon' then coalesce(piece.fire, 0) else piece.bonus_fire end;
+    if value <> 0 then
+      return next css._entry(
+        '8.3.2', null, 'adds', format('%s helps', piece.code), piece.code, 2 * value, null, (shot.here).label
+      );
+    end if;
+  end loop;
   -- 8.3.4
-  select (css._entry(
-    '8.3.4', null, 'adds', format('%s adds to the fire', other.code), other.code, 2, null, (shot.here).label
-  )).*
-  from unnest(shot.others) as other
-  union all
+  foreach piece in array shot.others loop
+    return next css._entry(
+      '8.3.4', null, 'adds', format('%s adds to the fire', piece.code), piece.code, 2, null, (shot.here).label
+    );
+  end loop;
   -- 8.3.6
-  select (css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label)).*
-  where coalesce((shot.said ->> 'concentrated')::boolean, false)
-  union all
+  if (shot.said ->> 'concentrated')::boolean then
+    return next css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label);
+  end if;
   -- 12.5
-  select (css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label)).*
-  where coalesce((shot.said ->> 'alerted')::boolean, false)
+  if (shot.said ->> 'alerted')::boolean then
+    return next css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label);
+  end if;
+end
 $$;
 
 comment on function css._help_entries(css.shot) is
@@ -508,10 +538,7 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.3.3, 8.5.4: what lies on the firer
-  select (css._entry(
-    '8.3.3', null, 'adds', format('the firer is %s', upper(status.marker)), status.marker,
-    2 * css._number(status.value), null, here.label
-  )).*
+  select entry.*
   from (
     select found_one.marker, css._cell(null, 'status_marker_summary', found_one.marker, 'fire') as value
     from (
@@ -519,8 +546,14 @@ as $$
     ) as found_one (marker)
     where found_one.marker is not null
   ) as status
+  cross join lateral css._entry(
+    '8.3.3', null, 'adds', format('the firer is %s', upper(status.marker)), status.marker,
+    2 * css._number(status.value), null, here.label
+  ) as entry
   union all
-  select (css._entry(
+  select entry.*
+  from (select css._cell(read, 'barrage_marker_effects', here.barrage, 'fire') as value) as mark
+  cross join lateral css._entry(
     '8.3.3', null,
     case when mark.value is null and barrage_counts then 'unknown' when barrage_counts then 'adds' else 'passes' end,
     case
@@ -531,8 +564,7 @@ as $$
     here.barrage,
     case when barrage_counts then 2 * css._number(mark.value) end,
     null, here.label
-  )).*
-  from (select css._cell(read, 'barrage_marker_effects', here.barrage, 'fire') as value) as mark
+  ) as entry
   where here.barrage is not null
     and not (barrage_counts and css._number(mark.value) is not distinct from 0)
 $$;
@@ -544,16 +576,17 @@ create or replace function css._work_entries(there css.footing, rule text, read 
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(
-    rule, null,
-    case when work.value is null then 'unknown' else 'adds' end,
-    case when work.value is null then 'fortification_values' else format('a %s', work.kind) end,
-    work.kind, 2 * css._number(work.value), null, there.label
-  )).*
+  select entry.*
   from (
     select fort.kind, css._cell(read, 'fortification_values', fort.kind, 'defense') as value
     from unnest(there.works) as fort (kind)
   ) as work
+  cross join lateral css._entry(
+    rule, null,
+    case when work.value is null then 'unknown' else 'adds' end,
+    case when work.value is null then 'fortification_values' else format('a %s', work.kind) end,
+    work.kind, 2 * css._number(work.value), null, there.label
+  ) as entry
 $$;
 
 comment on function css._work_entries(css.footing, text, jsonb) is
@@ -561,36 +594,47 @@ comment on function css._work_entries(css.footing, text, jsonb) is
 
 create or replace function css._ground_entries(shot css.shot)
 returns setof rulings.ledger_step
-language sql stable rows 3
+language plpgsql stable rows 3
 as $$
-  select (css._entry(part.rule, null, part.effect, part.note, null, 2 * part.value, null, (shot.there).label)).*
-  from (
-    select
-      css._crossed(shot, true) as arriving,
-      css._crossed(shot, false) as leaving
-  ) as sides
-  cross join lateral (
-    select
-      'ridge' = any(sides.arriving) as ridge,
-      -- 6.2.2: from under the marker over a ridge, its own or the target's
-      (shot.here).ridge and 'ridge' = any(sides.arriving || sides.leaving) as from_marker
-  ) as over
-  cross join lateral (
-    values
-    ('8.3.5', 'adds', format('terrain: %s', replace((shot.there).terrain, '_', ' ')), (shot.there).defense,
-      not (shot.there).inside and coalesce((shot.there).defense, 0) <> 0),
-    ('8.3.5', 'unknown', 'terrain_effects_chart', null, not (shot.there).inside and (shot.there).defense is null),
-    ('6.3', 'adds', 'inside a cave', css._number(css._cell(null, 'fortification_values', 'cave', 'defense')),
-      (shot.there).inside and not shot.flame),
-    ('6.3', 'passes', 'a Flamethrower reaches into the cave', null, (shot.there).inside and shot.flame),
-    ('6.2.2', 'adds', 'up a steep slope', -2, 'steep_slope' = any(sides.arriving)),
-    ('6.2.2', 'adds', 'across a ridge', -1, over.ridge and not over.from_marker),
-    ('6.2.2', 'adds', 'from under a Ridge marker across a ridge', case (shot.firer).side when 'japan' then 2 else 1 end,
-      over.from_marker),
-    ('6.2.2', 'adds', 'the Ridge marker faces the fire', -1, (shot.there).ridge and over.ridge),
-    ('6.2.2', 'adds', 'the Ridge marker is flanked', 2, (shot.there).ridge and not over.ridge)
-  ) as part (rule, effect, note, value, holds)
-  where part.holds and shot.at_sea is null
+declare
+  there constant css.footing := shot.there;
+  arriving constant text[] := css._crossed(shot, true);
+  ridge constant boolean := 'ridge' = any(arriving);
+  -- 6.2.2: from under the marker over a ridge, its own or the target's
+  from_marker constant boolean := (shot.here).ridge and 'ridge' = any(arriving || css._crossed(shot, false));
+begin
+  if not there.inside and there.defense is null then
+    return next css._entry('8.3.5', null, 'unknown', 'terrain_effects_chart', null, null, null, there.label);
+  elsif not there.inside and there.defense <> 0 then
+    return next css._entry(
+      '8.3.5', null, 'adds', format('terrain: %s', replace(there.terrain, '_', ' ')), null, 2 * there.defense, null, there.label
+    );
+  elsif there.inside and shot.flame then
+    return next css._entry('6.3', null, 'passes', 'a Flamethrower reaches into the cave', null, null, null, there.label);
+  elsif there.inside then
+    return next css._entry(
+      '6.3', null, 'adds', 'inside a cave', null,
+      2 * css._number(css._cell(null, 'fortification_values', 'cave', 'defense')), null, there.label
+    );
+  end if;
+  if 'steep_slope' = any(arriving) then
+    return next css._entry('6.2.2', null, 'adds', 'up a steep slope', null, -4, null, there.label);
+  end if;
+  if ridge and not from_marker then
+    return next css._entry('6.2.2', null, 'adds', 'across a ridge', null, -2, null, there.label);
+  end if;
+  if from_marker then
+    return next css._entry(
+      '6.2.2', null, 'adds', 'from under a Ridge marker across a ridge', null,
+      case (shot.firer).side when 'japan' then 4 else 2 end, null, there.label
+    );
+  end if;
+  if there.ridge and ridge then
+    return next css._entry('6.2.2', null, 'adds', 'the Ridge marker faces the fire', null, -2, null, there.label);
+  elsif there.ridge then
+    return next css._entry('6.2.2', null, 'adds', 'the Ridge marker is flanked', null, 4, null, there.label);
+  end if;
+end
 $$;
 
 comment on function css._ground_entries(css.shot) is
@@ -620,17 +664,14 @@ create or replace function css._weather_entries(state positions.state, firer css
 returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.3.7', null, 'adds', 'rain', null,
     2 * css._number(css._cell(null, 'weather_effects', 'rain', 'fire'))
-  )).*
+  ) as entry
   where state.conditions ->> 'weather' = 'rain'
   union all
-  select (css._entry(
-    case when who.navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
-    2 * css._number(css._cell(null, 'night_rules', who.whose, 'value')),
-    case when who.navy then 'css-10' end
-  )).*
+  select entry.*
   from (
     select
       firer.side = 'japan' and css._is_navy(state, firer) as navy,
@@ -641,6 +682,11 @@ as $$
         else 'japanese_army_fire'
       end as whose
   ) as who
+  cross join lateral css._entry(
+    case when who.navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
+    2 * css._number(css._cell(null, 'night_rules', who.whose, 'value')),
+    case when who.navy then 'css-10' end
+  ) as entry
   -- 8.7.3: into light it is day
   where css._is_night(state.conditions) and not there.lit
 $$;
@@ -648,47 +694,74 @@ $$;
 comment on function css._weather_entries(positions.state, css.piece, css.footing) is
 'Entries for rain and night; none for night into a lit hex (8.3.7, 8.7.3, 17.0, css-10).';
 
+create or replace function css._hard_entries(shot css.shot)
+returns setof rulings.ledger_step
+language plpgsql immutable rows 1
+as $$
+declare
+  target css.piece;
+  code text;
+begin
+  -- 8.3.1 g: any Hard Target in the hex, a tank weapon too (12.4.1)
+  foreach target in array shot.targets loop
+    if target.hard then
+      code := least(code, target.code);
+    end if;
+  end loop;
+  if code is not null and (shot.named).code is null then
+    return next css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', code, -4, null, (shot.there).label);
+  end if;
+end
+$$;
+
+comment on function css._hard_entries(css.shot) is
+'The entry of a shot at a hex with Hard Targets in it (8.3.1).';
+
+-- Each part is asked only where it may speak: to begin a query costs more than to find that nothing holds.
 create or replace function css._shot_entries(shot css.shot)
 returns setof rulings.ledger_step
-language sql stable rows 8
+language plpgsql stable rows 8
 as $$
-  select * from css._defense_entries(shot)
-  union all
-  select * from css._help_entries(shot)
-  union all
-  select *
-  from css._fire_status_entries(
-    shot.state, shot.here, shot.firer, shot.said -> 'read',
-    -- css-61: a Barrage that the assaulters have just laid
-    not (shot.said ? 'charge' and (shot.state).readings ->> 'css-61' = 'b')
-  )
-  union all
-  select (css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', (shot.here).label)).*
-  where shot.said ? 'charge' and (shot.here).barrage is not null
-  union all
-  select work.*
-  from css._work_entries(shot.there, '8.3.3', shot.said -> 'read') as work
-  where shot.at_sea is null and not shot.said ? 'landing'
-  union all
-  select * from css._ground_entries(shot)
-  union all
-  -- 8.3.1 g: any Hard Target in the hex, a tank weapon too (12.4.1)
-  select (css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', hard.code, -4, null, (shot.there).label)).*
-  from (select min(target.code) as code from unnest(shot.targets) as target where target.hard) as hard
-  where hard.code is not null and (shot.named).code is null and shot.at_sea is null
-  union all
-  select * from css._weather_entries(shot.state, shot.firer, shot.there)
-  union all
+declare
+  here constant css.footing := shot.here;
+  firer constant css.piece := shot.firer;
+  charge constant text := shot.said ->> 'charge';
+  mark text;
+begin
+  return query select * from css._defense_entries(shot);
+  return query select * from css._help_entries(shot);
+  if greatest(here.dg, firer.dg) > 0 or here.pinned or firer.pinned or here.barrage is not null then
+    return query
+    select *
+    from css._fire_status_entries(
+      shot.state, here, firer, shot.said -> 'read',
+      -- css-61: a Barrage that the assaulters have just laid
+      not (shot.said ? 'charge' and (shot.state).readings ->> 'css-61' = 'b')
+    );
+  end if;
+  if shot.said ? 'charge' and here.barrage is not null then
+    return next css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', here.label);
+  end if;
+  if cardinality((shot.there).works) > 0 and shot.at_sea is null and not shot.said ? 'landing' then
+    return query select * from css._work_entries(shot.there, '8.3.3', shot.said -> 'read');
+  end if;
+  if shot.at_sea is null then
+    return query select * from css._ground_entries(shot);
+    return query select * from css._hard_entries(shot);
+  end if;
+  if (shot.state).conditions ->> 'weather' = 'rain' or css._is_night((shot.state).conditions) then
+    return query select * from css._weather_entries(shot.state, firer, shot.there);
+  end if;
   -- 9.4, 9.6: against who assaults or charges
-  select (css._entry(
-    '9.4', null, case when mark.value is null then 'unknown' else 'adds' end,
-    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(shot.said ->> 'charge', '_', ' ')) end,
-    shot.said ->> 'charge', 2 * css._number(mark.value), null, (shot.here).label
-  )).*
-  from (
-    select css._cell(shot.said -> 'read', 'assault_marker_values', shot.said ->> 'charge', 'defense') as value
-  ) as mark
-  where shot.said ? 'charge'
+  if charge is not null then
+    mark := css._cell(shot.said -> 'read', 'assault_marker_values', charge, 'defense');
+    return next css._entry(
+      '9.4', null, case when mark is null then 'unknown' else 'adds' end,
+      case when mark is null then 'assault_marker_values' else format('a %s', replace(charge, '_', ' ')) end,
+      charge, 2 * css._number(mark), null, here.label
+    );
+  end if;
+end
 $$;
 
 comment on function css._shot_entries(css.shot) is
@@ -764,28 +837,36 @@ declare
   bars rulings.ledger_step[];
   entries rulings.ledger_step[];
   bar rulings.ledger_step;
+  step rulings.ledger_step;
+  halves integer := 0;
+  untold boolean := false;
   sum integer;
   value integer;
 begin
-  bars := array(select step from css._firer_bars(aimed) as step);
-  bars := bars || array(select step from css._helper_bars(aimed) as step);
-  bars := bars || array(select step from css._target_bars(aimed) as step);
-  if (aimed.firer).q is not null and (aimed.there).q is not null then
-    bars := bars || array(select step from css._zone_bars(aimed) as step);
+  bars := array(select told from css._firer_bars(aimed) as told);
+  if cardinality(aimed.others) + cardinality(aimed.helpers) > 0 then
+    bars := bars || array(select told from css._helper_bars(aimed) as told);
   end if;
-  select * into bar from unnest(bars) as step where step.effect = 'forbids' limit 1;
+  bars := bars || array(select told from css._target_bars(aimed) as told);
+  if (aimed.firer).q is not null and (aimed.there).q is not null then
+    bars := bars || array(select told from css._zone_bars(aimed) as told);
+  end if;
+  foreach step in array bars loop
+    bar := case when bar.rule is null and step.effect = 'forbids' then step else bar end;
+    return next step;
+  end loop;
   if bar.rule is null then
     entries := array[css._entry(
       '3.2', null, 'starts', format('Fire Power of %s', (aimed.firer).code), (aimed.firer).code, 2 * (aimed.firer).fire,
       null, (aimed.here).label
-    )] || array(select step from css._shot_entries(aimed) as step);
+    )] || array(select entry from css._shot_entries(aimed) as entry);
+    foreach step in array entries loop
+      halves := halves + coalesce(step.halves, 0);
+      untold := untold or step.effect = 'unknown';
+      return next step;
+    end loop;
+    sum := case when not untold then halves / 2 end;
   end if;
-  return query select * from unnest(bars);
-  return query select * from unnest(entries);
-  sum := case
-    when not exists (select from unnest(entries) as step where step.effect = 'unknown')
-      then (select sum(step.halves) / 2 from unnest(entries) as step)
-  end;
   value := sum;
   if sum > 8 then
     value := case (aimed.state).readings ->> 'css-3' when 'b' then 8 else sum end;
@@ -802,7 +883,7 @@ begin
 end
 $$;
 
-create or replace function css._apart(shot css.shot)
+create or replace function css._single_targets(shot css.shot)
 returns text[]
 language plpgsql stable
 as $$
@@ -831,7 +912,7 @@ begin
 end
 $$;
 
-comment on function css._apart(css.shot) is
+comment on function css._single_targets(css.shot) is
 'Who may be fired at by itself: a Hard Target in the hex (8.2, 22.3.2), at sea what css-30 tells apart.';
 
 create or replace function css._shot_facts(shot css.shot, value integer)
@@ -854,14 +935,19 @@ begin
     'column', to_jsonb(array(
       select target.code from unnest(shot.targets) as target where target.is_unit and target.posture = 'column'
     )),
-    'apart', to_jsonb(css._apart(shot)),
+    'apart', to_jsonb(css._single_targets(shot)),
     'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
     'serves_once', case when css._serves_anywhere(shot.hero) then (shot.hero).code end,
     'sustained', (
-      select min(weapon.code)
-      from css._pieces((shot.state).position_id, (shot.firer).q, (shot.firer).r, (shot.firer).inside) as weapon
-      where weapon.kind = 'support_weapon'
-        and weapon.side = (shot.firer).side
+      select min(unit.code)
+      from public.unit
+      cross join lateral (select css._shown(unit.attributes) as attributes) as weapon
+      where unit.position_id = (shot.state).position_id
+        and unit.q = (shot.firer).q
+        and unit.r = (shot.firer).r
+        and unit.kind = 'support_weapon'
+        and unit.side = (shot.firer).side
+        and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = (shot.firer).inside
         and coalesce((weapon.attributes ->> 'sustained_fire')::boolean, false)
         and css._serves(weapon.attributes, (shot.firer).attributes)
     ),
@@ -946,7 +1032,8 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.8: by the die alone, hit or miss; a hot day takes one off
-  select (css._entry('8.8', null, '-1', 'a hot day', null, -2)).*
+  select entry.*
+  from css._entry('8.8', null, '-1', 'a hot day', null, -2) as entry
   where conditions ->> 'weather' = 'hot'
   union all
   select (css._sum(

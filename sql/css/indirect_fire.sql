@@ -209,7 +209,7 @@ create or replace function css._battery_bars(aim css.barrage)
 returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
-  select (css._entry(bar.rule, null, 'forbids', bar.note, (aim.firer).code, null, bar.point, (aim.here).label)).*
+  select entry.*
   from (
     select
       css._is_later((aim.state).conditions) as later,
@@ -264,9 +264,11 @@ as $$
       'from under a Bombardment only adjacent hexes are fired at', null
     )
   ) as bar (rule, holds, note, point)
+  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, (aim.firer).code, null, bar.point, (aim.here).label) as entry
   where bar.holds
   union all
-  select (css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (aim.firer).code, null, 'css-15')).*
+  select entry.*
+  from css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (aim.firer).code, null, 'css-15') as entry
   where aim.side = 'japan'
     and css._is_later((aim.state).conditions)
     and not coalesce(((aim.firer).attributes ->> 'gun')::boolean, false)
@@ -275,7 +277,7 @@ as $$
   select bar.* from css._actor_bars(aim.state, aim.firer || aim.others) as bar
   union all
   -- 8.7.4 g
-  select (css._entry('8.7.4', 'g', 'forbids', bar.note, other.code, null, null, (aim.here).label)).*
+  select entry.*
   from unnest(aim.others) as other
   cross join lateral (
     values
@@ -286,6 +288,7 @@ as $$
     ),
     (other.range < (aim.firer).range, format('the range of %s is shorter than the firer''s', other.code))
   ) as bar (holds, note)
+  cross join lateral css._entry('8.7.4', 'g', 'forbids', bar.note, other.code, null, null, (aim.here).label) as entry
   where bar.holds
 $$;
 
@@ -303,7 +306,8 @@ as $$
   where not aim.said ? 'lands_at'
   union all
   -- 8.7.3, 17.1: at night next to friends, or into light
-  select (css._entry('8.7.3', null, 'forbids', 'at night only hexes next to friends, and lit ones', null, null, null, (aim.there).label)).*
+  select entry.*
+  from css._entry('8.7.3', null, 'forbids', 'at night only hexes next to friends, and lit ones', null, null, null, (aim.there).label) as entry
   where css._is_night((aim.state).conditions)
     and aim.manner in ('indirect', 'naval')
     and not (aim.there).lit
@@ -316,19 +320,22 @@ as $$
         and lattice.distance(friend.q, friend.r, (aim.there).q, (aim.there).r) <= 1
     )
   union all
-  select (css._entry('8.7.3', null, 'forbids', 'Illumination Rounds are fired at night', null, null, null, (aim.there).label)).*
+  select entry.*
+  from css._entry('8.7.3', null, 'forbids', 'Illumination Rounds are fired at night', null, null, null, (aim.there).label) as entry
   where aim.manner = 'illumination' and not css._is_night((aim.state).conditions)
   union all
-  select (css._entry('21.2', null, 'forbids', 'a Task Force fires there already', null, null, null, (aim.there).label)).*
+  select entry.*
   from public.marker
+  cross join lateral css._entry('21.2', null, 'forbids', 'a Task Force fires there already', null, null, null, (aim.there).label) as entry
   where aim.manner = 'naval'
     and not aim.said ? 'lands_at'
     and marker.position_id = (aim.state).position_id
     and (marker.q, marker.r) = ((aim.there).q, (aim.there).r)
     and marker.kind = 'task_force'
   union all
-  select (css._entry('21.1', null, 'forbids', 'there is no Task Force left')).*
+  select entry.*
   from public.position
+  cross join lateral css._entry('21.1', null, 'forbids', 'there is no Task Force left') as entry
   where aim.manner = 'naval'
     and position.id = (aim.state).position_id
     and (position.tracks ->> 'task_forces')::integer <= 0
@@ -347,31 +354,33 @@ as $$
   where (aim.firer).code is not null
   union all
   -- c, d
-  select (css._entry(
-    '8.7.4', case when hard.only then 'd' else 'c' end, 'adds',
-    case when hard.only then 'only Hard Targets' else 'Hard Targets in the hex' end, null,
-    2 * css._number(css._cell(
-      null, 'indirect_fire_modifiers', case when hard.only then 'only_hard_targets' else 'hard_targets' end, 'value'
-    )),
-    null, (aim.there).label
-  )).*
+  select entry.*
   from (
     select
       coalesce(bool_or(target.hard), false) as any_one,
       coalesce(bool_and(target.hard) filter (where target.is_unit), false) as only
     from unnest(aim.targets) as target
   ) as hard
+  cross join lateral css._entry(
+    '8.7.4', case when hard.only then 'd' else 'c' end, 'adds',
+    case when hard.only then 'only Hard Targets' else 'Hard Targets in the hex' end, null,
+    2 * css._number(css._cell(
+      null, 'indirect_fire_modifiers', case when hard.only then 'only_hard_targets' else 'hard_targets' end, 'value'
+    )),
+    null, (aim.there).label
+  ) as entry
   where hard.any_one
   union all
   -- e
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '8.7.4', 'e', case when (aim.there).defense is null then 'unknown' else 'adds' end,
     case
       when (aim.there).defense is null then 'terrain_effects_chart'
       else format('terrain: %s', replace((aim.there).terrain, '_', ' '))
     end,
     null, 2 * (aim.there).defense, null, (aim.there).label
-  )).*
+  ) as entry
   where (aim.there).defense is distinct from 0
   union all
   -- f
@@ -379,18 +388,20 @@ as $$
   from css._work_entries(aim.there, '8.7.4', aim.said -> 'read') as work
   union all
   -- css-50: whether a Ridge marker is a Fortification
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '2.0', null, case (aim.state).readings ->> 'css-50' when 'b' then 'adds' else 'passes' end,
     'a Ridge marker', null, case (aim.state).readings ->> 'css-50' when 'b' then -2 end, 'css-50', (aim.there).label
-  )).*
+  ) as entry
   where (aim.there).ridge
   union all
   -- g
-  select (css._entry(
+  select entry.*
+  from unnest(aim.others) as other
+  cross join lateral css._entry(
     '8.7.4', 'g', 'adds', format('%s adds to the fire', other.code), other.code,
     2 * css._number(css._cell(null, 'indirect_fire_modifiers', 'additional_unit', 'value')), null, (aim.here).label
-  )).*
-  from unnest(aim.others) as other
+  ) as entry
   union all
   -- css-17: rain and night
   select

@@ -52,7 +52,7 @@ returns setof rulings.ledger_step
 language sql stable rows 6
 as $$
   -- 8.5.1 a to d; what is good for the defender is taken off the die
-  select (css._entry('8.5.1', part.clause, part.effect, part.note, part.by, 2 * part.value, part.point, footing.label)).*
+  select entry.*
   from (
     select
       css._piece_of(state.position_id, coalesce(said ->> 'defense_of', unit.code)) as lender,
@@ -81,6 +81,7 @@ as $$
     ('d', 'adds', 'Hard Target value of the naval zone', null, who.zone, null, who.at_sea and who.zone <> 0),
     ('d', 'unknown', 'naval_zone_values', null, null, null, who.at_sea and who.zone is null)
   ) as part (clause, effect, note, by, value, point, holds)
+  cross join lateral css._entry('8.5.1', part.clause, part.effect, part.note, part.by, 2 * part.value, part.point, footing.label) as entry
   where part.holds
   union all
   select work.rule, 'd', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts

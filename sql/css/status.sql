@@ -58,37 +58,34 @@ create or replace function css._piece(unit public.unit, label text)
 returns css.piece
 language plpgsql immutable
 as $$
+declare
+  shown constant jsonb := css._shown(unit.attributes);
+  whose css.allegiance;
 begin
-  return (
-    select
-      row(
-        unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
-        coalesce((unit.attributes ->> 'in_cave')::boolean, false),
-        -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
-        case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-        (select facts from css._command_facts(unit.attributes, unit.kind) as facts),
-        unit.attributes ->> 'service',
-        (shown.attributes #>> '{fire,value}')::integer,
-        shown.attributes #>> '{fire,type}',
-        coalesce((shown.attributes #>> '{fire,range}')::integer, 1),
-        (shown.attributes ->> 'defense')::integer,
-        coalesce(shown.attributes ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
-        coalesce(shown.attributes ->> 'target' = 'tank', unit.kind = 'tank'),
-        coalesce((shown.attributes #>> '{bonus,fire}')::integer, 0),
-        coalesce((shown.attributes #>> '{bonus,tq}')::integer, 0),
-        coalesce((shown.attributes ->> 'flamethrower')::boolean, false),
-        coalesce(
-          (shown.attributes ->> 'troop_quality')::integer,
-          -- 24.0
-          case when unit.kind = 'ambush' then 4 end
-        ),
-        coalesce((unit.attributes ->> 'dg')::integer, 0),
-        coalesce((unit.attributes ->> 'pinned')::boolean, false),
-        coalesce((unit.attributes ->> 'suppressed')::boolean, false),
-        shown.attributes
-      )::css.piece
-    from (select css._shown(unit.attributes) as attributes) as shown
-  );
+  select * into whose from css._command_facts(unit.attributes, unit.kind);
+  return row(
+    unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
+    coalesce((unit.attributes ->> 'in_cave')::boolean, false),
+    -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
+    case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
+    whose,
+    unit.attributes ->> 'service',
+    (shown #>> '{fire,value}')::integer,
+    shown #>> '{fire,type}',
+    coalesce((shown #>> '{fire,range}')::integer, 1),
+    (shown ->> 'defense')::integer,
+    coalesce(shown ->> 'target' in ('hard', 'tank'), unit.kind = 'tank'),
+    coalesce(shown ->> 'target' = 'tank', unit.kind = 'tank'),
+    coalesce((shown #>> '{bonus,fire}')::integer, 0),
+    coalesce((shown #>> '{bonus,tq}')::integer, 0),
+    coalesce((shown ->> 'flamethrower')::boolean, false),
+    -- 24.0
+    coalesce((shown ->> 'troop_quality')::integer, case when unit.kind = 'ambush' then 4 end),
+    coalesce((unit.attributes ->> 'dg')::integer, 0),
+    coalesce((unit.attributes ->> 'pinned')::boolean, false),
+    coalesce((unit.attributes ->> 'suppressed')::boolean, false),
+    shown
+  )::css.piece;
 end
 $$;
 
@@ -344,9 +341,7 @@ returns setof rulings.ledger_step
 language sql stable rows 2
 as $$
   -- 8.5.4, 10.2: what the markers of a place do to Troop Quality, with their sign
-  select (css._entry(
-    '8.5.4', null, 'adds', said.note, said.marker, 2 * css._number(said.value), null, footing.label
-  )).*
+  select entry.*
   from (
     select
       status.marker,
@@ -363,22 +358,28 @@ as $$
     ) as status (marker, words)
     where status.marker is not null
   ) as said
+  cross join lateral css._entry(
+    '8.5.4', null, 'adds', said.note, said.marker, 2 * css._number(said.value), null, footing.label
+  ) as entry
   where css._number(said.value) <> 0
   union all
-  select (css._entry(
-    '11.1', null,
-    case when work.value is null then 'unknown' else 'adds' end,
-    case when work.value is null then 'fortification_values' else format('Troop Quality in a %s', work.kind) end,
-    work.kind, 2 * css._number(work.value), null, footing.label
-  )).*
+  select entry.*
   from (
     select fort.kind, css._quality_of(read, fort.kind) as value
     from unnest(footing.works) as fort (kind)
     -- 11.1: Trenches, Pillboxes and Bunkers have one
     where fort.kind <> 'foxhole'
   ) as work
+  cross join lateral css._entry(
+    '11.1', null,
+    case when work.value is null then 'unknown' else 'adds' end,
+    case when work.value is null then 'fortification_values' else format('Troop Quality in a %s', work.kind) end,
+    work.kind, 2 * css._number(work.value), null, footing.label
+  ) as entry
   union all
-  select (css._entry(
+  select entry.*
+  from (select css._cell(read, 'barrage_marker_effects', footing.barrage, 'troop_quality') as value) as mark
+  cross join lateral css._entry(
     '8.7.2', null,
     case when mark.value is null then 'unknown' else 'adds' end,
     case
@@ -386,8 +387,7 @@ as $$
       else format('Troop Quality under a %s', replace(footing.barrage, '_', ' '))
     end,
     footing.barrage, 2 * css._number(mark.value), null, footing.label
-  )).*
-  from (select css._cell(read, 'barrage_marker_effects', footing.barrage, 'troop_quality') as value) as mark
+  ) as entry
   where footing.barrage is not null
     and barraged
     and css._number(mark.value) is distinct from 0
@@ -455,17 +455,20 @@ returns setof rulings.ledger_step
 language sql stable rows 1
 as $$
   -- 5.1, 5.2: who acts is Active, has an Action left, and for a Second one is In-Command
-  select (css._entry('5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label)).*
+  select entry.*
   from unnest(actors) as actor
+  cross join lateral css._entry('5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label) as entry
   where not css._is_active(state.conditions, actor)
   union all
-  select (css._entry('5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label)).*
+  select entry.*
   from unnest(actors) as actor
+  cross join lateral css._entry('5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label) as entry
   where coalesce((state.conditions #>> array['acted', actor.code])::integer, 0)
     >= case when state.conditions ->> 'action' = 'second' then 2 else 1 end
   union all
-  select (css._entry('5.2', null, 'forbids', format('%s is not In-Command', actor.code), actor.code, null, null, actor.label)).*
+  select entry.*
   from unnest(actors) as actor
+  cross join lateral css._entry('5.2', null, 'forbids', format('%s is not In-Command', actor.code), actor.code, null, null, actor.label) as entry
   where state.conditions ->> 'action' = 'second'
     and exists (
       select
@@ -473,12 +476,13 @@ as $$
       where told.effect = 'out of command'
     )
   union all
-  select (css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division)).*
+  select entry.*
   from jsonb_each_text(css._cost(state.conditions, actors)) as bill (division, commands)
   inner join css._displays(state) as display on display.name = bill.division
   cross join lateral (
     select case when bill.commands::integer = 1 then 'Direct Command' else bill.commands || ' Direct Commands' end as what
   ) as words
+  cross join lateral css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division) as entry
   where display.direct_commands < bill.commands::integer
 $$;
 
@@ -492,16 +496,7 @@ as $$
 begin
   return query
   -- 3.2, 24.0: constant; else the current value of the Division (19.2)
-  select (css._entry(
-    case when piece.own_quality is not null then '3.2' else '19.2' end, null,
-    case when told.quality is null then 'unknown' else 'quality' end,
-    case
-      when told.quality is null then 'division_displays'
-      when piece.own_quality is not null then format('%s has a Troop Quality of its own', piece.code)
-      else format('the current Troop Quality of %s', (piece.allegiance).division)
-    end,
-    piece.code, 2 * told.quality, null, piece.label
-  )).*
+  select entry.*
   from (
     select
       coalesce(
@@ -510,10 +505,21 @@ begin
         css._number(css._cell(read, 'division_displays', (piece.allegiance).division, 'troop_quality'))
       ) as quality
   ) as told
+  cross join lateral css._entry(
+    case when piece.own_quality is not null then '3.2' else '19.2' end, null,
+    case when told.quality is null then 'unknown' else 'quality' end,
+    case
+      when told.quality is null then 'division_displays'
+      when piece.own_quality is not null then format('%s has a Troop Quality of its own', piece.code)
+      else format('the current Troop Quality of %s', (piece.allegiance).division)
+    end,
+    piece.code, 2 * told.quality, null, piece.label
+  ) as entry
   union all
-  select (css._entry(
+  select entry.*
+  from css._entry(
     '6.2.1', null, 'quality', 'Americans in Tropical Forest', piece.code, -4, null, piece.label
-  )).*
+  ) as entry
   where piece.side = 'us'
     and piece.own_quality is null
     and into_terrain = 'tropical_forest';

@@ -177,7 +177,11 @@ returns void
 language plpgsql volatile
 as $$
 begin
-  perform set_config('sightline.own_position', _note_own.position_id::text, true);
+  perform set_config(
+    'sightline.own_positions',
+    concat_ws(',', nullif(current_setting('sightline.own_positions', true), ''), _note_own.position_id),
+    true
+  );
 end
 $$;
 
@@ -190,8 +194,9 @@ language plpgsql volatile
 as $$
 begin
   -- a what-if keeps nobody waiting: what others do not see, they neither edit nor keep
-  if _lock.position_id is null
-    or coalesce(current_setting('sightline.own_position', true), '') <> _lock.position_id::text then
+  if not coalesce(
+    _lock.position_id::text = any(string_to_array(current_setting('sightline.own_positions', true), ',')), false
+  ) then
     perform maps._lock(_lock.map_id);
   end if;
 end

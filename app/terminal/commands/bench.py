@@ -47,6 +47,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     from tests.bench.doors import measure_doors
     from tests.bench.fire_phase import measure_fire_phase
     from tests.bench.games import measure_games
+    from tests.bench.ledgers import measure_ledgers
 
     engine = open_database(say=say)
     measures: list[Measure] = []
@@ -66,6 +67,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
             measures += measure_rout(connection, "vesny-morning", times, say)
         measures += measure_games(engine, times, say)
         measures += measure_fire_phase(engine, times, say)
+        measures += measure_ledgers(engine, times, say)
         measures += measure_doors(engine, times, say)
     if as_json:
         print_json([measure.as_dict() for measure in measures])

@@ -800,6 +800,8 @@ def fuzz_games(
     applied again gives the same digests. Nothing is kept. A game that breaks a promise is written as a record that
     `sightline game import` reads. Exit status 1: there was one.
 
+    Several runs at once do not wait for each other once a game of the scenario was begun in this database.
+
     \b
     Examples:
       sightline game fuzz angaur --games 20 --option mode=solitaire
