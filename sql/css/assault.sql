@@ -159,7 +159,8 @@ declare
 begin
   select * into state from positions.state(position_id, conditions, policy);
   assault.state := state;
-  assault.said := said;
+  -- 9.1 B: who has fired in support in this Activation, where nobody is named
+  assault.said := jsonb_build_object('support', state.conditions #> array['supporting', said ->> 'at']) || said;
   select found_one.q, found_one.r into place from positions.place(position_id, said ->> 'at') as found_one;
   there := css._footing(position_id, state.map_id, place.q, place.r, false);
   assault.there := there;
