@@ -49,6 +49,34 @@ $$;
 comment on function css._side_features(bigint, integer, integer, integer, integer) is
 'What lies along the side between two hexes, as one text.';
 
+create or replace function css._enterable(state positions.state, unit css.piece, there css.footing)
+returns text
+language plpgsql stable
+as $$
+begin
+  -- 9.2: what would keep a unit from moving into an adjacent hex; null: nothing
+  return (
+    select case
+      when lattice.distance(unit.q, unit.r, there.q, there.r) <> 1 then 'is not beside it'
+      when side.kinds ~ 'cliff' then 'may not cross the cliff'
+      when side.kinds ~ 'ravine' and not road.leads then 'may not cross the ravine'
+      when unit.attributes ->> 'mobility' in ('wheeled', 'tracked') and not road.leads
+        and (side.kinds ~ 'river|steep_slope|ridge' or there.terrain in ('swamp', 'tropical_forest', 'mangrove_swamp'))
+        then 'may not enter it'
+      when there.burning then 'may not enter a burning hex'
+      when coalesce((unit.attributes ->> 'no_movement')::boolean, false) then 'does not move by itself'
+    end
+    from (select css._side_features(unit.map_id, unit.q, unit.r, there.q, there.r) as kinds) as side
+    cross join lateral (
+      select coalesce(css._spot(unit.q + there.q, unit.r + there.r) = any(css._road_sides(unit.map_id)), false) as leads
+    ) as road
+  );
+end
+$$;
+
+comment on function css._enterable(positions.state, css.piece, css.footing) is
+'What would keep a unit from entering an adjacent hex by its ground; null: nothing (3.2, 6.2, 8.8.1, 9.2).';
+
 create or replace function css._barred_from_assault(assault css.assault, unit css.piece)
 returns setof rulings.ledger_step
 language sql stable rows 1
@@ -59,7 +87,7 @@ as $$
       css._footing((assault.state).position_id, unit.map_id, unit.q, unit.r, unit.inside) as own,
       assault.charge <> 'prepared_assault' as charges,
       lattice.distance(unit.q, unit.r, (assault.there).q, (assault.there).r) as away,
-      css._side_features(unit.map_id, unit.q, unit.r, (assault.there).q, (assault.there).r) as side
+      css._enterable(assault.state, unit, assault.there) as shut
     -- worked out once, not wherever it is used
     offset 0
   ) as now
@@ -87,20 +115,7 @@ as $$
     ),
     ('9.3', (now.own).barrage = 'heavy_barrage', format('%s is under a Heavy Barrage', unit.code), null),
     ('8.7.7', (now.own).bombarded, format('%s is under a Bombardment', unit.code), null),
-    (
-      '9.3', now.away = 1 and (
-        now.side ~ 'cliff'
-        or now.side ~ 'ravine' and not coalesce(
-          css._spot(unit.q + (assault.there).q, unit.r + (assault.there).r) = any(css._road_sides(unit.map_id)), false
-        )
-      ),
-      format('%s may not cross into the hex', unit.code), null
-    ),
-    (
-      '9.3', unit.attributes ->> 'mobility' in ('wheeled', 'tracked')
-      and (assault.there).terrain in ('swamp', 'tropical_forest', 'mangrove_swamp'),
-      format('%s may not enter the hex', unit.code), null
-    )
+    ('9.3', now.away = 1 and now.shut is not null, format('%s %s', unit.code, now.shut), null)
   ) as bar (rule, holds, note, point)
   cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, unit.code, null, bar.point, unit.label) as entry
   where bar.holds
@@ -147,7 +162,8 @@ declare
 begin
   select * into state from positions.state(position_id, conditions, policy);
   assault.state := state;
-  assault.said := said;
+  -- 9.1 B: who has fired in support in this Activation, where nobody is named
+  assault.said := jsonb_build_object('support', state.conditions #> array['supporting', said ->> 'at']) || said;
   select found_one.q, found_one.r into place from positions.place(position_id, said ->> 'at') as found_one;
   there := css._footing(position_id, state.map_id, place.q, place.r, false);
   assault.there := there;
@@ -422,12 +438,15 @@ language plpgsql stable rows 2
 as $$
 begin
   return query
-  -- 9.5: the lowest of all, each with Tropical Forest (6.2.1)
+  -- 9.5: the lowest of all, each with Tropical Forest, where it stands or whereto it assaults (6.2.1)
   with checked as (
     select unit.code, step.*, sum(step.halves) over (partition by unit.code) as total,
       bool_or(step.effect = 'unknown') over (partition by unit.code) as untold
     from unnest(units) as unit
-    cross join lateral css._quality(state, unit, into_terrain, read) as step
+    left join public.hex as own on own.map_id = unit.map_id and own.q = unit.q and own.r = unit.r
+    cross join lateral css._quality(
+      state, unit, case when own.terrain = 'tropical_forest' then own.terrain else into_terrain end, read
+    ) as step
     where unit.is_unit
   )
   select '9.5', null, checked.at, case checked.effect when 'quality' then 'adds' else checked.effect end,

@@ -1,33 +1,6 @@
 -- needs: css/assault.sql, css/indirect_fire.sql, css/points.sql
 -- Assault markers, retreats before an assault, Gyokusai in css (Guam): 9.1, 9.2, 9.6.2, 9.6.3, 17.1.
 
-create or replace function css._enterable(state positions.state, unit css.piece, there css.footing)
-returns text
-language plpgsql stable
-as $$
-begin
-  -- 9.2: what would keep a unit from moving into an adjacent hex; null: nothing
-  return (
-    select case
-      when lattice.distance(unit.q, unit.r, there.q, there.r) <> 1 then 'is not beside it'
-      when side.kinds ~ 'cliff' then 'may not cross the cliff'
-      when side.kinds ~ 'ravine' and not road.leads then 'may not cross the ravine'
-      when unit.attributes ->> 'mobility' in ('wheeled', 'tracked') and not road.leads
-        and (side.kinds ~ 'river|steep_slope|ridge' or there.terrain in ('swamp', 'tropical_forest', 'mangrove_swamp'))
-        then 'may not enter it'
-      when there.burning then 'may not enter a burning hex'
-    end
-    from (select css._side_features(unit.map_id, unit.q, unit.r, there.q, there.r) as kinds) as side
-    cross join lateral (
-      select coalesce(css._spot(unit.q + there.q, unit.r + there.r) = any(css._road_sides(unit.map_id)), false) as leads
-    ) as road
-  );
-end
-$$;
-
-comment on function css._enterable(positions.state, css.piece, css.footing) is
-'What would keep a unit from entering an adjacent hex by its ground; null: nothing (6.2, 8.8.1, 9.2).';
-
 create or replace function css.place_assault(
   position_id bigint, at text, by text, massed boolean, conditions jsonb default null, policy jsonb default null
 )

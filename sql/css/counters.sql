@@ -69,7 +69,8 @@ begin
     count(*) filter (where unit.kind = 'support_weapon' and unit.side = asked.side and unit.code <> weapon) as weapons,
     -- what is not told is not held against it
     coalesce(bool_or(css._is_unit(unit.kind) and coalesce(css._akin(hers, his), true)), false) as kin,
-    coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy
+    coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy,
+    coalesce(bool_or(css._is_unit(unit.kind) and not coalesce(state.conditions -> 'acted' ? unit.code, false)), false) as fresh
   into crowd
   from public.unit
   cross join lateral css._command_facts(unit.attributes, unit.kind) as hers
@@ -92,6 +93,7 @@ begin
         'there are as many Support Weapons as Units already'
       ),
       ('12.1', crowd.units > 0 and not crowd.kin, 'no Unit of its own is there'),
+      ('12.1', crowd.units > 0 and not crowd.fresh, 'the Units there have done an Action already'),
       (
         '6.1.2', asked.side = 'japan' and crowd.units > 0
         and coalesce(asked.attributes ->> 'service' = 'navy', false) <> crowd.navy and asked.attributes ? 'service',
@@ -147,6 +149,16 @@ begin
     jsonb_build_object(
       'at', asked.label,
       'side', asked.side,
+      -- 4.0 2C v d, 12.2: what keeps it from being detached at will
+      'kept', case
+        when not css._is_active(state, asked) then format('%s is not Active', weapon)
+        when not exists (
+          select
+          from public.unit
+          where unit.position_id = position_id and (unit.q, unit.r) = (asked.q, asked.r) and unit.side = asked.side
+            and css._is_unit(unit.kind) and not coalesce(state.conditions -> 'acted' ? unit.code, false)
+        ) then 'the Units there have done an Action already'
+      end,
       'for', case when asked.attributes ->> 'target' = 'tank' then 'tank_support_weapon' else 'support_weapon' end,
       'heads', (select coalesce(jsonb_agg(head), '[]') from css._owning_hqs(state, asked) as head)
     ),

@@ -66,8 +66,10 @@ class Assault(Action):
     with_: Ids | None = Field(
         None, alias="with", max_length=6, description="Leaders and heroes who help; the best, where left out"
     )
-    support: Ids = Field(
-        default_factory=list, max_length=10, description="Indirect units that have fired in support (9.1 B)"
+    support: Ids | None = Field(
+        None,
+        max_length=10,
+        description="Indirect units that have fired in support (9.1 B); those that have in this Activation, where left out",
     )
     alerted: bool | None = Field(None, description="Whether War Dogs have alerted the defender (12.5)")
     incurred: int | None = Field(None, ge=0, le=40, description="DGs of the Opportunity Fire at a charge")

@@ -40,7 +40,9 @@ CHITS = {
     "direct_command_japan": "5.3",
 }
 """Chits of every turn, and the rules that say what they do; all others are a Division's or a Formation's (5.1)."""
-USED_UP = ("fired", "indirect_fired", "rallied", "engineered", "ambush_tried", "acted", "action", "changed")
+USED_UP = (
+    "fired", "indirect_fired", "supporting", "rallied", "engineered", "ambush_tried", "acted", "action", "changed",
+)  # fmt: skip
 """What an Activation remembers."""
 
 

@@ -72,6 +72,8 @@ def detach(of: Detach) -> Procedure:
         yield from shelve(of.weapon, "12.2", f"{of.weapon} has to go")
         yield Tell(result="removed")
         return
+    if facts["kept"] is not None:
+        raise Refused("12.2", facts["kept"], facts["at"], path=[])
     path = yield from _traced(facts["heads"], facts["at"], facts["for"], outward=False)
     yield Tell(path=path, result="detached")
     yield Change({"unit": of.weapon, "at": None, "box": "reallocating"})

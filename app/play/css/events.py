@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, css_kind, game, ledger
+from app.play.css.status import RESULTS, Struck, pin
 from app.play.procedures import (
     NOTHING,
     Action,
@@ -61,7 +63,7 @@ def event(of: RandomEvent) -> Procedure:
         "lost": lost,
         "us_supply_troubles": supply_troubles,
         "ambush": ambush,
-        "snipers": snipers,
+        "snipers": functools.partial(snipers, of),
     }.get(name)
     if handler is not None:
         yield from handler()
@@ -149,16 +151,16 @@ def lost() -> Procedure:
     label = yield Choose("hex", "japan", "who is lost", options=options, obvious=True)
     for row in (yield Ask("select * from css.lost_hexes(:position, :start)", proves=False, start=label)):
         yield Tell(Step("20.0", row.label, "pins", "lost in the Tropical Forest"))
-        yield Change({"hex": row.label, "pinned": True})
+        yield from pin(Struck("us", row.label, ()), "20.0")
 
 
 def supply_troubles() -> Procedure:
     """20.0 event 5: the American Direct Command chit is gone, or five Direct Commands are."""
     _, tracks = yield from game()
     cup = tracks.get("cup")
-    if cup is None:
+    if cup is None and US_CHIT not in (tracks.get("played") or ()):
         raise Undecided(Need("what is in the cup", "20.0"))
-    if US_CHIT not in cup:
+    if US_CHIT not in (cup or ()):
         yield from division_changes("us_supply_troubles")
         return
     yield Tell(Step("20.0", None, "removes", "the American Direct Command chit is not drawn this turn"))
@@ -216,19 +218,27 @@ def put_down(code: str, label: str) -> Procedure:
     yield Change({"unit": code, **posture, **boxed}, kept=True)
 
 
-def snipers() -> Procedure:
-    """20.0 event 7, 25.0: two Snipers; with none left css-26."""
+def snipers(of: RandomEvent) -> Procedure:
+    """20.0 event 7, 25.0: two Snipers, each in a hex of its own or both in `hexes`; with none left css-26."""
     pool = yield from _pool("sniper")
     if not pool:
         yield from _no_snipers()
         return
+    told: list[str] = []
+    if "hexes" in of.choices:
+        told = yield Choose("hexes", "japan", "where the Snipers lie", form="a list of hexes")
     for n in range(1, min(SNIPERS, len(pool)) + 1):
         rows = yield Ask("select * from css.sniper_hexes(:position, :conditions, :policy)", proves=False)
         if not rows:
             yield Tell(Step("25.0", None, "nothing", "no terrain hides a Sniper"))
             return
-        name = "hex" if n == 1 else f"hex_{n}"
-        label = yield from _placed(name, "where the Sniper lies", [row.label for row in rows], "25.0")
+        options = [row.label for row in rows]
+        if told:
+            label = told[n - 1] if n <= len(told) else NOTHING
+            _offered(options, "25.0")(label)
+        else:
+            name = "hex" if n == 1 else f"hex_{n}"
+            label = yield from _placed(name, "where the Sniper lies", options, "25.0")
         if label == NOTHING:
             continue
         code = yield from drawn_from("sniper", pool, "the Sniper")
@@ -290,7 +300,7 @@ KINDS = [
             "division": "the Division that it changes",
             "ambush": "the Ambush Unit that is placed",
         },
-        points=("css-14", "css-24", "css-25", "css-26"),
+        points=("css-14", "css-24", "css-25", "css-26", *RESULTS),
         acts=False,
         example="event: {rolls: [0], choices: {division: 3 MarDiv}}",
     ),

@@ -191,10 +191,33 @@ class Battery(Action):
 def indirect_fire(of: Battery) -> Procedure:
     """8.7: an Indirect Fire Action."""
     orders = Orders(of.choices)
-    if of.assault is not None and of.assault != of.at:
-        raise Refused("9.4", "supporting fire falls on the hex that is assaulted", of.at)
+    if of.assault is not None:
+        yield from _supports(of, of.assault)
     yield from bombard(Barrage(of.by, of.at, of.spotter, read=of.read), orders)
     yield from orders.finish(*CHOICES)
+
+
+ASSAULTED = (
+    "select there.charge from positions.place(:position, :hex) as place join position on position.id = :position"
+    " cross join lateral css._footing(position.id, position.map_id, place.q, place.r, false) as there"
+)
+
+
+def _supports(of: Battery, hex: str) -> Doing:
+    """9.1 B, 9.4: fire at the hex that is assaulted; who has fired counts when it is."""
+    if hex != of.at:
+        raise Refused("9.4", "supporting fire falls on the hex that is assaulted", of.at)
+    [there] = yield Ask(ASSAULTED, proves=False, hex=hex)
+    if there.charge is None:
+        raise Refused("9.4", "no assault is prepared on the hex", hex)
+    now = yield from state()
+    before = now.conditions.get("supporting", {})
+    fired = [*before.get(hex, []), *of.by]
+    yield Tell(
+        Step("9.4", hex, "supports", f"{counted(len(fired), 'unit')} in support of the assault"),
+        support=fired,
+    )
+    yield Change({"conditions": {"supporting": before | {hex: fired}}}, kept=True)
 
 
 class Round(Action):
@@ -444,6 +467,7 @@ FALLS = {
     "barrage": "the marker that lies there then; null on a 9",
     "rout": "the rout check: unit, total, tq, result",
     "cost": "Direct Commands, by Division",
+    "support": "units that have fired in support of the assault",
 }
 KINDS = [
     css_kind(

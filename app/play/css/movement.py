@@ -48,7 +48,7 @@ from app.referee.words import in_points, not_known
 from db.values import canonical
 from importers.questions import Names
 
-DECIDED = ("op_fire", "stay", "ambush", "air_strike", "ridge_marker", *CHOICES)
+DECIDED = ("op_fire", "stay", "ambush", "air_strike", "ridge_marker", "repair", *CHOICES)
 """What may be decided on a way; an answer that nothing called for is let be."""
 MOST_HEXES = 60
 """Hexes that one way has."""
@@ -374,6 +374,7 @@ class _Going:
         if (yield from self._still_here()) and not inside:
             yield from self._ridge()
             yield from entered_by(self.side, to)
+            yield from self._repairs(to)
             yield from self._fortifications(to)
 
     def _trap(self, to: str, inside: bool) -> Procedure:
@@ -432,6 +433,22 @@ class _Going:
                     yield Tell(Step("6.2.2", facts["at"], "claimed", "a Ridge marker"))
                     yield Change({"marker": "ridge", "at": facts["at"], "side": facts["side"]})
                     break
+
+    def _repairs(self, to: str) -> Procedure:
+        """11.3.2: an Engineer who enters the hex of the Cleared marker may go to repair the airfield, for good."""
+        query = (
+            "select unit.code from unit join marker on marker.position_id = unit.position_id and marker.q = unit.q"
+            " and marker.r = unit.r and marker.kind = 'orote_cleared'"
+            " where unit.position_id = :position and unit.code = any(:codes) and unit.kind = 'engineer'"
+            " and unit.side = 'us' order by unit.code"
+        )
+        for row in (yield Ask(query, proves=False, codes=self.party)):
+            if (
+                yield from self.orders.flag("repair", "us", f"whether {row.code} goes to repair the airfield")
+            ):
+                yield Tell(Step("11.3.2", to, "repairing", f"{row.code} goes to the Repairing box"))
+                yield Change({"unit": row.code, "at": None, "box": "repairing"})
+                yield from settle(to, False, self.orders)
 
     def _fortifications(self, to: str) -> Procedure:
         """11.1, css-33: an enemy's pillbox does not outlast who enters its hex."""

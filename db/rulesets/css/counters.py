@@ -207,6 +207,8 @@ class CssConditions(Form):
     """Hexes from which direct fire was made in this Activation (8.2)."""
     indirect_fired: tuple[Label, ...] = ()
     """Hexes from which indirect fire was made, one entry a fire (8.0)."""
+    supporting: dict[Label, tuple[Name, ...]] = {}  # noqa: RUF012
+    """Indirect units that have fired in support of an assault, by the hex that is assaulted (9.1 B)."""
     rallied: tuple[Label, ...] = ()
     engineered: tuple[Label, ...] = ()
     ambush_tried: tuple[Label, ...] = ()
