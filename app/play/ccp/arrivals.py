@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from app.play.ccp.caves import goes_inside
 from app.play.ccp.table import SIDES, Doing, conditions, now
 from app.play.procedures import Action, AnswerError, Ask, Change, Choose, Tell, Undecided
 from app.referee.rulings import Need, Step
@@ -37,6 +38,7 @@ def comes_in(code: str, at: str, rule: str, **says: Any) -> Doing:
     yield Change({"unit": code, "at": at, **says})
     yield Change({"unit": code, **PLACED, "in_cave": False}, kept=True)
     yield from settles(at)
+    yield from goes_inside([code])
 
 
 def support_piece(of: Action | None, side: str, roll: int, rule: str, *, priced: bool = False) -> Doing:

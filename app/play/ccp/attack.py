@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import asked_to_play, could_play
-from app.play.ccp.giving import is_played, pieces_named, refused_by
+from app.play.ccp.caves import goes_inside
+from app.play.ccp.giving import pieces_named, refused_by
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
 from app.play.ccp.roll import Chances, Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
@@ -148,7 +149,7 @@ def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
         told["destroyed"] = yield from _destroyed(of, roll)
     if fallen.doubles:
         yield from _doubles(of, asker)
-    caves = yield from _hidden(of, asker)
+    caves = yield from _hidden(of)
     told["defense"] = yield from _defended(of, asker, total, over.excess, caves, tell)
     return told
 
@@ -224,7 +225,7 @@ def _jammed(of: Attack, asker: Asker, name: str, firing: Sequence[str]) -> Doing
     return firing[0] if len(firing) == 1 else (yield Choose(name, of.side, purpose, firing))
 
 
-def _hidden(of: Attack, asker: Asker) -> Doing:
+def _hidden(of: Attack) -> Doing:
     """A43.1, A43.4, A43.5: a fortification appears before the Defense rolls; units that now are in a cave from upslope."""
     for action, fort in HIDDEN.items():
         if not of.actions[action] and not (yield from _hides(of, action)):
@@ -237,7 +238,8 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
         yield from adds_marker(fort, of.hex)
         yield from settles(of.hex)
         if fort == "cave":
-            return (yield from _into_cave(of, asker))
+            # F102.1.1: at once; what that helps against fire from upslope is contested
+            return (yield from goes_inside(of.targets))
     return []
 
 
@@ -259,19 +261,6 @@ def _hides(of: Attack, action: str) -> Doing:
     if not row.could:
         return False
     return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
-
-
-def _into_cave(of: Attack, asker: Asker) -> Doing:
-    """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
-    able = [unit.code for unit in (yield from counters(of.targets)) if unit.side == "japan" and unit.label]
-    if is_played((yield from now())) and able:
-        purpose = "the units that go into the cave"
-        entering = yield Choose("into_cave", "japan", purpose, options=able, many=True, default=able)
-    else:
-        entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
-    for code in entering:
-        yield Change({"unit": code, "in_cave": True})
-    return list(entering)
 
 
 SEES_INSIDE = """
