@@ -68,7 +68,8 @@ def support_piece(of: Action | None, side: str, roll: int, rule: str, *, priced:
         raise Undecided(Need("support_tables", rule))
     piece = yield Choose("piece", side, "what is read off the Support Table", form="a unit, or sighting")
     price = 0
-    if priced:
+    # a price that is told where nothing is paid is read off the same table, and counts for nothing
+    if priced or (of is not None and "vp" in of.choices):
         price = yield Choose("vp", side, "what it costs", check=_is_price)
     if piece == "none":
         return None
