@@ -80,6 +80,8 @@ class Roll:
     lowest: int = 1
     basis: ClassVar[str | None] = None
     """Over what odds are counted, where that is not plain dice."""
+    odds_query: ClassVar[Ask | None] = None
+    """A query for the odds, where the procedure knows one; put only where nobody rolls."""
 
     @property
     def faces(self) -> tuple[int, range]:
@@ -109,6 +111,10 @@ class Roll:
         """`odds` and `basis` where the procedure knows them; None: every fall is to be tried."""
         return None
 
+    def found_odds(self, rows: Sequence[Any]) -> dict[str, Any]:
+        """`odds` and `basis` by the rows of the query for them."""
+        raise NotImplementedError
+
     def prompt(self) -> dict[str, Any]:
         told: dict[str, Any] = {"roll": self.dice, "for": self.purpose}
         return told if self.lowest == 1 else told | {"lowest": self.lowest}
@@ -131,6 +137,12 @@ class Draw:
     """Whether odds are counted over what lies in the pool."""
     lacks: Need | None = None
     """What would have to be told for odds."""
+    odds_query: ClassVar[Ask | None] = None
+    """As of a roll."""
+
+    def found_odds(self, rows: Sequence[Any]) -> dict[str, Any]:
+        """`odds` and `basis` by the rows of the query for them."""
+        raise NotImplementedError
 
     def falls(self) -> Iterable[Any]:
         """Everything that may come up, where odds are counted over it."""
@@ -382,6 +394,8 @@ class Outcome:
     changes: list[Changed] = dataclasses.field(default_factory=list)
     """Effects and bookkeeping as changes of rows, with what was there."""
     pending: Roll | Draw | Choose | None = None
+    odds: dict[str, Any] | None = None
+    """Of what is pending, where the procedure knows them."""
     rolls: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     """What was rolled, in order: dice, purpose, value."""
     draws: list[dict[str, Any]] = dataclasses.field(default_factory=list)
@@ -450,6 +464,7 @@ class Runner:
             outcome.answer |= undecided.answer | {"allowed": None}
         except _Unanswered as stop:
             outcome.pending = stop.want
+            outcome.odds = self._odds_of(stop.want)
         else:
             if self._seen is None:
                 self._write()
@@ -457,6 +472,14 @@ class Runner:
         if self._asked.ruleset in NETTED:
             outcome.effects = net(outcome.effects, outcome.changes)
         return outcome
+
+    def _odds_of(self, want: Roll | Draw | Choose) -> dict[str, Any] | None:
+        if isinstance(want, Choose):
+            return None
+        if want.odds_query is None:
+            return want.odds() if isinstance(want, Roll) else None
+        self._write()
+        return want.found_odds(self._asked.rows(want.odds_query.query, **want.odds_query.values))
 
     def _drive(self, procedure: Procedure, answer: dict[str, Any]) -> None:
         try:
@@ -685,9 +708,10 @@ def asked_of(
         raise AnswerError(f"{left[0].upper()}{left[1:]}.")
     answer = outcome.told()
     # a procedure that rolls until something comes up tells its odds itself
-    known = outcome.pending.odds() if isinstance(outcome.pending, Roll) else None
-    if "odds" not in answer and _chances_of(outcome):
-        answer |= _odds(asked, of, procedure, kinds) if known is None else known
+    if "odds" not in answer and outcome.odds is not None:
+        answer |= outcome.odds
+    elif "odds" not in answer and _chances_of(outcome):
+        answer |= _odds(asked, of, procedure, kinds)
     elif isinstance(outcome.pending, Draw) and outcome.pending.lacks is not None:
         answer |= {"odds": None}
         outcome.needs.append(outcome.pending.lacks)

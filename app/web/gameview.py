@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import render_template, request, url_for
@@ -435,7 +435,7 @@ def _odds(coming: Prospect | None) -> list[Tree]:
     """Chances of each result, for a small chart."""
     told = (coming.answer.get("odds") or {}) if coming is not None else {}
     found = []
-    for result, chance in told.items():
+    for result, chance in _each_chance(told):
         over, _, under = str(chance).partition("/")
         found.append(
             {
@@ -445,6 +445,15 @@ def _odds(coming: Prospect | None) -> list[Tree]:
             }
         )
     return sorted(found, key=lambda one: -one["part"])
+
+
+def _each_chance(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each result with its chance; where several units have theirs, with the unit before it."""
+    for word, chance in told.items():
+        if isinstance(chance, Mapping):
+            yield from ((f"{word}: {result}", one) for result, one in chance.items())
+        else:
+            yield word, chance
 
 
 def _prospect(one: Prospect, connection: Connection) -> Tree:

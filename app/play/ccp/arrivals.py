@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from app.play.ccp.caves import goes_inside
 from app.play.ccp.table import SIDES, Doing, conditions, now
 from app.play.procedures import Action, AnswerError, Ask, Change, Choose, Tell, Undecided
 from app.referee.rulings import Need, Step
@@ -37,6 +38,7 @@ def comes_in(code: str, at: str, rule: str, **says: Any) -> Doing:
     yield Change({"unit": code, "at": at, **says})
     yield Change({"unit": code, **PLACED, "in_cave": False}, kept=True)
     yield from settles(at)
+    yield from goes_inside([code])
 
 
 def support_piece(of: Action | None, side: str, roll: int, rule: str, *, priced: bool = False) -> Doing:
@@ -66,7 +68,8 @@ def support_piece(of: Action | None, side: str, roll: int, rule: str, *, priced:
         raise Undecided(Need("support_tables", rule))
     piece = yield Choose("piece", side, "what is read off the Support Table", form="a unit, or sighting")
     price = 0
-    if priced:
+    # a price that is told where nothing is paid is read off the same table, and counts for nothing
+    if priced or (of is not None and "vp" in of.choices):
         price = yield Choose("vp", side, "what it costs", check=_is_price)
     if piece == "none":
         return None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any
 
 from app.play.ccp.cards import asked_to_play, could_play
-from app.play.ccp.giving import is_played, pieces_named, refused_by
+from app.play.ccp.caves import goes_inside
+from app.play.ccp.giving import pieces_named, refused_by
 from app.play.ccp.losses import Wounds, breaks, breaks_weapon, eliminates, settles
-from app.play.ccp.roll import Rolled, rolled
+from app.play.ccp.roll import Chances, Rolled, rolled
 from app.play.ccp.table import Doing, adds_marker, counter, counters, now, reading, removes_marker
 from app.play.procedures import Action, AnswerError, Ask, Change, Choose, Refused, Tell, Undecided
 from app.referee.rulings import Step
@@ -20,14 +20,13 @@ from db.values import canonical
 DEFENSE = "select * from ccp.defense(:position, :unit, cast(:said as jsonb), :conditions, :policy)"
 RESULT = "select * from ccp.defense_result(:unit, :label, :attack, :morale, :roll, :tie)"
 OVER = "select ccp.figures_over(:position, :label) as excess"
-TARGETING_ODDS = "select * from ccp.targeting_odds(:at_least)"
-DEFENSE_ODDS = "select * from ccp.defense_odds(:attack, :value, :multiplied, :morale, :on_tie)"
+TARGETING_ODDS = "select * from ccp.targeting_odds(:position, :side, :at_least)"
+ATTACK_ODDS = "select * from ccp.attack_odds(:position, :units, cast(:said as jsonb), :conditions, :policy)"
 OTHER_ROLL = (
     "select * from ccp.other_roll(:position, :label, :units, :moving, :actions, :conditions, :policy)"
 )
 HIDDEN = {"hidden_cave": "cave", "hidden_pillbox": "pillbox", "hidden_trenchline": "trench"}
 """What a Hidden action places before a Defense roll (A43.1, A43.4, A43.5)."""
-Chances = tuple[tuple[str, Fraction], ...]
 
 
 class Asker:
@@ -58,6 +57,10 @@ class Asker:
         if self._choices.pop(name, None) is None:
             return default
         return (yield Choose(name, by, purpose))
+
+    def said(self, name: str, things: Sequence[str]) -> list[str]:
+        """Those things in the order that is told with the action, or as they stand."""
+        return next((list(said) for said in self._choices.values() if _names_all(said, things)), list(things))
 
     def order(self, name: str, by: str, purpose: str, things: Sequence[str]) -> Doing:
         """All of some things in the order that a player wants; as they stand, where the rolls are told without one."""
@@ -108,11 +111,6 @@ class Attack:
     """The roll that destroys a fortification in the hex (O24.3.4)."""
 
 
-def chances(rows: Sequence[Any], words: Mapping[str, str] | None = None) -> Chances:
-    """Rows of results and in how many ways they come, as exact chances."""
-    return tuple(((words or {}).get(row.result, row.result), Fraction(row.ways, row.of_all)) for row in rows)
-
-
 def targets_hit(
     side: str, at_least: int, asker: Asker, hit: str, missed: str = "miss", purpose: str = "Targeting"
 ) -> Doing:
@@ -121,8 +119,10 @@ def targets_hit(
     `hit` and `missed` are the words for it in the odds.
     """
     yield Tell(targeting={"at_least": at_least})
-    rows = yield Ask(TARGETING_ODDS, proves=False, at_least=at_least)
-    fallen: Rolled = yield from rolled(side, purpose, chances=chances(rows, {"hit": hit, "miss": missed}))
+    chances = Chances(
+        Ask(TARGETING_ODDS, proves=False, side=side, at_least=at_least), (("hit", hit), ("miss", missed))
+    )
+    fallen: Rolled = yield from rolled(side, purpose, chances=chances)
     asker.rolled()
     on_target = fallen.product >= at_least
     yield Tell(
@@ -136,7 +136,7 @@ def targets_hit(
 
 def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
     """The Attack roll and every Defense roll; gives what is told of them."""
-    fallen: Rolled = yield from rolled(of.side, of.purpose, chances=(yield from _attack_chances(of)))
+    fallen: Rolled = yield from rolled(of.side, of.purpose, chances=_attack_chances(of, asker))
     asker.rolled()
     roll = fallen.product if of.multiplied else fallen.sum
     total = of.value + roll + of.to_total
@@ -149,7 +149,7 @@ def attacked(of: Attack, asker: Asker, tell: bool = True) -> Doing:
         told["destroyed"] = yield from _destroyed(of, roll)
     if fallen.doubles:
         yield from _doubles(of, asker)
-    caves = yield from _hidden(of, asker)
+    caves = yield from _hidden(of)
     told["defense"] = yield from _defended(of, asker, total, over.excess, caves, tell)
     return told
 
@@ -164,18 +164,14 @@ def other_roll(label: str, units: Sequence[str], moving: bool, actions: Sequence
     return sum(row.facts["value"] for row in rows)
 
 
-def _attack_chances(of: Attack) -> Doing:
-    """Before the roll: how the one unit there fares; of several nobody can say it in a word."""
-    if len(of.targets) != 1:
-        return ()
-    facts = yield from _prospect(of, of.targets[0])
-    if facts["morale"] is None:
-        return ()
-    rows = yield Ask(
-        DEFENSE_ODDS, proves=False, attack=None, value=of.value + of.to_total, multiplied=of.multiplied,
-        morale=facts["morale"], on_tie=facts["tie"],
-    )  # fmt: skip
-    return chances(rows)
+def _attack_chances(of: Attack, asker: Asker) -> Chances:
+    """Before the roll: how each of those who will roll fares, in the order that is told."""
+    told = asker.said(of.order, of.targets)
+    units = {code: {"source": of.source, "mover": code in of.movers} for code in told}
+    said = {
+        "side": of.side, "source": of.source, "value": of.value + of.to_total, "multiplied": of.multiplied, "units": units,
+    }  # fmt: skip
+    return Chances(Ask(ATTACK_ODDS, proves=False, units=told, said=canonical(said)))
 
 
 def _prospect(of: Attack, code: str, proves: bool = False, **said: Any) -> Doing:
@@ -229,7 +225,7 @@ def _jammed(of: Attack, asker: Asker, name: str, firing: Sequence[str]) -> Doing
     return firing[0] if len(firing) == 1 else (yield Choose(name, of.side, purpose, firing))
 
 
-def _hidden(of: Attack, asker: Asker) -> Doing:
+def _hidden(of: Attack) -> Doing:
     """A43.1, A43.4, A43.5: a fortification appears before the Defense rolls; units that now are in a cave from upslope."""
     for action, fort in HIDDEN.items():
         if not of.actions[action] and not (yield from _hides(of, action)):
@@ -242,7 +238,8 @@ def _hidden(of: Attack, asker: Asker) -> Doing:
         yield from adds_marker(fort, of.hex)
         yield from settles(of.hex)
         if fort == "cave":
-            return (yield from _into_cave(of, asker))
+            # F102.1.1: at once; what that helps against fire from upslope is contested
+            return (yield from goes_inside(of.targets))
     return []
 
 
@@ -264,19 +261,6 @@ def _hides(of: Attack, action: str) -> Doing:
     if not row.could:
         return False
     return (yield from asked_to_play(owner, action, f"{action.replace('_', ' ')} in {of.hex}", "A43"))
-
-
-def _into_cave(of: Attack, asker: Asker) -> Doing:
-    """F102.1.1: Japanese units there may go inside at once; what that helps against fire from upslope is contested."""
-    able = [unit.code for unit in (yield from counters(of.targets)) if unit.side == "japan" and unit.label]
-    if is_played((yield from now())) and able:
-        purpose = "the units that go into the cave"
-        entering = yield Choose("into_cave", "japan", purpose, options=able, many=True, default=able)
-    else:
-        entering = yield from asker.several("into_cave", "japan", "the units that go into the cave")
-    for code in entering:
-        yield Change({"unit": code, "in_cave": True})
-    return list(entering)
 
 
 SEES_INSIDE = """
@@ -338,12 +322,11 @@ def _defends(of: Attack, unit: Any, total: int, said: dict[str, Any], asker: Ask
     facts = yield from _prospect(of, code, proves=True, **said)
     if facts["morale"] is None:
         raise Undecided()
-    rows = yield Ask(
-        DEFENSE_ODDS, proves=False, attack=total, value=0, multiplied=False, morale=facts["morale"],
-        on_tie=facts["tie"],
-    )  # fmt: skip
+    one = {code: {"source": of.source, "mover": code in of.movers, **said}}
+    against = {"side": "", "source": of.source, "attack": total, "units": one}
+    chances = Chances(Ask(ATTACK_ODDS, proves=False, units=[code], said=canonical(against)))
     before = yield from teams_of(code)
-    fallen: Rolled = yield from rolled(unit.side, f"the Defense of {code}", chances=chances(rows))
+    fallen: Rolled = yield from rolled(unit.side, f"the Defense of {code}", chances=chances)
     asker.rolled()
     # 1.9.1.3: by the morale of the roll, whatever its trigger has changed since
     [row] = yield Ask(

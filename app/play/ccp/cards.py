@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from app.play.ccp.roll import empties, reveals
+from app.play.ccp.roll import Chances, FateCard, empties, reveals
 from app.play.ccp.table import SIDES, Doing, conditions, keep_of, now
-from app.play.procedures import Ask, Call, Change, Choose, Draw, Given, Procedure, Refused, Tell
+from app.play.procedures import AnswerError, Ask, Call, Change, Choose, Draw, Given, Procedure, Refused, Tell
 from app.referee.rulings import Step
 
 # Piles.
@@ -28,12 +28,14 @@ def pile_of(side: str) -> Doing:
     return ((yield from now()).tracks.get("pile") or {}).get(side)
 
 
-def top_card(side: str, purpose: str) -> Doing:
-    """The name of the top card, drawn from a pile that is kept; it leaves the pile."""
+def top_card(side: str, purpose: str, chances: Chances | None = None) -> Doing:
+    """The name of the top card, drawn from a pile that is kept; it leaves the pile. `chances` are those of its dice."""
     tracks = (yield from now()).tracks
     pile = tracks["pile"][side]
     known = (tracks.get("next_card") or {}).get(side)
-    name = yield Draw(f"the draw pile of {SIDES[side]}", purpose, [known] if known else pile, kind="card")
+    name = yield FateCard(
+        f"the draw pile of {SIDES[side]}", purpose, [known] if known else pile, kind="card", known=chances
+    )
     left = list(pile)
     left.remove(name)
     yield Change({"track": f"pile.{side}", "value": left}, kept=True)
@@ -64,13 +66,18 @@ def shuffled(side: str) -> Doing:
     return True
 
 
-def fallen_card(side: str, purpose: str) -> Doing:
+def fallen_card(side: str, purpose: str, chances: Chances | None = None) -> Doing:
     """A roll off a pile that is kept: its dice and trigger as a roll tells them; None where none is kept."""
     if (yield from pile_of(side)) is None:
         return None
-    name = yield from top_card(side, purpose)
+    name = yield from top_card(side, purpose, chances)
     yield from discards(side, [name])
     card = yield from card_of(name)
+    if "white" not in card or "coloured" not in card:
+        raise AnswerError(
+            f"What {name} shows is not told.",
+            "Import its row of the chart fate_cards, or leave the pile out.",
+        )
     trigger = card.get("trigger")
     told = {"dice": [int(card["white"]), int(card["coloured"])], "card": name}
     return told if trigger is None else told | {"trigger": trigger}

@@ -11,7 +11,7 @@ from app.play.ccp.arrivals import comes_in, defender, edge_hexes
 from app.play.ccp.giving import refused_by
 from app.play.ccp.losses import fixes_weapon, turns
 from app.play.ccp.picks import inactive_first, placed_by
-from app.play.ccp.roll import ENDS, rolled, shuffles
+from app.play.ccp.roll import ENDS, rolled, shuffles, sum_chances
 from app.play.ccp.table import (
     SIDES,
     Doing,
@@ -80,7 +80,7 @@ def _sudden_death(side: str, time: int) -> Doing:
     marker = (yield from conditions()).get("sudden_death")
     if marker is None or time < marker:
         return
-    dice = yield from rolled(side, "sudden death", triggers=False)
+    dice = yield from rolled(side, "sudden death", triggers=False, chances=sum_chances(side, time))
     ends = dice.sum < time
     yield Tell(
         Step(

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.play.ccp.attack import Asker, chances
+from app.play.ccp.attack import Asker
 from app.play.ccp.cards import asked_to_play, plays
 from app.play.ccp.fire import DEFENSE_POINTS
 from app.play.ccp.giving import is_played
 from app.play.ccp.losses import Wounds, breaks, eliminates
-from app.play.ccp.roll import ENDS, Rolled, rolled
+from app.play.ccp.roll import ENDS, Chances, Rolled, rolled
 from app.play.ccp.table import Doing, conditions, ending, gains, now, other, reading
 from app.play.procedures import Action, Ask, Choose, Procedure, Refused, Tell, Undecided, procedure_kind
 from app.referee.questions import kinds_of
@@ -24,7 +24,7 @@ from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, members, needs_in_words
 
 LEDGER = "select * from ccp.melee(:position, :hex, :conditions, :policy)"
-ODDS = "select * from ccp.melee_odds(:japan, :allied, :total)"
+ODDS = "select * from ccp.melee_odds(:position, :japan, :allied, :total)"
 NOT_THEN = ("orders", "pass", "refill", "time_advance")
 """Phases of a turn in which no melee is fought (19.2)."""
 PLAYED = "select * from ccp.played(:name, :times, :label)"
@@ -147,10 +147,10 @@ def _rolls(of: Melee, facts: dict[str, Any]) -> Doing:
         purpose = f"Bayonets in {facts['label']}"
         while (yield from asked_to_play(side, "bayonets", purpose, "A34")):
             fp[side] += yield from _bayonets(facts["label"], 1)
-        rows = yield Ask(
-            ODDS, proves=False, japan=fp["japan"], allied=fp["allied"], total=totals.get("japan")
+        chances = Chances(
+            Ask(ODDS, proves=False, japan=fp["japan"], allied=fp["allied"], total=totals.get("japan"))
         )
-        fallen: Rolled = yield from rolled(side, f"the Melee roll of {NAMES[side]}", chances=chances(rows))
+        fallen: Rolled = yield from rolled(side, f"the Melee roll of {NAMES[side]}", chances=chances)
         totals[side] = fp[side] + fallen.sum
         yield Tell(
             Step("19.2.2", facts["label"], str(totals[side]), f"the Melee Total of {NAMES[side]}"),

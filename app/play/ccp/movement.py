@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ccp.attack import Asker
+from app.play.ccp.caves import goes_inside
 from app.play.ccp.deeds import screened
 from app.play.ccp.fire import DEFENSE_POINTS
 from app.play.ccp.giving import carries_out
@@ -350,6 +351,7 @@ class _Way:
         for code in self.movers:
             yield Change({"unit": code, "at": self.label}, told=True)
         yield Tell(ends_at=self.label)
+        yield from goes_inside(self.movers)
 
 
 def _costs(route: Sequence[str], rows: Sequence[Any]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.ccp.arrivals import comes_in, support_piece
+from app.play.ccp.caves import comes_out, goes_inside
 from app.play.ccp.giving import announces, gives_order, is_played, may_activate, refused_by
 from app.play.ccp.losses import fixes_weapon, rallies
 from app.play.ccp.roll import ENDS, rolled
@@ -24,6 +25,7 @@ from app.play.ccp.table import (
     now,
     reading,
     removes_marker,
+    tell_points,
 )
 from app.play.procedures import (
     Action,
@@ -73,6 +75,17 @@ def activate(of: Activate) -> Procedure:
     yield from announces(side, of.order, of.card)
     yield Tell(activated=units, result="activated")
     yield Change(*({"unit": code, "activated": of.order} for code in units))
+    if of.order != "op_fire":
+        yield from _beginning(of, units)
+    yield from tell_points()
+
+
+def _beginning(of: Activate, units: list[str]) -> Doing:
+    """F102.1.1: as an order begins who is activated may go into a cave or come out; asked only where somebody says so."""
+    if "into_cave" in of.choices:
+        yield from goes_inside(units)
+    if "out_of_cave" in of.choices:
+        yield from comes_out(units)
 
 
 # Asset Request.
@@ -380,7 +393,11 @@ KINDS = [
         title="Activation for an order or Op Fire",
         arguments=Activate,
         rulesets=("ccp",),
-        answers={"activated": "ids of the units that are activated", "result": "activated"},
+        answers={
+            "activated": "ids of the units that are activated",
+            "result": "activated",
+            "vp": ENDS["vp"],
+        },
         verdict=_verdict_of("an activation", lambda answer: f"Activated: {series(answer['activated'])}"),
         points=("ccp-5", "ccp-7", "ccp-17", "ccp-24", "ccp-29", "ccp-33", "ccp-34"),
         example="activate: {order: move, unit: Leader, with: [Squad]}",

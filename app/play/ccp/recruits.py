@@ -29,7 +29,8 @@ NEAR = "select * from ccp.hexes_near(:position, :hex, :lowest, 1, :conditions)"
 FACES = "select ccp.counter_faces(:position, :side, :kind, :quality, :name) as faces"
 BOXED = """
 select code, side, kind, attributes -> 'weapon' as weapon from unit
-where position_id = :position and (attributes -> 'weapon' ->> 'box')::boolean
+where position_id = :position and jsonb_typeof(attributes -> 'weapon') = 'object'
+  and ((attributes -> 'weapon' ->> 'box')::boolean or (attributes ->> 'eliminated')::boolean)
 order by code
 """
 CASUALTIES = """
@@ -148,7 +149,7 @@ def _teams(card: Card, squad: Any) -> Doing:
     for marker in ("weapon", "suppressed", "veteran"):
         if said.get(marker):
             team = yield Choose(
-                marker, squad.side, f"which team keeps the {marker}", options=[1, 2], default=1
+                marker, squad.side, f"which team keeps the {marker}", options=[1, 2], default=1, unsaid=1
             )
             if team == 2:
                 second[marker] = said[marker]

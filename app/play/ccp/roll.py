@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +27,18 @@ from app.play.ccp.table import (
     reading,
     takes_initiative,
 )
-from app.play.procedures import Action, Call, Choose, Given, Procedure, Roll, Tell, procedure_kind
+from app.play.procedures import (
+    Action,
+    Ask,
+    Call,
+    Choose,
+    Draw,
+    Given,
+    Procedure,
+    Roll,
+    Tell,
+    procedure_kind,
+)
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses
@@ -64,14 +76,42 @@ class Rolled:
 
 
 @dataclasses.dataclass(frozen=True)
+class Chances:
+    """The query for the odds of a roll (rows of `ccp.chance`), and other words for its results."""
+
+    ask: Ask
+    words: tuple[tuple[str, str], ...] = ()
+
+    def told(self, rows: Sequence[Any], basis: str) -> dict[str, Any]:
+        """Each result with its chance; of several units each with its own."""
+        words, units = dict(self.words), list(dict.fromkeys(row.unit for row in rows))
+        fates: dict[str | None, dict[str, str]] = {}
+        for row in rows:
+            chance = Fraction(int(row.ways), int(row.of_all))
+            fate = fates.setdefault(row.unit, {})
+            fate[words.get(row.result, row.result)] = f"{chance.numerator}/{chance.denominator}"
+        if not fates:
+            return {"odds": None, "basis": "give the rolls: what they are made with is not told"}
+        return {"odds": fates if len(units) > 1 else fates[units[0]], "basis": basis}
+
+
+@dataclasses.dataclass(frozen=True)
 class FateRoll(Roll):
     """Dice off the top card: `[white, coloured]`, or a mapping with trigger and re-roll."""
 
     dice: str = "2d6"
     purpose: str = ""
-    chances: tuple[tuple[str, Fraction], ...] | None = None
-    """Chance of each result where the procedure knows them; None: the falls are tried."""
+    known: Chances | None = None
+    """How its odds are found; None: the falls are tried."""
     basis: ClassVar[str | None] = TWO_DICE
+
+    @property
+    def odds_query(self) -> Ask | None:  # type: ignore[override]
+        return None if self.known is None else self.known.ask
+
+    def found_odds(self, rows: Sequence[Any]) -> dict[str, Any]:
+        assert self.known is not None
+        return self.known.told(rows, TWO_DICE)
 
     def mistake(self, value: Any) -> str | None:
         if isinstance(value, list):
@@ -86,16 +126,23 @@ class FateRoll(Roll):
             return wrong
         return super().mistake(value["dice"])
 
-    def odds(self) -> dict[str, Any] | None:
-        if self.chances is None:
-            return None
-        told = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in self.chances}
-        return {"odds": told or None, "basis": TWO_DICE if told else "give the rolls: several units roll"}
+
+@dataclasses.dataclass(frozen=True)
+class FateCard(Draw):
+    """The top card of a pile that a game keeps, for its dice: odds are over the cards left."""
+
+    known: Chances | None = None
+
+    @property
+    def odds_query(self) -> Ask | None:  # type: ignore[override]
+        return None if self.known is None else self.known.ask
+
+    def found_odds(self, rows: Sequence[Any]) -> dict[str, Any]:
+        assert self.known is not None
+        return self.known.told(rows, "deck")
 
 
-def rolled(
-    side: str, purpose: str, triggers: bool = True, chances: tuple[tuple[str, Fraction], ...] | None = None
-) -> Doing:
+def rolled(side: str, purpose: str, triggers: bool = True, chances: Chances | None = None) -> Doing:
     """A roll of a side with all that comes of it before its result: gives the `Rolled` that counts.
 
     Within a trigger `triggers` is false: the dice cannot bring another (1.9.1.2).
@@ -118,16 +165,23 @@ def rolled(
     return Rolled(*item["dice"])
 
 
+def sum_chances(side: str, below: int | None = None) -> Chances:
+    """The odds of each sum; or whether it is below a number."""
+    return Chances(
+        Ask("select * from ccp.sum_odds(:position, :side, :below)", proves=False, side=side, below=below)
+    )
+
+
 def _read(value: Any) -> dict[str, Any]:
     return {"dice": value} if isinstance(value, list) else dict(value)
 
 
-def _fallen(side: str, purpose: str, chances: tuple[tuple[str, Fraction], ...] | None) -> Doing:
+def _fallen(side: str, purpose: str, chances: Chances | None) -> Doing:
     """The card that comes up: dice, trigger, and what was told with them; off a pile that is kept, where one is."""
     from app.play.ccp.cards import fallen_card
 
-    card = yield from fallen_card(side, purpose)
-    return card if card is not None else _read((yield FateRoll(purpose=purpose, chances=chances)))
+    card = yield from fallen_card(side, purpose, chances)
+    return card if card is not None else _read((yield FateRoll(purpose=purpose, known=chances)))
 
 
 def _is_cancelled(side: str, item: dict[str, Any]) -> Doing:
@@ -258,7 +312,7 @@ def roll(of: OneRoll) -> Procedure:
     order = _order(shown.get("trigger"), left == 1 + _rerolls(of))
     yield Tell(**order)
     try:
-        fallen = yield from rolled(of.side, "the roll")
+        fallen = yield from rolled(of.side, "the roll", chances=sum_chances(of.side))
     except GameOver:
         yield from _tell_tracks()
         raise
