@@ -360,6 +360,16 @@ def fireteam(of: Fire) -> Procedure:
     yield from shoot(of, "assault_fire", {"fireteam": True, **said})
 
 
+def flame(of: Fire) -> Procedure:
+    """34.0: fire with a flamethrower."""
+    yield from _family("fire")(of.model_copy(update={"weapon": "flame"}))
+
+
+def canister(of: Fire) -> Procedure:
+    """37.0: fire with canister."""
+    yield from _family("fire")(of.model_copy(update={"weapon": "canister"}))
+
+
 def fire_verdict(ruling: Ruling) -> str:
     """An attack in a sentence: refused, waiting, or what came of it."""
     of, answer = ruling.question[ruling.kind], ruling.answer
@@ -423,4 +433,6 @@ KINDS = [
     _kind("muzzle_flash", "Muzzle flash", _family("muzzle_flash"), "muzzle_flash: {by: [A], target: B, rolls: [3]}"),
     _kind("sustained_fire", "Sustained Fire", sustained_fire, "sustained_fire: {by: [MG], at: E4, choices: {sustained: E5}}"),
     _kind("fireteam", "Fireteam", fireteam, "fireteam: {by: [A], at: E4, rolls: [3]}"),
+    _kind("flame", "Flamethrower", flame, "flame: {by: [A], at: E4, rolls: [3]}"),
+    _kind("canister", "Canister", canister, "canister: {by: [Gun], at: E4, rolls: [3]}"),
 ]  # fmt: skip
