@@ -28,7 +28,7 @@ RESULTS = "select * from bob.fire_results(:position, cast(:targets as jsonb), :r
 REACTS = ("op_fire", "final_op_fire")
 OPTIONS = ("cp", "sustained", "against", "fireteam")
 POINTS = (
-    "bob-2", "bob-3", "bob-6", "bob-9", "bob-10", "bob-11", "bob-15", "bob-16", "bob-20", "bob-23", "bob-26", "bob-27",
+    "bob-2", "bob-3", "bob-6", "bob-9", "bob-10", "bob-11", "bob-15", "bob-16", "bob-20", "bob-22", "bob-23", "bob-26", "bob-27",
     "bob-30", "bob-33", "bob-34", "bob-35", "bob-36", "bob-37", "bob-38", "bob-42", "bob-46", "bob-47", "bob-49", "bob-51",
 )  # fmt: skip
 
