@@ -97,6 +97,8 @@ class MapDraft:
     features: dict[str, FeatureDraft] = dataclasses.field(default_factory=dict)
     """By code, such as B5."""
     georeference: Georeference | None = None
+    kept: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict, compare=False)
+    """By label: what the file says that a position keeps of a hex, such as who controls it; no part of the map."""
     moved: Fraction = dataclasses.field(default=Fraction(0), compare=False)
     """How far, in lattice units, a point of the artwork moved at most when it was snapped."""
     notices: list[str] = dataclasses.field(default_factory=list, compare=False)
@@ -164,6 +166,9 @@ class Vocabulary(NamedTuple):
     """Printed in a hex beside its terrain."""
     flags: tuple[str, ...]
     """Those features that a file writes as `cave: true`."""
+    kept: tuple[str, ...]
+    """What a position keeps of a hex; its value is a side."""
+    sides: tuple[str, ...]
     printed_positions: bool
     """Whether positions with their fields of fire are printed on the map."""
     printed_beaches: bool
@@ -185,6 +190,8 @@ def vocabulary(ruleset: str) -> Vocabulary:
         paths=tuple(kinds.paths),
         features=facts.features,
         flags=facts.flags,
+        kept=facts.kept,
+        sides=facts.sides,
         printed_positions=facts.printed_positions,
         printed_beaches=facts.printed_beaches,
         plain="clear" if "clear" in kinds.terrain else "open_ground",

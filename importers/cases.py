@@ -166,6 +166,10 @@ def position_on(
             position.markers.append(marker)
     if "tracks" in keys:
         position.tracks = read_tracks(keys["tracks"], ruleset, problems)
+    if saved_map is None and board.kept:
+        hexes = position.tracks.get("hexes") or {}
+        states = {label: {**hexes.get(label, {}), **state} for label, state in board.kept.items()}
+        position.tracks = {**position.tracks, "hexes": {**hexes, **states}}
     return position
 
 

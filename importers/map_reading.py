@@ -149,7 +149,7 @@ class _MapReader:
         self.words = vocabulary(ruleset)
         self.draft = MapDraft(ruleset, self.words.scheme)
         self.keys = node.mapping(problems, KEYS)
-        self.hex_keys = ("terrain", "level", "name", "features", *self.words.flags)
+        self.hex_keys = ("terrain", "level", "name", "features", *self.words.flags, *self.words.kept)
 
     def read(self) -> MapDraft:
         self._about()
@@ -261,6 +261,7 @@ class _MapReader:
                 continue
             self.draft.hexes[place] = self._hex(value, ground, self.hex_keys)
             self._worth(place, value)
+            self._keep(place, value)
         if not known_extent:
             self.places.hexes = self.draft.hexes
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
@@ -271,7 +272,7 @@ class _MapReader:
         """What fills the hexes that are not named, and completes those that are."""
         ground = HexDraft(self.words.plain, self.words.base_level)
         fill = self.keys.get("fill")
-        keys = tuple(key for key in self.hex_keys if key != "name")
+        keys = tuple(key for key in self.hex_keys if key not in ("name", *self.words.kept))
         return ground if fill is None else self._hex(fill, ground, keys)
 
     def _tell_assumed(self, count: int) -> None:
@@ -313,6 +314,14 @@ class _MapReader:
         self.draft.features[code] = FeatureDraft(
             "objective", frozenset({place}), attributes={"value": points}
         )
+
+    def _keep(self, place: Axial, node: Node) -> None:
+        """`controlled_by: us`: a state of the hex, which the position keeps."""
+        for key in self.words.kept if isinstance(node.value, dict) else ():
+            told = node.get(key)
+            side = told.word(self.problems, "side", self.words.sides) if told is not None else None
+            if side is not None:
+                self.draft.kept.setdefault(self.draft.scheme.label(place), {})[key] = side
 
     def _level(self, node: Node) -> int | None:
         low, high = self.words.levels

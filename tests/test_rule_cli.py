@@ -241,3 +241,9 @@ def test_conformance_tells_every_ruleset_and_writes_its_page(run: Run, tmp_path:
     failing = any(one["passing"] < one["cases"] for one in told.values())
     assert result.exit_code == (1 if failing else 0)
     assert target.read_text(encoding="utf-8").count("\n## ") == len(CODES)
+
+
+def test_one_that_is_told_as_a_list_is_drawn(run: Run) -> None:
+    result = run("rule", SUITE / "bob" / "bob-10.0-a.yaml")
+    assert result.exit_code == 0, result.output
+    assert "@ asked" in result.output

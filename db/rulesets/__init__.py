@@ -69,6 +69,8 @@ class RulesetFile(Strict):
     """Kinds of terrain that are printed on top of another and never fill a hex alone."""
     flags: tuple[Word, ...] = ()
     """Those features that a map file writes as `cave: true`."""
+    kept: tuple[Word, ...] = ()
+    """What a position keeps of a hex, and a file may write with it, such as the side that controls it."""
     printed_positions: bool = False
     """Whether positions with their fields of fire are printed on the map."""
     printed_beaches: bool = False

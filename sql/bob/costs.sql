@@ -445,6 +445,46 @@ $$;
 comment on function bob._vehicle_bars(bob.mover, bob.ground, bob.ground, integer, text, text, text[]) is
 'Why a Vehicle cannot enter a hex (20.3, 20.10, 21.1, 45.4, 54.5); no row where it can.';
 
+create or replace function bob._location_bars(
+  state positions.state, mover bob.mover, start bob.ground, goal bob.ground, direction integer
+)
+returns table (shut_rule text, shut text)
+language plpgsql stable rows 1
+as $$
+#variable_conflict use_column
+begin
+  -- 43.4: out of a Cave only through its two front hexes
+  if mover.location = 'cave' and start.q = mover.q and start.r = mover.r and not exists (
+    select
+    from public.marker
+    where marker.position_id = state.position_id
+      and marker.kind in ('cave', 'small_cave')
+      and marker.q = mover.q
+      and marker.r = mover.r
+      and (marker.facing is null or _location_bars.direction in (marker.facing, marker.facing % 6 + 1))
+  ) then
+    return query select '43.4', 'a Cave is left through one of its two front hexes';
+  -- 40.2: to other Upper Levels of the building; who wants out goes down first, and who flees does
+  elsif mover.location = 'upper' and mover.manner not in ('rout', 'retreat') and not (
+    goal.terrain = start.terrain
+    and goal.terrain in ('stone_building', 'wooden_building')
+    and exists (
+      select
+      from public.marker
+      where marker.position_id = state.position_id
+        and marker.kind = 'upper_level'
+        and marker.q = goal.q
+        and marker.r = goal.r
+    )
+  ) then
+    return query select '40.2', 'from an Upper Level only other Upper Levels of the building are next to it';
+  end if;
+end
+$$;
+
+comment on function bob._location_bars(positions.state, bob.mover, bob.ground, bob.ground, integer) is
+'Why a unit in a Cave or on an Upper Level cannot go to a hex (40.2, 43.4); no row where it can.';
+
 create or replace function bob._leasts(mover bob.mover, start bob.ground, goal bob.ground, conditions jsonb)
 returns table (halves integer, rule text, note text)
 language sql immutable rows 1
@@ -495,6 +535,7 @@ begin
     select hexside.x, hexside.y, array_agg(hexside.kind order by hexside.kind) as kinds
     from public.hexside
     where hexside.map_id = state.map_id
+      and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
     group by hexside.x, hexside.y
   ),
   pair as materialized (
@@ -652,6 +693,9 @@ begin
     -- a limit is no price, but suffices to go by
   from summed
   left join lateral (
+    select * from bob._location_bars(state, mover, summed.start, summed.goal, summed.direction)
+    where mover.location in ('cave', 'upper')
+    union all
     select * from bob._foot_bars(mover, summed.start, summed.goal, summed.cell ->> 'word', summed.base_rule)
     where not mover.vehicle
       and (

@@ -320,6 +320,7 @@ as $$
         and hexside.x = 2 * (aim.target).q + lattice.step_q(side.direction)
         and hexside.y = 2 * (aim.target).r + lattice.step_r(side.direction)
     where hexside.kind in ('hedgerow', 'wall', 'roadblock')
+      and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
     union all
     select 1, 'dike_road'
     where exists (

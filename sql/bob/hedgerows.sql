@@ -66,8 +66,8 @@ as $$
         lattice.distance(two.q, two.r, thread.low_q, thread.low_r)
       ) as hides
   ) as second
-  where line.kind = 'spine'
-    or (line.kind in ('side', 'end') and line.crossed)
+  where (line.kind = 'spine' or (line.kind in ('side', 'end') and line.crossed))
+    and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
 $$;
 
 comment on function bob._hexsides(positions.state, bob.thread) is

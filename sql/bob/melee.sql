@@ -90,12 +90,19 @@ begin
   if place.q is null then
     raise exception 'there is no hex % on the map', melee.at using errcode = 'no_data_found';
   end if;
-  first := state.conditions ->> 'first';
+  -- where nobody is told to be first, the side whose unit the file names first is
+  first := coalesce(
+    state.conditions ->> 'first',
+    (
+      select piece.side from bob._pieces(melee.position_id) as piece
+      where piece.q = place.q and piece.r = place.r and piece.melee order by piece.id limit 1
+    )
+  );
   fighters := array(
     select piece from bob._pieces(melee.position_id) as piece
     where piece.q = place.q and piece.r = place.r and piece.melee
     -- the first player's before the other's, each in the order of the file
-    order by piece.side is distinct from first, case when first is null then piece.side end, piece.id
+    order by piece.side is distinct from first, piece.id
   );
   steps := array(
     select step

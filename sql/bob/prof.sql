@@ -82,8 +82,11 @@ as $$
   select * from bob._prof_row(13, 'night', 'night, a hex each to four', least((shot.aim).away, 4), shot.read)
   where state.conditions ? 'night'
   union all
-  -- bob-22: a limit of four would be idle, since nobody sees farther than three hexes
-  select * from bob._prof_row(14, 'monsoon', 'deluge, a hex each', (shot.aim).away, shot.read)
+  -- bob-22: a limit of four is idle, since nobody fires farther than three hexes
+  select * from bob._prof_row(
+    14, 'monsoon', 'deluge, a hex each',
+    case when state.readings ->> 'bob-22' = 'b' then least((shot.aim).away, 4) else (shot.aim).away end, shot.read, 'bob-22'
+  )
   where state.conditions ->> 'weather' = 'monsoon'
 $$;
 

@@ -140,6 +140,7 @@ begin
         on hexside.map_id = state.map_id and hexside.x = side.x and hexside.y = side.y
       where lattice.distance(line.q1, line.r1, _screened.q, _screened.r) = 1
         and hexside.kind in ('hedgerow', 'wall', 'roadblock')
+        and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
       limit 1
     ),
     (
@@ -150,6 +151,7 @@ begin
         and hexside.x = enemy.q + _screened.q
         and hexside.y = enemy.r + _screened.r
         and hexside.kind in ('hedgerow', 'wall', 'roadblock')
+        and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
       limit 1
     ),
     -- bob-50: a Hill that is higher than every enemy within normal range

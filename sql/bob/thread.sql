@@ -1,4 +1,4 @@
--- needs: lattice/trace.sql, positions/place.sql
+-- needs: lattice/trace.sql, positions/place.sql, positions/state.sql
 -- The thread of a line of sight in bob (Band of Brothers): its ends, places along it, what is too high for it.
 --
 -- Exact. Artwork lies on the grid of 1/1024 lattice unit, so where an edge meets the
@@ -134,6 +134,28 @@ $$;
 
 comment on function bob._thread(bob.sight_end, bob.sight_end) is
 'The thread between two ends.';
+
+create or replace function bob._is_cleared(state positions.state, x integer, y integer)
+returns boolean
+language plpgsql stable parallel safe
+as $$
+begin
+  return exists (
+    select
+    from public.position
+    cross join lateral jsonb_each(coalesce(position.tracks -> 'hexes', '{}')) as kept
+    inner join public.hex as one on one.map_id = state.map_id and one.label = split_part(kept.key, '|', 1)
+    inner join public.hex as two on two.map_id = state.map_id and two.label = split_part(kept.key, '|', 2)
+    where position.id = state.position_id
+      and kept.value ->> 'roadblock' = 'cleared'
+      and one.q + two.q = _is_cleared.x
+      and one.r + two.r = _is_cleared.y
+  );
+end
+$$;
+
+comment on function bob._is_cleared(positions.state, integer, integer) is
+'Whether the Roadblock of a hexside has been taken away (43.7).';
 
 create or replace function bob._hides(thread bob.thread, top integer, near integer, far integer)
 returns text

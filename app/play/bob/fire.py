@@ -28,7 +28,7 @@ RESULTS = "select * from bob.fire_results(:position, cast(:targets as jsonb), :r
 REACTS = ("op_fire", "final_op_fire")
 OPTIONS = ("cp", "sustained", "against", "fireteam")
 POINTS = (
-    "bob-2", "bob-3", "bob-6", "bob-9", "bob-10", "bob-11", "bob-15", "bob-16", "bob-20", "bob-23", "bob-26", "bob-27",
+    "bob-2", "bob-3", "bob-6", "bob-9", "bob-10", "bob-11", "bob-15", "bob-16", "bob-20", "bob-22", "bob-23", "bob-26", "bob-27",
     "bob-30", "bob-33", "bob-34", "bob-35", "bob-36", "bob-37", "bob-38", "bob-42", "bob-46", "bob-47", "bob-49", "bob-51",
 )  # fmt: skip
 
@@ -360,6 +360,16 @@ def fireteam(of: Fire) -> Procedure:
     yield from shoot(of, "assault_fire", {"fireteam": True, **said})
 
 
+def flame(of: Fire) -> Procedure:
+    """34.0: fire with a flamethrower."""
+    yield from _family("fire")(of.model_copy(update={"weapon": "flame"}))
+
+
+def canister(of: Fire) -> Procedure:
+    """37.0: fire with canister."""
+    yield from _family("fire")(of.model_copy(update={"weapon": "canister"}))
+
+
 def fire_verdict(ruling: Ruling) -> str:
     """An attack in a sentence: refused, waiting, or what came of it."""
     of, answer = ruling.question[ruling.kind], ruling.answer
@@ -423,4 +433,6 @@ KINDS = [
     _kind("muzzle_flash", "Muzzle flash", _family("muzzle_flash"), "muzzle_flash: {by: [A], target: B, rolls: [3]}"),
     _kind("sustained_fire", "Sustained Fire", sustained_fire, "sustained_fire: {by: [MG], at: E4, choices: {sustained: E5}}"),
     _kind("fireteam", "Fireteam", fireteam, "fireteam: {by: [A], at: E4, rolls: [3]}"),
+    _kind("flame", "Flamethrower", flame, "flame: {by: [A], at: E4, rolls: [3]}"),
+    _kind("canister", "Canister", canister, "canister: {by: [Gun], at: E4, rolls: [3]}"),
 ]  # fmt: skip

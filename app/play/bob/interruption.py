@@ -15,7 +15,7 @@ from app.play.bob.asking import Asking, counter, piece
 from app.play.bob.fire import LEDGER, Fire, shoot
 from app.play.bob.placement import DrawFrom, Placement, draw, placement
 from app.play.bob.support import MISSIONS, IndirectFire, indirect_fire, shelled
-from app.play.procedures import Action, Ask, Call, Choose, Procedure
+from app.play.procedures import Action, Ask, Call, Choose, Given, Procedure
 
 NONE = "none"
 Option = dict[str, Any]
@@ -50,7 +50,7 @@ def stands(by: str, target: str, manner: str) -> Asking:
 def struck(unit: str) -> Procedure:
     """32.0: the Fire Missions that reach the hex strike who enters it."""
     if (yield Ask(MISSIONS, proves=False, unit=unit)):
-        yield Call(shelled(unit))
+        yield Call(shelled(unit), Given())
 
 
 def interrupted(of: Action, unit: str, label: str, *, played: bool) -> Asking:
@@ -104,30 +104,36 @@ def _options(unit: str, label: str, done: Sequence[str]) -> Asking:
 
 
 def _interrupts(of: Action, chosen: Option, unit: str, *, played: bool) -> Procedure:
+    """What was chosen happens; what is asked for in it again has a number."""
     kind = chosen["fire"]
     if kind == "satt":
         yield Call(
-            satt(Satt(target=unit, choices={key: of.choices[key] for key in ("fires",) if key in of.choices}))
+            satt(
+                Satt(target=unit, choices={key: of.choices[key] for key in ("fires",) if key in of.choices})
+            ),
+            Given(),
         )
     elif kind == "indirect_fire":
         told = {"by": chosen["by"], "at": chosen["at"], "as": "op_fire"}
-        yield Call(indirect_fire(IndirectFire.model_validate(told)))
+        yield Call(indirect_fire(IndirectFire.model_validate(told)), Given())
     elif kind == "fow":
         yield from _reinforced(chosen["by"], unit)
     else:
-        told = yield Call(shoot(Fire(by=[chosen["by"]], target=unit), kind, {}, asks=played))
+        told = yield Call(shoot(Fire(by=[chosen["by"]], target=unit), kind, {}, asks=played), Given())
         yield from _answered(of, chosen["by"], told, played=played)
 
 
 def _reinforced(side: str, mover: str) -> Procedure:
     """16.2: a FOW unit is drawn and placed near who has just entered a hex, Concealed."""
-    told = yield Call(draw(DrawFrom.model_validate({"from": "fow", "side": side})))
+    told = yield Call(draw(DrawFrom.model_validate({"from": "fow", "side": side})), Given())
     unit = told["drawn"]
     spots = [row.label for row in (yield Ask(FOW_SPOTS, proves=False, mover=mover, unit=unit))]
     if not spots:
         return
     where = yield Choose(f"place:{unit}", side, f"where {unit} appears", options=spots, default=spots[0])
-    yield Call(placement(Placement.model_validate({"unit": unit, "at": where, "as": "fow_reaction"})))
+    yield Call(
+        placement(Placement.model_validate({"unit": unit, "at": where, "as": "fow_reaction"})), Given()
+    )
 
 
 # What the mover does itself
@@ -164,10 +170,10 @@ def fires_on(of: Action, unit: str, label: str, left: Any, *, last: bool, played
     if chosen == NONE:
         return
     if chosen["fire"] == "satchel_charge":
-        yield Call(satchel_charge(Satchel(unit=unit, at=chosen["at"])))
+        yield Call(satchel_charge(Satchel(unit=unit, at=chosen["at"])), Given())
         return
     said = {"fireteam": True} if chosen["fire"] == "fireteam" else {}
-    told = yield Call(shoot(Fire(by=[unit], at=chosen["at"]), "assault_fire", said, asks=played))
+    told = yield Call(shoot(Fire(by=[unit], at=chosen["at"]), "assault_fire", said, asks=played), Given())
     yield from _answered(of, unit, told, played=played)
 
 
@@ -198,7 +204,7 @@ def flashes(of: Action, firer: str, *, played: bool) -> Procedure:
     )
     if chosen == NONE:
         return
-    told = yield Call(shoot(Fire(by=[chosen], target=firer), "muzzle_flash", {}, asks=played))
+    told = yield Call(shoot(Fire(by=[chosen], target=firer), "muzzle_flash", {}, asks=played), Given())
     yield from _answered(of, chosen, told, played=played)
 
 

@@ -117,6 +117,7 @@ class _Table:
             names.append("mark_op_fire")
         # 5.1, 59.1: Japanese in an enemy's hex are marked, and nothing else
         if self._held(unit) and unit.nation == "japan":
+            names = [name for name in names if self._may_use(unit, _manner(name))]
             return (
                 names,
                 {},

@@ -216,6 +216,9 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
     now = yield from counter(of.unit)
     if now.attributes.get("concealed") == 2:
         said["concealed"] = 1
+    if now.attributes.get("in_cave"):
+        # 43.4: it is out in the open
+        said["in_cave"] = False
     if here.vehicle and now.attributes.get("concealed"):
         # 20.1: a Vehicle that moves is seen
         said["concealed"] = 0

@@ -5,17 +5,24 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from app.play.bob.asking import Asking, game
+from app.play.bob.asking import Asking, game, piece, pieces
+from app.play.bob.melee import Melee, melee
+from app.play.bob.rout import Rout, rout
+from app.play.bob.turn import other
 from app.play.procedures import (
     Action,
     Ask,
+    Call,
     Change,
+    Choose,
+    Given,
     Procedure,
     Refused,
     Roll,
     Tell,
     procedure_kind,
 )
+from app.play.sequence import State
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
@@ -56,9 +63,58 @@ def recover(_: NothingMore) -> Procedure:
     yield from _counters_off()
     yield from _fatigue(rows)
     yield from _weather(compulsory=False)
+    if not facts["over"] and (yield from _stanza_ends()):
+        facts["over"] = True
+        yield from _fought_out()
     if facts["over"]:
         won = yield Ask("select * from bob.victory(:position, :conditions, :policy)")
         yield Tell(winner=won[-1].facts["winner"])
+
+
+def _stanza_ends() -> Asking:
+    """65.1: without a turn limit the Attacker goes on, or the other side takes over and moves first, or it is the end."""
+    now = yield from game()
+    attacker = now.conditions.get("attacker")
+    if attacker is None or now.conditions.get("turns") is not None:
+        return False
+    if (
+        yield Choose(
+            "continue", attacker, "whether the attack goes on", [True, False], default=True, unsaid=True
+        )
+    ):
+        return False
+    rival = other(State(now.conditions, now.tracks), attacker) or next(
+        (one.side for one in (yield from pieces()) if one.side != attacker), None
+    )
+    if rival is not None and (
+        yield Choose(
+            "attack",
+            rival,
+            f"whether {rival} becomes the Attacker",
+            [True, False],
+            default=False,
+            unsaid=False,
+        )
+    ):
+        yield Tell(
+            Step("65.1", None, "attacks", f"{rival} is the Attacker now, and moves first"), attacker=rival
+        )
+        yield Change({"conditions": {"attacker": rival, "first": rival}})
+        return False
+    yield Tell(Step("65.1", None, "ends", "neither side wishes to go on"), over=True, next_turn=None)
+    return True
+
+
+def _fought_out() -> Procedure:
+    """65.1: Melees go on until one side is left, a Rout before each round, without Command Points."""
+    while melees := (yield Ask("select label from bob.melees(:position) order by label", proves=False)):
+        at = melees[0].label
+        for unit in [one for one in (yield from pieces()) if one.label == at and one.melee]:
+            now = yield from piece(unit.code)
+            if now is not None and now.label == at and now.melee:
+                yield Call(rout(Rout(unit=unit.code)), Given())
+        if any(one.label == at and one.melee for one in (yield from pieces())):
+            yield Call(melee(Melee(at=at)), Given())
 
 
 def _counters_off() -> Procedure:
@@ -154,6 +210,7 @@ KINDS = [
             "next_turn": "the turn that follows; null where the game is over",
             "over": "whether this was the last turn",
             "winner": "who has won, where it was",
+            "attacker": "the new Attacker, where the other side takes over (65.1)",
             "result": "of the Monsoon Storm Check: starts, stops, no_change",
             "raining": "whether it rains now",
         },

@@ -134,6 +134,11 @@ def _after(
     needs = needs_of("bob", rows[:-1])
     if needs and not way["destinations"]:
         raise Undecided(*needs)
+    if facts["casualty"] is not None:
+        # known before its owner chooses where to
+        hurt = found["margin"] >= facts["casualty"]
+        gone = hurt and own.attributes.get("reduced")
+        yield Tell(result="eliminated" if gone else "routs", reduced=hurt)
     goal = yield from _goal(of, unit, own.side, way["destinations"])
     yield Change(
         {"unit": unit, "at": goal, **({"facing": of.choices["facing"]} if "facing" in of.choices else {})}

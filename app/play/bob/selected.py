@@ -15,6 +15,8 @@ from app.play.procedures import Procedure, ProcedureKind
 NAMES = {
     "fire": "fire",
     "sustained_fire": "fire",
+    "flame": "fire",
+    "canister": "fire",
     "satw": "fire",
     "decoy": "used",
     "indirect_fire": "asset",
@@ -46,7 +48,7 @@ def _kinds() -> Iterator[ProcedureKind]:
             yield kind
 
 
-FLASHES = ("fire", "sustained_fire", "satw")
+FLASHES = ("fire", "sustained_fire", "flame", "canister", "satw")
 """Actions whose flash is seen at night (50.2)."""
 
 
