@@ -222,7 +222,7 @@ as $$
     case when one.as_hero then 0 else coalesce((one.man).steps, 0) end,
     one.away,
     reason.rule is null,
-    reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted,
+    coalesce(reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted, false),
     one.step,
     one.disrupts,
     coalesce(reason.rule, case when one.led then '10.41' else '6.31' end),
@@ -247,34 +247,38 @@ as $$
       ) then 'ddp-26'
     end
   from ddp._judged(scene, chart, shooters) as one
-  left join lateral (
+  cross join lateral (
     select
-      entry.n,
-      entry.rule,
-      entry.note,
-      count(*) over () > 1 as more
-    from (
-      values
-      (1, ddp._overnight((scene.state).conditions) and one.away > 1, '16.0', 'at night fire reaches adjacent hexes only'),
-      (2, one.led and one.dot = 'machine_guns', '10.4', 'a leader is hit in the field of fire alone'),
-      (3, one.led and not (one.shooter).star, '10.4', 'the color has no star, so it hits no leader'),
+      -- the first that holds; of 4 it is told apart whether it is the only one
+      case
+        when ddp._overnight((scene.state).conditions) and one.away > 1 then 1
+        when one.led and one.dot = 'machine_guns' then 2
+        when one.led and not (one.shooter).star then 3
+        when (one.man).stepped and not one.as_hero and not (one.shooter).again then 4
+        when one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b' then 5
+        when not one.led and not one.marked then 6
+        when not one.led and one.hard then 7
+      end as n,
+      (one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b')
+      or (not one.led and (not one.marked or one.hard)) as more
+  ) as bar
+  cross join lateral (
+    select
+      bar.n,
+      bar.more,
+      (array['16.0', '10.4', '10.4', '6.34', '6.31', '6.3', '6.36'])[bar.n] as rule,
       (
-        4, (one.man).stepped and not one.as_hero and not (one.shooter).again, '6.34',
-        'it has lost a step in this Fire Phase'
-      ),
-      (
-        5, one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b',
-        '6.31', 'dots of another position lie in its hex'
-      ),
-      (
-        6, not one.led and not one.marked, '6.3', 'it has not the symbol of the card, nor are seven steps in its hex'
-      ),
-      (7, not one.led and one.hard, '6.36', 'armor is hit there by the armor bonus alone')
-    ) as entry (n, holds, rule, note)
-    where entry.holds
-    order by entry.n
-    limit 1
-  ) as reason on true
+        array[
+          'at night fire reaches adjacent hexes only',
+          'a leader is hit in the field of fire alone',
+          'the color has no star, so it hits no leader',
+          'it has lost a step in this Fire Phase',
+          'dots of another position lie in its hex',
+          'it has not the symbol of the card, nor are seven steps in its hex',
+          'armor is hit there by the armor bonus alone'
+        ]
+      )[bar.n] as note
+  ) as reason
 $$;
 
 comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter[]) is
