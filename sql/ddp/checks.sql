@@ -213,7 +213,7 @@ begin
     return query
     select one.place, 'fire', step.*
     from unnest(shooters) as one
-    cross join lateral ddp._volley(scene, one, targets) as step;
+    cross join lateral ddp._volley(scene, one, targets, one.place = acting) as step;
   end if;
 end
 $$;

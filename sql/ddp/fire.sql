@@ -289,9 +289,6 @@ returns jsonb
 language plpgsql stable
 as $$
 begin
-  if not exists (select from unnest(scene.marines) as post where post.kind = 'garrison') then
-    return '[]';
-  end if;
   -- 14.41: alone in a hex in the field of a position that fires
   return (
     select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
@@ -308,31 +305,33 @@ $$;
 comment on function ddp._lone_garrisons(ddp.scene, text) is
 'Garrisons that stand alone in the field of a position (14.41).';
 
-create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[])
+create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[], whole boolean)
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
 as $$
 begin
-  return query
-  select
-    target.rule,
-    null::text,
-    target.label,
-    case when target.eligible then 'eligible' else 'passed over' end,
-    format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
-    target.point,
-    target.unit,
-    null::integer,
-    null::jsonb
-  from unnest(targets) as target
-  where target.place = shooter.place
-  order by
-    not target.eligible,
-    array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
-    target.steps desc,
-    target.away,
-    target.unit,
-    target.hero;
+  if whole then
+    return query
+    select
+      target.rule,
+      null::text,
+      target.label,
+      case when target.eligible then 'eligible' else 'passed over' end,
+      format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
+      target.point,
+      target.unit,
+      null::integer,
+      null::jsonb
+    from unnest(targets) as target
+    where target.place = shooter.place
+    order by
+      not target.eligible,
+      array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+      target.steps desc,
+      target.away,
+      target.unit,
+      target.hero;
+  end if;
   return next row(
     '6.31', null, shooter.place, 'limit',
     case when shooter.most = 1 then 'one unit is hit at most' else format('%s units are hit at most', shooter.most) end,
@@ -342,7 +341,11 @@ begin
       'allowed', true,
       'limit', shooter.most,
       'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
-      'garrisons', ddp._lone_garrisons(scene, shooter.place),
+      'garrisons', case
+        when exists (select from unnest(scene.marines) as post where post.kind = 'garrison')
+          then ddp._lone_garrisons(scene, shooter.place)
+        else '[]'
+      end,
       'spread', (scene.state).readings ->> 'ddp-46',
       'targets', coalesce(
         (
@@ -387,8 +390,8 @@ begin
 end
 $$;
 
-comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[]) is
-'Every US unit before a position, eligible or passed over, each with the rule; in the verdict the limit and the targets by rank, of
+comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[], boolean) is
+'If the whole is asked for, every US unit before a position, eligible or passed over, each with the rule; in the verdict the limit and the targets by rank, of
 which those of one rank are the player''s choice (6.31, 10.41).';
 
 create or replace function ddp.fire(
@@ -427,7 +430,7 @@ begin
   shooter.machine_guns := machine_guns;
   shooter.again := again;
   targets := array(select target from ddp._targets(scene, chart, array[shooter]) as target);
-  return query select step.* from ddp._volley(scene, shooter, targets) as step;
+  return query select step.* from ddp._volley(scene, shooter, targets, true) as step;
 end
 $$;
 
