@@ -556,7 +556,7 @@ class Runner:
 
     def _ask(self, want: Ask) -> list[Any]:
         rows: list[Any] = self._looked_up(
-            (want.query, canonical(exact(want.values))), lambda: self._asked.rows(want.query, **want.values)
+            want.query, want.values, lambda: self._asked.rows(want.query, **want.values)
         )
         if want.proves:
             for row in rows:
@@ -567,9 +567,9 @@ class Runner:
                     self.outcome.points.append(row.point)
         return rows
 
-    def _looked_up(self, what: tuple[str, str], find: Callable[[], Any]) -> Any:
+    def _looked_up(self, what: str, given: dict[str, Any], find: Callable[[], Any]) -> Any:
         """What a query finds now; where several runs are made of one position, what one of them found serves all."""
-        key = (*what, self._past)
+        key = (what, canonical(exact(given)), self._past)
         if key not in self._found:
             self._write()
             self._found[key] = find()
@@ -579,7 +579,8 @@ class Runner:
     def _put(self, want: Put) -> Finding:
         kind = self._kinds()[want.kind]
         finding: Finding = self._looked_up(
-            (want.kind, canonical(exact(want.arguments))),
+            want.kind,
+            want.arguments,
             lambda: kind.rule(self._asked, kind.arguments(**want.arguments)),
         )
         if want.proves:

@@ -173,17 +173,22 @@ declare
   letter text;
   action text;
   manner text;
+  acting text;
 begin
   foreach plight in array array(select one from ddp._plights(scene, places, connected) as one) loop
     mark := card -> 'colors' -> plight.color;
     letter := case when mark ->> 'letter' = any(letters) then mark ->> 'letter' end;
     action := ddp._action(scene.state, plight, letter);
-    return query
-    select plight.place, 'situation', step.*
-    from ddp._situation(scene, plight, mark ->> 'letter', letter, action, connected) as step;
+    if acting is null then
+      return query
+      select plight.place, 'situation', step.*
+      from ddp._situation(scene, plight, mark ->> 'letter', letter, action, connected) as step;
+    end if;
     continue when not ddp._acts(scene, plight, action, arrived);
     manner := ddp._strike_manner(plight, action, ddp._ridge((scene.state).conditions));
     if manner is not null then
+      -- which may well find nobody, so that the next one is checked as things are
+      continue when acting is not null;
       return query
       select plight.place, 'strike', step.* from ddp._strike(scene, plight.place, manner, card ->> 'symbol') as step;
     elsif plight.targets and action in ('fire', 'machine_guns', 'resupply', 'multiple_fire', 'overrun', 'fire_or_advance') then
@@ -199,19 +204,23 @@ begin
       end if;
       shooters := shooters || shooter;
     end if;
+    if manner is null then
+      acting := coalesce(acting, plight.place);
+    end if;
   end loop;
   if cardinality(shooters) > 0 then
     targets := array(select target from ddp._targets(scene, chart, shooters) as target);
     return query
     select one.place, 'fire', step.*
     from unnest(shooters) as one
-    cross join lateral ddp._volley(scene, one, targets) as step;
+    cross join lateral ddp._volley(scene, one, targets, one.place = acting) as step;
   end if;
 end
 $$;
 
 comment on function ddp.checked(bigint, text[], jsonb, text[], text[], jsonb, jsonb) is
-'Positions that a card has yet to check, as things stand: the situation of each, whom it strikes, or what it may hit if it fires (6.34).
+'Positions that a card has yet to check, as things stand: the situation of each up to the first that is sure to change something, whom
+those strike, and what all that fire may hit (6.34).
 `card` is {symbol, colors: {red: {letter, star, armor}}}; `arrived` are units that have acted.';
 
 create or replace function ddp.closing(

@@ -222,7 +222,7 @@ as $$
     case when one.as_hero then 0 else coalesce((one.man).steps, 0) end,
     one.away,
     reason.rule is null,
-    reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted,
+    coalesce(reason.n = 4 and not reason.more and one.disrupts and not (one.man).disrupted, false),
     one.step,
     one.disrupts,
     coalesce(reason.rule, case when one.led then '10.41' else '6.31' end),
@@ -247,34 +247,38 @@ as $$
       ) then 'ddp-26'
     end
   from ddp._judged(scene, chart, shooters) as one
-  left join lateral (
+  cross join lateral (
     select
-      entry.n,
-      entry.rule,
-      entry.note,
-      count(*) over () > 1 as more
-    from (
-      values
-      (1, ddp._overnight((scene.state).conditions) and one.away > 1, '16.0', 'at night fire reaches adjacent hexes only'),
-      (2, one.led and one.dot = 'machine_guns', '10.4', 'a leader is hit in the field of fire alone'),
-      (3, one.led and not (one.shooter).star, '10.4', 'the color has no star, so it hits no leader'),
+      -- the first that holds; of 4 it is told apart whether it is the only one
+      case
+        when ddp._overnight((scene.state).conditions) and one.away > 1 then 1
+        when one.led and one.dot = 'machine_guns' then 2
+        when one.led and not (one.shooter).star then 3
+        when (one.man).stepped and not one.as_hero and not (one.shooter).again then 4
+        when one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b' then 5
+        when not one.led and not one.marked then 6
+        when not one.led and one.hard then 7
+      end as n,
+      (one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b')
+      or (not one.led and (not one.marked or one.hard)) as more
+  ) as bar
+  cross join lateral (
+    select
+      bar.n,
+      bar.more,
+      (array['16.0', '10.4', '10.4', '6.34', '6.31', '6.3', '6.36'])[bar.n] as rule,
       (
-        4, (one.man).stepped and not one.as_hero and not (one.shooter).again, '6.34',
-        'it has lost a step in this Fire Phase'
-      ),
-      (
-        5, one.dot = 'machine_guns' and one.point is not null and ((scene.state).readings ->> 'ddp-4') = 'b',
-        '6.31', 'dots of another position lie in its hex'
-      ),
-      (
-        6, not one.led and not one.marked, '6.3', 'it has not the symbol of the card, nor are seven steps in its hex'
-      ),
-      (7, not one.led and one.hard, '6.36', 'armor is hit there by the armor bonus alone')
-    ) as entry (n, holds, rule, note)
-    where entry.holds
-    order by entry.n
-    limit 1
-  ) as reason on true
+        array[
+          'at night fire reaches adjacent hexes only',
+          'a leader is hit in the field of fire alone',
+          'the color has no star, so it hits no leader',
+          'it has lost a step in this Fire Phase',
+          'dots of another position lie in its hex',
+          'it has not the symbol of the card, nor are seven steps in its hex',
+          'armor is hit there by the armor bonus alone'
+        ]
+      )[bar.n] as note
+  ) as reason
 $$;
 
 comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter[]) is
@@ -285,9 +289,6 @@ returns jsonb
 language plpgsql stable
 as $$
 begin
-  if not exists (select from unnest(scene.marines) as post where post.kind = 'garrison') then
-    return '[]';
-  end if;
   -- 14.41: alone in a hex in the field of a position that fires
   return (
     select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
@@ -304,31 +305,33 @@ $$;
 comment on function ddp._lone_garrisons(ddp.scene, text) is
 'Garrisons that stand alone in the field of a position (14.41).';
 
-create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[])
+create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[], whole boolean)
 returns setof rulings.ledger_step
 language plpgsql stable rows 10
 as $$
 begin
-  return query
-  select
-    target.rule,
-    null::text,
-    target.label,
-    case when target.eligible then 'eligible' else 'passed over' end,
-    format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
-    target.point,
-    target.unit,
-    null::integer,
-    null::jsonb
-  from unnest(targets) as target
-  where target.place = shooter.place
-  order by
-    not target.eligible,
-    array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
-    target.steps desc,
-    target.away,
-    target.unit,
-    target.hero;
+  if whole then
+    return query
+    select
+      target.rule,
+      null::text,
+      target.label,
+      case when target.eligible then 'eligible' else 'passed over' end,
+      format('%s%s: %s', case when target.hero then 'the hero of ' else '' end, target.unit, target.note),
+      target.point,
+      target.unit,
+      null::integer,
+      null::jsonb
+    from unnest(targets) as target
+    where target.place = shooter.place
+    order by
+      not target.eligible,
+      array_position(array['intense', 'steady', 'machine_guns', 'leader'], target.category),
+      target.steps desc,
+      target.away,
+      target.unit,
+      target.hero;
+  end if;
   return next row(
     '6.31', null, shooter.place, 'limit',
     case when shooter.most = 1 then 'one unit is hit at most' else format('%s units are hit at most', shooter.most) end,
@@ -338,7 +341,11 @@ begin
       'allowed', true,
       'limit', shooter.most,
       'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
-      'garrisons', ddp._lone_garrisons(scene, shooter.place),
+      'garrisons', case
+        when exists (select from unnest(scene.marines) as post where post.kind = 'garrison')
+          then ddp._lone_garrisons(scene, shooter.place)
+        else '[]'
+      end,
       'spread', (scene.state).readings ->> 'ddp-46',
       'targets', coalesce(
         (
@@ -383,8 +390,8 @@ begin
 end
 $$;
 
-comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[]) is
-'Every US unit before a position, eligible or passed over, each with the rule; in the verdict the limit and the targets by rank, of
+comment on function ddp._volley(ddp.scene, ddp.shooter, ddp.target[], boolean) is
+'If the whole is asked for, every US unit before a position, eligible or passed over, each with the rule; in the verdict the limit and the targets by rank, of
 which those of one rank are the player''s choice (6.31, 10.41).';
 
 create or replace function ddp.fire(
@@ -423,7 +430,7 @@ begin
   shooter.machine_guns := machine_guns;
   shooter.again := again;
   targets := array(select target from ddp._targets(scene, chart, array[shooter]) as target);
-  return query select step.* from ddp._volley(scene, shooter, targets) as step;
+  return query select step.* from ddp._volley(scene, shooter, targets, true) as step;
 end
 $$;
 

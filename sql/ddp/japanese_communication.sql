@@ -1,8 +1,8 @@
 -- needs: lattice/cells.sql, ddp/control.sql, ddp/spots.sql, ddp/ways.sql
 -- Japanese communication in ddp (D-Day at Peleliu): 11.2, 11.21, 18.36.
 
-create or replace function ddp._japanese_bars(state positions.state)
-returns table (label text, rule text, why text)
+create or replace function ddp._japanese_hindrances(state positions.state)
+returns table (label text, n integer, rule text, why text)
 language sql stable parallel safe rows 300
 as $$
   with held as materialized (
@@ -13,42 +13,50 @@ as $$
     where not one.fortification
   )
 
+  select unit.label, 1, '11.2', format('%s stands there', unit.code)
+  from ddp._us_units(state) as unit
+  union all
+  select
+    hex.label,
+    2,
+    '11.2',
+    case when hex.terrain = 'swamp' then 'swamp without a road' else format('water (%s)', hex.terrain) end
+  from public.hex
+  where hex.map_id = state.map_id
+    and hex.terrain in ('shallow', 'sea', 'swamp')
+    and not ddp._ridge(state.conditions)
+    and not (
+      hex.terrain = 'swamp'
+      and exists (
+        select
+        from public.path
+        cross join unnest(path.qs, path.rs) as passed (q, r)
+        where path.map_id = state.map_id and path.kind = 'road' and passed.q = hex.q and passed.r = hex.r
+      )
+    )
+  union all
+  select beach.label, 2, '11.2', 'a US landing beach hex'
+  from ddp._landing_beaches(state.map_id) as beach
+  where not ddp._ridge(state.conditions)
+  union all
+  select hex.label, 3, '11.1', format('%s controls it', hex.by)
+  from ddp._controlled(state) as hex
+  -- 11.21: a Japanese unit frees its own hex
+  where (hex.q, hex.r) not in (select held.q, held.r from held)
+$$;
+
+comment on function ddp._japanese_hindrances(positions.state) is
+'Everything that bars hexes to Japanese communication paths, by priority (11.2, 11.21).';
+
+create or replace function ddp._japanese_bars(state positions.state)
+returns table (label text, rule text, why text)
+language sql stable parallel safe rows 300
+as $$
   select distinct on (barred.label)
     barred.label,
     barred.rule,
     barred.why
-  from (
-    select unit.label, 1 as n, '11.2' as rule, format('%s stands there', unit.code) as why
-    from ddp._us_units(state) as unit
-    union all
-    select
-      hex.label,
-      2,
-      '11.2',
-      case when hex.terrain = 'swamp' then 'swamp without a road' else format('water (%s)', hex.terrain) end
-    from public.hex
-    where hex.map_id = state.map_id
-      and hex.terrain in ('shallow', 'sea', 'swamp')
-      and not ddp._ridge(state.conditions)
-      and not (
-        hex.terrain = 'swamp'
-        and exists (
-          select
-          from public.path
-          cross join unnest(path.qs, path.rs) as passed (q, r)
-          where path.map_id = state.map_id and path.kind = 'road' and passed.q = hex.q and passed.r = hex.r
-        )
-      )
-    union all
-    select beach.label, 2, '11.2', 'a US landing beach hex'
-    from ddp._landing_beaches(state.map_id) as beach
-    where not ddp._ridge(state.conditions)
-    union all
-    select hex.label, 3, '11.1', format('%s controls it', hex.by)
-    from ddp._controlled(state) as hex
-    -- 11.21: a Japanese unit frees its own hex
-    where (hex.q, hex.r) not in (select held.q, held.r from held)
-  ) as barred
+  from ddp._japanese_hindrances(state) as barred
   order by barred.label, barred.n, barred.why
 $$;
 
@@ -60,7 +68,7 @@ returns ddp.grid
 language plpgsql stable parallel safe
 as $$
 begin
-  return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_bars(state) as bar));
+  return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_hindrances(state) as bar));
 end
 $$;
 

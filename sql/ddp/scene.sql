@@ -240,26 +240,29 @@ language plpgsql stable
 as $$
 #variable_conflict use_column
 declare
-  firing text[] := array(
-    -- 6.4, 13.42, 13.43: an undisrupted unit that does not counterattack, in no provisional position
-    select distinct holder.place
-    from unnest(holders) as holder
-    where holder.place is not null and not holder.disrupted and not holder.stance and not holder.provisional
-  );
-  wide text[] := array(
-    select distinct holder.place
-    from unnest(holders) as holder
-    where holder.place = any(firing) and holder.tank and not holder.disrupted and not holder.stance
-  );
+  firing text[];
+  wide text[];
+  caves boolean;
   smoked text[] := array(
     select spot.place
     from public.marker
     inner join unnest(ground.spots) as spot on spot.q = marker.q and spot.r = marker.r
     where marker.position_id = state.position_id and marker.kind = 'smoke'
   );
-  dots ddp.dot[] := array(select dot from unnest(ground.printed) as dot where dot.place = any(firing));
+  dots ddp.dot[];
 begin
-  if cardinality(wide) > 0 then
+  select
+    -- 6.4, 13.42, 13.43: an undisrupted unit that does not counterattack, in no provisional position
+    array_agg(holder.place) filter (where holder.place is not null and not holder.stance and not holder.provisional),
+    array_agg(holder.place) filter (
+      where holder.place is not null and not holder.stance and not holder.provisional and holder.tank
+    ),
+    coalesce(bool_or(holder.cave and holder.place is null), false)
+  into firing, wide, caves
+  from unnest(holders) as holder
+  where not holder.disrupted;
+  dots := array(select dot from unnest(ground.printed) as dot where dot.place = any(firing));
+  if wide is not null then
     -- 13.1: a tank adds the hexes beside the printed field, its own apart
     dots := dots || array(
       select row(beside.place, beside.q, beside.r, null, 'extended')::ddp.dot
@@ -291,7 +294,7 @@ begin
         )
     );
   end if;
-  if exists (select from unnest(holders) as holder where holder.cave and holder.place is null and not holder.disrupted) then
+  if caves then
     -- the six hexes around a cave
     dots := dots || array(
       select row(holder.label, beside.nq, beside.nr, null, 'steady')::ddp.dot

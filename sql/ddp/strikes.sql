@@ -143,9 +143,7 @@ begin
         when 'patrol_field' then exists (
           select from unnest(scene.dots) as dot where dot.place = place and dot.q = man.q and dot.r = man.r
         )
-        when 'mortar' then exists (
-          select from ddp._mortar_range(scene, place) as hex where hex.q = man.q and hex.r = man.r
-        )
+        when 'mortar' then (man.q, man.r) in (select hex.q, hex.r from ddp._mortar_range(scene, place) as hex)
         when 'ambush' then spot.grade is not null
         when 'ridge_artillery' then man.q is not null
         else true

@@ -40,20 +40,21 @@ begin
   from public.hex
   where hex.map_id = _grid.map_id;
   select
-    array_agg(hex.label is not null and shut.label is null order by cell.r, cell.q),
-    array_agg(hex.label order by cell.r, cell.q)
+    array_agg(cell.open),
+    array_agg(cell.label)
   into grid.open, grid.labels
   from (
     select
-      across.q,
-      down.r
-    from generate_series(grid.q0 - 1, grid.q0 + grid.width - 2) as across (q),
-      generate_series(
-        grid.r0 - 1, (select max(hex.r) + 1 from public.hex where hex.map_id = _grid.map_id)
-      ) as down (r)
-  ) as cell
-  left join public.hex on hex.map_id = _grid.map_id and hex.q = cell.q and hex.r = cell.r
-  left join (select distinct bar.label from unnest(closed) as bar (label)) as shut on shut.label = hex.label;
+      hex.label is not null and shut.label is null as open,
+      hex.label
+    from generate_series(grid.q0 - 1, grid.q0 + grid.width - 2) as across (q)
+    cross join generate_series(
+      grid.r0 - 1, (select max(hex.r) + 1 from public.hex where hex.map_id = _grid.map_id)
+    ) as down (r)
+    left join public.hex on hex.map_id = _grid.map_id and hex.q = across.q and hex.r = down.r
+    left join (select distinct bar.label from unnest(closed) as bar (label)) as shut on shut.label = hex.label
+    order by down.r, across.q
+  ) as cell;
   return grid;
 end
 $$;

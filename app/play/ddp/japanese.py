@@ -96,7 +96,7 @@ class Phase:
 
     def check(self, place: str) -> Deciding:
         """What a position does as things stand; those up to the next that acts are found with it."""
-        if place not in self._known:
+        if place not in self._known or not self._known[place].situation:
             rows = yield Ask(
                 CHECKED,
                 proves=False,
@@ -147,7 +147,10 @@ class Phase:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """A position that is checked: the ledgers of its situation, of its fire or of whom it strikes."""
+    """A position that is checked: the ledgers of its situation, of its fire or of whom it strikes.
+
+    Of one behind somebody who acts the situation is not known yet, only what it would hit.
+    """
 
     situation: Sequence[Any]
     fire: Sequence[Any]
