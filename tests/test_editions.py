@@ -142,9 +142,8 @@ def test_editions_are_chosen_and_removed_on_a_page(databases: Databases) -> None
     site = create_app(Settings(log_level="error"), engine).test_client()
     assert "shown, as the newest" in site.get("/rules/css/editions").text
     assert site.post("/rules/css/editions", data={"choose": "1st"}).status_code == 303
-    assert [entry["edition"] for entry in site.get("/api/v1/rules/css/editions").get_json()["editions"]][
-        0
-    ] == "1st"
+    told = site.get("/api/v1/rules/css/editions").get_json()["editions"]
+    assert (told[0]["edition"], told[0]["shown"]) == ("1st", True)
     assert site.post("/rules/css/editions", data={"remove": "1st"}).status_code == 303
     assert "1st" not in site.get("/rules/css/editions").text
     assert site.post("/rules/css/editions", data={"choose": "3rd"}).status_code == 404

@@ -150,6 +150,18 @@ ADDRESSES = [
     *(f"/rules/{code}" for code in CODES),
     *(f"/rules/{code}/contested" for code in CODES),
     *(f"/rules/{code}/terms" for code in CODES),
+    *(f"/rules/{code}/charts" for code in CODES),
+    "/rules/css/6.2.1",
+    "/rules/ddp/12.0",
+    "/rules/css/charts/scatter_chart",
+    "/rules/css/charts/assault_sequence",
+    "/rules/ccp/charts/fate_cards",
+    "/rules/css/errata",
+    "/rules/css/7.1.1/errata/new",
+    "/rules/errata/1",
+    "/rules/css/editions",
+    "/rules/bob/editions",
+    "/rules/search?q=opportunity+fire&ruleset=fpb",
 ]
 
 
@@ -277,7 +289,8 @@ def test_json_beside_a_page_tells_the_same(owner: FlaskClient, address: str) -> 
 
     quoted = {"title", "definition", "effect", "why", "source", "number", "term"}
     for key, value in strings(told):
-        if key in quoted:
+        # whose word a chart's cell is, is told by its look
+        if key in quoted and not (key == "source" and value in ("printed", "owner", "house")):
             assert " ".join(value.split()) in shown, (key, value)
 
 
