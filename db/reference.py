@@ -17,6 +17,7 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from db import charts
+from db import editions as db_editions
 from db.charts import ChartAnswer, ChartName
 from db.citations import Kind, rule_index, uncited_reasons
 from db.errata import ErratumEntry, errata
@@ -255,6 +256,17 @@ class IndexCount(Answer):
     not_asked: int
 
 
+class Elsewhere(Answer):
+    """The same thing in another game: its chief rule for a concept."""
+
+    concept: str
+    concept_title: str
+    ruleset: str
+    number: str
+    title: str
+    digest: str
+
+
 class RuleAnswer(Answer):
     """A rule with everything that touches it."""
 
@@ -275,6 +287,7 @@ class RuleAnswer(Answer):
     cited_in_charts: list[ChartName] = Field(description="Other charts that have a cell by this rule")
     contested: list[Contested]
     concepts: list[ConceptName]
+    elsewhere: list[Elsewhere] = Field(description="The chief rules of the other games for the same things")
     cases: list[CaseName]
     decided_in: list[CitedPlace] = Field(
         description="Where its number stands in the code and the data: functions first, files as a whole last"
@@ -282,6 +295,9 @@ class RuleAnswer(Answer):
     as_of: datetime.date
     errata: list[ErratumEntry] = Field(description="What changes the rule on that day")
     editions: list[str] = Field(description="Imported editions that have the rule, the newest import first")
+    remarks: list[str] = Field(
+        description="Where the edition that is shown differs from the digest, or lacks the rule"
+    )
     printed: Printed | None = Field(description="The owner's text; null where none is imported")
 
 
@@ -456,11 +472,13 @@ def rule(
                 .order_by(Concept.n)
             )
         ),
+        elsewhere=_elsewhere(connection, ruleset, row_id),
         cases=cases_citing(ruleset, row.number),
         decided_in=_places(ruleset, row.number),
         as_of=day,
         errata=errata(connection, rule_id=row_id, as_of=day),
         editions=editions(connection, ruleset, row_id),
+        remarks=db_editions.remarks(connection, ruleset, row_id, row.number, edition),
         printed=_printed(connection, ruleset, row_id, edition),
     )
 
@@ -547,16 +565,13 @@ def _each_once(words: Iterable[str]) -> list[str]:
 
 
 def _printed(connection: Connection, ruleset: str, rule_id: int, edition: str | None) -> Printed | None:
-    query = (
+    # one edition at a time: a rule that it lacks is not filled in from another
+    shown = edition or db_editions.in_use(connection, ruleset)
+    book = connection.execute(
         sa.select(Rulebook.id, Rulebook.edition, EditionRule.number, EditionRule.title, EditionRule.recovered)
         .join(EditionRule, EditionRule.rulebook_id == Rulebook.id)
-        .where(Rulebook.ruleset == ruleset, EditionRule.rule_id == rule_id)
-        .order_by(Rulebook.imported_at.desc(), Rulebook.id.desc())
-        .limit(1)
-    )
-    if edition is not None:
-        query = query.where(Rulebook.edition == edition)
-    book = connection.execute(query).one_or_none()
+        .where(Rulebook.ruleset == ruleset, Rulebook.edition == shown, EditionRule.rule_id == rule_id)
+    ).one_or_none()
     if book is None:
         return None
     passages = connection.execute(
@@ -617,6 +632,33 @@ def _terms(
 
 def _concept_names(rows: Iterable[Any]) -> list[ConceptName]:
     return [ConceptName(code=code, title=title) for code, title in rows]
+
+
+def _elsewhere(connection: Connection, ruleset: str, rule_id: int) -> list[Elsewhere]:
+    """The chief rule of every other game for each thing of which this is a chief rule, else for all it treats."""
+    this, other = sa.orm.aliased(ConceptRule), sa.orm.aliased(ConceptRule)
+    rows = connection.execute(
+        sa.select(
+            Concept.code.label("concept"),
+            Concept.title.label("concept_title"),
+            Rule.ruleset,
+            Rule.number,
+            Rule.title,
+            Rule.digest,
+            this.n,
+        )
+        .join(this, this.concept == Concept.code)
+        .join(other, sa.and_(other.concept == Concept.code, other.n == 1))
+        .join(Rule, Rule.id == other.rule_id)
+        .where(this.rule_id == rule_id, Rule.ruleset != ruleset)
+        .order_by(this.n, Concept.n, Rule.ruleset)
+    ).all()
+    chief = min((row.n for row in rows), default=1)
+    return [
+        Elsewhere(**{name: value for name, value in row._mapping.items() if name != "n"})
+        for row in rows
+        if row.n == chief
+    ]
 
 
 def compare(connection: Connection, concept: str) -> Comparison:

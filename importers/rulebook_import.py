@@ -61,6 +61,8 @@ class ImportReport:
     """Rules that our digests do not have."""
     absent: list[str]
     """Rules of our digests that this edition does not have."""
+    digested: int
+    """Rules that there are digests of."""
     renumbered: dict[str, str]
     """Rules that bear another number in this edition: its number, and ours."""
     references: int
@@ -135,6 +137,8 @@ class _Import:
         self.source = hashlib.sha256(content).hexdigest()
         self.ids: dict[str, int] = {}
         """The row of each rule, by its number in this edition."""
+        self.chosen = False
+        """Whether the edition that it replaces was the chosen one."""
 
     def run(self, started: float) -> ImportReport:
         known = self._known()
@@ -153,6 +157,7 @@ class _Import:
             recovered=[rule.number for rule in self.parsed.recovered()],
             added=added,
             absent=[r.number for r in known if r.digested and r.id not in self.ids.values()],
+            digested=sum(rule.digested for rule in known),
             renumbered={
                 number: ours[row].number
                 for number, row in self.ids.items()
@@ -204,6 +209,13 @@ class _Import:
         return [rule.number for rule in added]
 
     def _forget_edition(self) -> bool:
+        self.chosen = bool(
+            self.connection.scalar(
+                sa.select(Rulebook.chosen).where(
+                    Rulebook.ruleset == self.ruleset, Rulebook.edition == self.edition
+                )
+            )
+        )
         gone = self.connection.execute(
             sa.delete(Rulebook).where(Rulebook.ruleset == self.ruleset, Rulebook.edition == self.edition)
         )
@@ -218,6 +230,7 @@ class _Import:
                 title=self.title,
                 source=self.source,
                 figures=self.parsed.figures(),
+                chosen=self.chosen,
             )
             .returning(Rulebook.id)
         ).scalar_one()

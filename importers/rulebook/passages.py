@@ -140,7 +140,7 @@ class ReferenceTokens:
     def __init__(self, profile: Profile) -> None:
         self._dotted = re.compile(
             rf"(?<![\w.$/])(?P<number>{profile.reference})(?:[A-Za-z]\b| [a-z]\)|\(\d\))?"
-            r"(?!\w|\.\d|\s?(?:MPs?|mm|inch\w*|miles|yards|x)\b|[\"”]\s?x)"
+            r"(?!\w|\.\d|\s?(?:MPs?|(?i:movement\s)?points?|hex(?:es)?|mm|inch\w*|miles|yards|km|x)\b|[\"”]\s?x)"
         )
         whole = r"\d{1,2}\b(?!\.\d)"
         listed = rf"\b(?:rules?(?:\s+sections?)?|sections?)\s+{whole}(?:(?:,| ?&|,? and|,? or)\s+{whole})*"

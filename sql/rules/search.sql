@@ -5,6 +5,17 @@
 -- common ones; a word in the title more than one in the digest, that more than one in an
 -- imported text. A name of a concept or a term leads to the rules that treat it.
 
+create or replace view rules.edition_in_use as
+select distinct on (rulebook.ruleset)
+  rulebook.id,
+  rulebook.ruleset,
+  rulebook.edition
+from public.rulebook
+order by rulebook.ruleset asc, rulebook.chosen desc, rulebook.imported_at desc, rulebook.id desc;
+
+comment on view rules.edition_in_use is
+'The imported edition of each game whose text is shown and searched: the chosen one, else the newest import.';
+
 create or replace function rules._question_words()
 returns text[]
 language sql immutable parallel safe
@@ -325,7 +336,10 @@ begin atomic
       0.15,
       0.6,
       0
-    from meant join public.rule_text on rule_text.document @@ meant.query
+    from
+      meant
+      join public.rule_text on rule_text.document @@ meant.query
+      join rules.edition_in_use as shown on rule_text.rulebook_id = shown.id
     union all
     select
       said.id,
@@ -564,14 +578,17 @@ begin atomic
         order by erratum.since desc, erratum.id desc
         limit 1
       ),
-      case when to_tsvector('public.sightline', rule.chart_words) @@ _headline.query then rule.chart_words end,
       (
-        select passage.text
-        from public.rule_text as passage
+        -- without the decoration of a text file
+        select regexp_replace(passage.text, '[*_]{2,}|<[^>]*>|\^\{|(^|\n)#+ *', '\1', 'g')
+        from
+          public.rule_text as passage
+          join rules.edition_in_use as shown on passage.rulebook_id = shown.id
         where passage.rule_id = rule.id and passage.document @@ _headline.query
         order by ts_rank(passage.document, _headline.query) desc, passage.rulebook_id desc, passage.n asc
         limit 1
       ),
+      case when to_tsvector('public.sightline', rule.chart_words) @@ _headline.query then rule.chart_words end,
       rule.digest
     ) as words
     from public.rule

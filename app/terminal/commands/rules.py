@@ -17,8 +17,10 @@ from sqlalchemy.engine import Connection
 
 from app.referee.questions import implemented_points
 from app.terminal import database
+from app.terminal.caution import confirm
 from app.terminal.commands.charts import chart_table
 from app.terminal.output import complain, out, print_json, print_table, say
+from db import editions as db_editions
 from db import errata as db_errata
 from db import reference
 from db.charts import ChartAnswer
@@ -145,6 +147,8 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
     _section("Compared", (f"{concept.title} ({concept.code})" for concept in answer.concepts))
     _section("Cases", (f"{case.case} {case.title}" for case in answer.cases))
     _section("Where it is decided", _place_lines(answer.decided_in))
+    for remark in answer.remarks:
+        out.print(f"\n{remark}", style="yellow", markup=False)
     if answer.printed:
         heading = f"Text ({answer.printed.edition}): {answer.printed.number} {answer.printed.title}"
         out.print(Text(f"\n{heading}", style="bold"))
@@ -189,6 +193,11 @@ def search(
     if as_json:
         print_json(plain(answer))
     else:
+        if answer.absent:
+            games = ", ".join(answer.absent.games)
+            say(
+                f"{answer.absent.ruleset} has no {answer.absent.title.lower()} ({games} have); this comes nearest:"
+            )
         for hit in answer.hits:
             changed = "  (changed by errata)" if hit.errata else ""
             out.print(Text(f"{hit.ruleset} {hit.number}  {hit.title}{changed}", style="bold"))
@@ -588,6 +597,83 @@ def remove_erratum(erratum: int) -> None:
     with writing() as connection:
         db_errata.remove_erratum(connection, erratum)
     say(f"removed erratum {erratum}")
+
+
+@rules_group.group()
+def editions() -> None:
+    """The editions of your own rulebooks: list them, choose the one that is shown, remove one.
+
+    \b
+    Examples:
+      sightline rules editions list css
+      sightline rules editions choose css 2nd
+      sightline rules editions remove css 1st
+    """
+
+
+@editions.command("list")
+@click.argument("ruleset", required=False)
+@as_json_option
+def list_editions(ruleset: str | None, as_json: bool) -> None:
+    """List the imported editions of RULESET, or of all games, with what each lacks or has otherwise.
+
+    Shown is the chosen edition, else the newest import: one edition at a time, not rule by rule.
+
+    \b
+    Example:
+      sightline rules editions list css
+    """
+    with asking() as connection:
+        found = [
+            entry
+            for code in ([ruleset] if ruleset else CODES)
+            for entry in db_editions.editions(connection, code).editions
+        ]
+    if as_json:
+        print_json([plain(entry) for entry in found])
+    else:
+        columns = ("game", "edition", "shown", "imported", "rules", "of", "added", "differing")
+        rows = [
+            (e.ruleset, e.edition, "chosen" if e.chosen else "newest" if e.shown else "", f"{e.imported:%Y-%m-%d}",
+             e.rules, e.of, e.added, ", ".join(e.differing))
+            for e in found
+        ]  # fmt: skip
+        print_table(columns, rows)
+    if not found:
+        say("none is imported")
+        raise click.exceptions.Exit(1)
+
+
+@editions.command("choose")
+@click.argument("ruleset")
+@click.argument("edition", required=False)
+def choose_edition(ruleset: str, edition: str | None) -> None:
+    """Show and search the text of EDITION from now on; without one, the newest import.
+
+    \b
+    Example:
+      sightline rules editions choose css 2nd
+    """
+    with writing() as connection:
+        db_editions.choose(connection, ruleset, edition)
+    say(f"{ruleset} shows {edition or 'its newest import'}")
+
+
+@editions.command("remove")
+@click.argument("ruleset")
+@click.argument("edition")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+def remove_edition(ruleset: str, edition: str, yes: bool) -> None:
+    """Take EDITION of RULESET out of the database; digests, errata and other editions stay.
+
+    \b
+    Example:
+      sightline rules editions remove css 1st --yes
+    """
+    with writing() as connection:
+        confirm(f"Take the edition {edition} of {ruleset} out of the database?", yes)
+        db_editions.remove(connection, ruleset, edition)
+    say(f"removed {ruleset}, edition {edition}")
 
 
 def _paragraph(text: str, indent: str = "") -> None:

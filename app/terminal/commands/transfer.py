@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from sqlalchemy.engine import Connection
 
-from app.terminal.caution import refuse_overwriting
+from app.terminal.caution import confirm, refuse_overwriting
 from app.terminal.database import asking, writing
 from app.terminal.output import out, print_json, print_table, progress, say
 from db import SightlineError
@@ -43,16 +43,22 @@ def export_group() -> None:
     """
 
 
+FEWEST = 0.5
+"""The share of a game's rules that a rulebook has without being asked about."""
+
+
 @import_group.command("rulebook")
 @click.argument("ruleset")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--edition", default=STANDARD, show_default=True, metavar="NAME", help="Name of this edition.")
+@click.option("--yes", is_flag=True, help="Import a file that has few of the rules without asking.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def rulebook(ruleset: str, file: Path, edition: str, as_json: bool) -> None:
+def rulebook(ruleset: str, file: Path, edition: str, yes: bool, as_json: bool) -> None:
     """Import your own rulebook of RULESET from a plain-text FILE, to read beside the digests.
 
     The text goes into your database and nowhere else. Importing an edition again replaces
-    it; another edition lives beside the first.
+    it; another edition lives beside the first (`sightline rules editions`). A file that lacks most of
+    the rules is imported only if you say so.
 
     \b
     Examples:
@@ -61,6 +67,10 @@ def rulebook(ruleset: str, file: Path, edition: str, as_json: bool) -> None:
     """
     with writing() as connection:
         report = import_rulebook(connection, ruleset, file, edition)
+        has, of = report.digested - len(report.absent), report.digested
+        if has < of * FEWEST:
+            # asked inside the transaction: a no ends it, and nothing was imported
+            confirm(f"{file} has {has} of the {of} rules of {ruleset}. Import it all the same?", yes)
     if as_json:
         print_json(dataclasses.asdict(report))
     else:

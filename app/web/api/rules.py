@@ -10,10 +10,12 @@ from flask_openapi3 import APIBlueprint, Tag
 from pydantic import BaseModel, Field
 
 from app.web.site import Problem, database
+from db import editions as db_editions
 from db import errata as db_errata
 from db import reference
 from db.charts import ChartAnswer, GameCharts, chart_answer
 from db.charts import charts as chart_list
+from db.editions import Editions
 from db.errata import ErratumEntry, ErratumHistory
 from db.reference import (
     Comparison,
@@ -152,6 +154,12 @@ def errata(path: InGame) -> Response:
 def erratum(path: OfErratum) -> Response:
     """An erratum as it stands, and what it said before each edit."""
     return _told(db_errata.history(database(), path.id))
+
+
+@api.get("/<ruleset>/editions", responses={"200": Editions})
+def editions(path: InGame) -> Response:
+    """The owner's imported editions: which is shown, what each lacks, and where it differs from the digests."""
+    return _told(db_editions.editions(database(), path.ruleset))
 
 
 @api.get("/<ruleset>/index", responses={"200": GameIndex})

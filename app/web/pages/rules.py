@@ -10,7 +10,10 @@ from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.referee.questions import implemented_points
-from app.web.site import database, day
+from app.referee.saved import Wanted, saved_rulings
+from app.web.pages.rulings import summary as ruling_summary
+from app.web.site import database, day, engine, require_same_origin
+from db import editions as db_editions
 from db import reference
 from db.charts import GameCharts, chart_answer, contradictions
 from db.charts import charts as chart_list
@@ -24,6 +27,8 @@ NAVIGATION = [(20, "Rules", "rules.overview")]
 pages.add_app_template_global(implemented_points)
 
 LONGEST_QUERY = 400
+SHOWN_RULINGS = 5
+"""Kept rulings that a rule's page tells."""
 CITED = re.compile(rf"\b({'|'.join(CODES)}) ([A-Z]?\d+(?:\.\d+)*)(?![\w])")
 """A rule with its game, as comparisons cite it: css 7.1.2."""
 NUMBER = re.compile(r"(?<![\w.$+-])([A-Z]?\d{1,3}(?:\.\d{1,3})+|[A-Z]\d{2,3})(?!\w|\.\d)")
@@ -69,6 +74,24 @@ def contested(ruleset: str) -> str:
     return render_template("rules/contested.html", answer=answer, known=known, ruled=ruled)
 
 
+@pages.get("/<ruleset>/editions")
+def editions(ruleset: str) -> str:
+    """The owner's imported editions, with forms to choose and to remove one."""
+    return render_template("rules/editions.html", answer=db_editions.editions(database(), ruleset))
+
+
+@pages.post("/<ruleset>/editions")
+def change_editions(ruleset: str) -> AnyResponse:
+    """Choose the edition that is shown, or remove one."""
+    require_same_origin()
+    with engine().begin() as connection:
+        if removed := request.form.get("remove", "")[:80]:
+            db_editions.remove(connection, ruleset, removed)
+        else:
+            db_editions.choose(connection, ruleset, request.form.get("choose", "")[:80] or None)
+    return redirect(url_for(".editions", ruleset=ruleset), code=303)
+
+
 @pages.get("/<ruleset>/charts")
 def charts(ruleset: str) -> str:
     """Every chart of a game: what is printed, what is missing, what was filled in."""
@@ -105,8 +128,16 @@ def rule(ruleset: str, number: str) -> str | AnyResponse:
         )
         return redirect(address, code=301)
     known = reference.numbers(database(), ruleset)
+    total, kept = saved_rulings(database(), Wanted(ruleset=ruleset, rule=answer.number), 1, SHOWN_RULINGS)
     return render_template(
-        "rules/rule.html", answer=answer, digest=explained(answer, known), known=known, as_of=as_of
+        "rules/rule.html",
+        answer=answer,
+        digest=explained(answer, known),
+        known=known,
+        as_of=as_of,
+        rulings=[ruling_summary(row) for row in kept],
+        rulings_total=total,
+        settled={entry.point: entry for entry in answer.errata if entry.point},
     )
 
 
