@@ -20,6 +20,8 @@ from db.labels import nearest
 from db.maps import Map
 
 Moment = datetime.datetime
+Told = dict[str, Any]
+"""A row by its columns."""
 Box = tuple[float, float, float, float]
 """West, south, east, north."""
 
@@ -37,7 +39,7 @@ class Wanted:
     event: str | None = None
 
 
-def campaigns(connection: Connection) -> list[sa.RowMapping]:
+def campaigns(connection: Connection) -> list[Told]:
     """Every campaign as it is today, with how much it tells."""
 
     def count(model: Any) -> sa.ScalarSelect[int]:
@@ -58,7 +60,7 @@ def campaigns(connection: Connection) -> list[sa.RowMapping]:
         .where(sa.func.upper_inf(Campaign.known))
         .order_by(Campaign.name)
     )
-    return list(connection.execute(query).mappings())
+    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def find_campaign(connection: Connection, name: str) -> sa.Row[Any]:
@@ -104,14 +106,14 @@ def keys(connection: Connection, model: Any, campaign_id: int) -> list[str]:
 
 def entries(
     connection: Connection, campaign_id: int, wanted: Wanted, limit: int, offset: int = 0
-) -> list[sa.RowMapping]:
+) -> list[Told]:
     """Entries in the order of their beginnings, at most so many."""
     return _told(connection, Entry, campaign_id, wanted, limit, offset)
 
 
 def stances(
     connection: Connection, campaign_id: int, wanted: Wanted, limit: int, offset: int = 0
-) -> list[sa.RowMapping]:
+) -> list[Told]:
     """Where forces were and how they stood, at most so many."""
     return _told(connection, Stance, campaign_id, wanted, limit, offset)
 
@@ -128,9 +130,7 @@ def entry_versions(connection: Connection, campaign_id: int, key: str) -> list[s
     return list(connection.execute(query, {"campaign": campaign_id, "key": key}))
 
 
-def find_entry(
-    connection: Connection, campaign: sa.Row[Any], key: str, known: Moment | None
-) -> sa.RowMapping:
+def find_entry(connection: Connection, campaign: sa.Row[Any], key: str, known: Moment | None) -> Told:
     """An entry as it stands, or stood at a moment."""
     query = sa.select(*columns(Entry)).where(
         *conditions(Entry, campaign.id, Wanted(known=known)), Entry.key == key
@@ -138,17 +138,15 @@ def find_entry(
     found = connection.execute(query).mappings().one_or_none()
     if found is None:
         raise no_entry(connection, campaign, key)
-    return found
+    return dict(found)
 
 
-def forces(connection: Connection, campaign_id: int, known: Moment | None = None) -> dict[str, sa.RowMapping]:
+def forces(connection: Connection, campaign_id: int, known: Moment | None = None) -> dict[str, Told]:
     """Every force by its key."""
     return _by_key(connection, Force, campaign_id, known)
 
 
-def accounts(
-    connection: Connection, campaign_id: int, known: Moment | None = None
-) -> dict[str, sa.RowMapping]:
+def accounts(connection: Connection, campaign_id: int, known: Moment | None = None) -> dict[str, Told]:
     """Every account by its key."""
     return _by_key(connection, Account, campaign_id, known)
 
@@ -167,7 +165,7 @@ def order_of_battle(
 
 def differences(
     connection: Connection, campaign_id: int, one: str, other: str, known: Moment | None = None
-) -> list[sa.RowMapping]:
+) -> list[Told]:
     """Where two accounts differ, in the order of time."""
     query = sa.text(
         "select what, subject, first_key, second_key, first_during, second_during, minutes_apart, meters_apart,"
@@ -175,20 +173,19 @@ def differences(
         " from archive.differences(:campaign, :one, :other, cast(:known as timestamptz))"
     )
     values = {"campaign": campaign_id, "one": one, "other": other, "known": known}
-    return list(connection.execute(query, values).mappings())
+    return [dict(row) for row in connection.execute(query, values).mappings()]
 
 
 def tracks(
     connection: Connection, campaign_id: int, until: Moment | None, known: Moment | None
-) -> list[sa.RowMapping]:
+) -> list[Told]:
     """The way of every force up to a moment, by each account."""
     query = sa.text(
         "select force, account, stations, during, st_asgeojson(geom, 6) as shape"
         " from archive.tracks(:campaign, cast(:until as timestamptz), cast(:known as timestamptz))"
     )
-    return list(
-        connection.execute(query, {"campaign": campaign_id, "until": until, "known": known}).mappings()
-    )
+    values = {"campaign": campaign_id, "until": until, "known": known}
+    return [dict(row) for row in connection.execute(query, values).mappings()]
 
 
 def calendar(connection: Connection, campaign_id: int, known: Moment | None = None) -> list[sa.Row[Any]]:
@@ -231,7 +228,7 @@ def conditions(model: Any, campaign_id: int, wanted: Wanted) -> list[sa.ColumnEl
 
 def _told(
     connection: Connection, model: Any, campaign_id: int, wanted: Wanted, limit: int, offset: int
-) -> list[sa.RowMapping]:
+) -> list[Told]:
     query = (
         sa.select(*columns(model))
         .where(*conditions(model, campaign_id, wanted))
@@ -239,14 +236,12 @@ def _told(
         .limit(limit)
         .offset(offset)
     )
-    return list(connection.execute(query).mappings())
+    return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def _by_key(
-    connection: Connection, model: Any, campaign_id: int, known: Moment | None
-) -> dict[str, sa.RowMapping]:
+def _by_key(connection: Connection, model: Any, campaign_id: int, known: Moment | None) -> dict[str, Told]:
     query = sa.select(*columns(model)).where(*conditions(model, campaign_id, Wanted(known=known)))
-    return {row["key"]: row for row in connection.execute(query.order_by(model.key)).mappings()}
+    return {row["key"]: dict(row) for row in connection.execute(query.order_by(model.key)).mappings()}
 
 
 def _about() -> Sequence[Any]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Connection
 
 from app.play.log import moment
-from app.play.tables import GameError, Table, Tree
+from app.play.tables import GameError, Table, Tree, open_game
 from db.counter_forms import Hidden
 from db.counters import TRACKS
 from db.games import OBSERVER, REFEREE
@@ -207,6 +207,13 @@ class View:
                 for key, value in effect.items()
             }
         return effect
+
+
+def observed_units(connection: Connection, name: str) -> list[str]:
+    """Ids of the counters of a game that anybody may see."""
+    table = open_game(connection, name)
+    tree = moment(connection, table, table.events)
+    return sorted(_units(View(table.ruleset, OBSERVER).position(tree)))
 
 
 def _names(tree: Any) -> Iterator[str]:

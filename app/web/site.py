@@ -59,6 +59,7 @@ COMPRESSED = (
     "application/geo+json",
     "application/json",
     "application/problem+json",
+    "application/schema+json",
     "application/vnd.mapbox-vector-tile",
     "application/yaml",
     "image/svg+xml",
@@ -335,7 +336,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def _wants_page() -> bool:
-    if request.path.startswith(("/api/", "/healthz")):
+    if request.path.startswith(("/api/", "/healthz", "/ogc")):
         return False
     best = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
     return best == "text/html"

@@ -209,3 +209,65 @@ end;
 
 comment on function archive.calendar(bigint, timestamptz) is
 'How many entries begin on each day, in the campaign''s own time.';
+
+create or replace view archive.entry_feature as
+select
+  entry.id,
+  campaign.name as campaign,
+  entry.key,
+  entry.title,
+  entry.kind,
+  lower(entry.during) as begins,
+  upper(entry.during) as ends,
+  entry.precision,
+  entry.about,
+  entry.text,
+  entry.event,
+  entry.certainty,
+  entry.hex,
+  entry.place,
+  entry.uncertainty,
+  entry.forces,
+  entry.account,
+  entry.page,
+  entry.during,
+  entry.known,
+  entry.geom
+from public.entry
+inner join public.campaign on entry.campaign_id = campaign.id;
+
+comment on view archive.entry_feature is
+'Entries of all campaigns and all times of knowing, flat, for GIS: filter by campaign, and by upper_inf(known) for today.';
+
+create or replace view archive.stance_feature as
+select
+  stance.id,
+  campaign.name as campaign,
+  stance.key,
+  stance.force,
+  force.name,
+  force.side,
+  stance.state,
+  lower(stance.during) as begins,
+  upper(stance.during) as ends,
+  stance.precision,
+  stance.about,
+  stance.hex,
+  stance.place,
+  stance.uncertainty,
+  lower(stance.strength) as strength_least,
+  upper(stance.strength) - 1 as strength_most,
+  stance.account,
+  stance.page,
+  stance.during,
+  stance.known,
+  stance.geom
+from public.stance
+inner join public.campaign on stance.campaign_id = campaign.id
+left join public.force
+  on stance.campaign_id = force.campaign_id
+    and stance.force = force.key
+    and upper_inf(force.known);
+
+comment on view archive.stance_feature is
+'Stances of all campaigns and all times of knowing, flat, for GIS: filter by campaign, and by upper_inf(known) for today.';

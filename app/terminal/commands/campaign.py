@@ -300,6 +300,89 @@ def differences_command(name: str, one: str, other: str, as_json: bool) -> None:
         )
 
 
+@campaign_group.command("position")
+@click.argument("name")
+@click.option("--when", required=True, metavar="TIME", help="The moment, such as 1944-07-21T12:00.")
+@click.option(
+    "--map", "map_name", metavar="MAP", help="On this georeferenced map.  [default: the campaign's]"
+)
+@click.option("--account", metavar="KEY", help="By this account alone.")
+@click.option("--save", "saved", metavar="POSITION", help="Save it under this name, to be asked.")
+@click.option("--replace", is_flag=True, help="Replace the position of that name.")
+def position_command(
+    name: str, when: str, map_name: str | None, account: str | None, saved: str | None, replace: bool
+) -> None:
+    """A moment of campaign NAME as a position of a game, so that sight, reach and range can be asked of it.
+
+    Forces that have counters of the map's game stand in the hexes where they stood.
+
+    \b
+    Examples:
+      sightline campaign position guam-1944 --when 1944-07-22T12:00
+      sightline campaign position guam-1944 --when 1944-07-22T12:00 --save w-day
+    """
+    from app.referee.moments import moment_position, save_moment
+
+    with writing() as connection:
+        zone = read_zone(chronicle.find_campaign(connection, name).zone)
+        moment = _when(when, zone).lower
+        found = moment_position(connection, name, moment, map=map_name, account=account)
+        for notice in found.notices:
+            say(notice)
+        if saved is None:
+            print(found.text, end="")
+        else:
+            say(f"saved the position {save_moment(connection, found, saved, replace=replace)}")
+
+
+@campaign_group.command("game")
+@click.argument("name")
+@click.argument("game")
+@click.option("--hours", default=24, show_default=True, help="How long a turn of the game is.")
+@click.option("--hexes", default=2, show_default=True, help="How far a force may be off.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def game_command(name: str, game: str, hours: int, hexes: int, as_json: bool) -> None:
+    """GAME beside campaign NAME, turn by turn: where did it leave history?
+
+    \b
+    Example:
+      sightline campaign game guam-1944 my-guam
+    """
+    from app.play.history import beside
+
+    with asking() as connection:
+        sides = beside(connection, name, game, hours=hours, hexes=hexes)
+    if as_json:
+        print_json(
+            [
+                {
+                    "turn": side.turn,
+                    "begins": side.begins.isoformat(),
+                    "history": [row["key"] for row in side.told],
+                    "gaps": [dataclasses.asdict(gap) for gap in side.gaps],
+                    "left": side.left,
+                }
+                for side in sides
+            ]
+        )
+        return
+    print_table(
+        ("turn", "begins", "history", "elsewhere", "left history"),
+        [
+            (
+                side.turn,
+                f"{side.begins:%Y-%m-%d}",
+                len(side.told),
+                ", ".join(
+                    f"{gap.force} {gap.hexes if gap.hexes is not None else 'gone'}" for gap in side.gaps
+                ),
+                "yes" if side.left else "",
+            )
+            for side in sides
+        ],
+    )
+
+
 @campaign_group.command("delete")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
