@@ -20,10 +20,10 @@ HELD = "25.79"
 NEAR = {"A/1/4": "26.79", "Shapley": "26.79", "FT/4": "26.79", "B/1/4": "26.80", "A/1/22": "26.80"}
 """The assaulting companies, brought up beside them."""
 CONDITIONS = {"turn": "0900", "phase": "action", "active": {"units": ["A/1/4", "B/1/4", "A/1/22"]}}
-SHOT = {
+SHOT: dict[str, object] = {
     "by": ["A/1/4"], "with": ["Shapley", "FT/4"], "at": HELD, "target_unit": "1/54", "impose": ["MG/54"], "manner": "fire",
 }  # fmt: skip
-ASSAULT = {"at": HELD, "by": ["A/1/4", "B/1/4", "A/1/22"]}
+ASSAULT: dict[str, object] = {"at": HELD, "by": ["A/1/4", "B/1/4", "A/1/22"]}
 MOST = 5
 """Times `SELECT 1`, of a shot."""
 FIRE = "select * from css.fire(:position, cast(:told as jsonb), :conditions, null)"

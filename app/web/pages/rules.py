@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.referee.questions import implemented_points
 from app.referee.saved import Wanted, saved_rulings
 from app.web.pages.rulings import summary as ruling_summary
-from app.web.site import database, day, engine, require_same_origin
+from app.web.site import database, day, engine
 from db import editions as db_editions
 from db import reference
 from db.charts import GameCharts, chart_answer, contradictions
@@ -83,7 +83,6 @@ def editions(ruleset: str) -> str:
 @pages.post("/<ruleset>/editions")
 def change_editions(ruleset: str) -> AnyResponse:
     """Choose the edition that is shown, or remove one."""
-    require_same_origin()
     with engine().begin() as connection:
         if removed := request.form.get("remove", "")[:80]:
             db_editions.remove(connection, ruleset, removed)
