@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
-from app.play.procedures import Given, tried
+from app.play.procedures import Given, Outcome, tried
 from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Asked
@@ -94,16 +94,25 @@ STRUCK_COLUMN = {
 }
 
 
-def test_interdiction_strikes_where_a_strike_has_fallen_before(connection: Connection) -> None:
+def column_tries(connection: Connection, action: str, arguments: dict[str, Any], given: Given) -> Outcome:
     case = case_of(STRUCK_COLUMN, "struck.yaml", forms(), connection)
     position = store_position(connection, case.position)
     asked = Asked(connection, position, "css", dict(STRUCK_COLUMN["conditions"]), {})  # type: ignore[call-overload]
-    kind = actions_of("css")["move"]
-    of = kind.arguments.model_validate({"unit": "2/18", "path": ["22.78"]})
+    kind = actions_of("css").get(action) or kinds_of("css")[action]
+    of = kind.arguments.model_validate(arguments)
+    return tried(asked, lambda: kind.begin(of), given, lambda: kinds_of("css"))  # type: ignore[union-attr, arg-type]
+
+
+def test_interdiction_strikes_where_a_strike_has_fallen_before(connection: Connection) -> None:
     given = Given(rolls=[9], choices={"air_strike": True})
-    outcome = tried(asked, lambda: kind.begin(of), given, lambda: kinds_of("css"))  # type: ignore[arg-type]
+    outcome = column_tries(connection, "move", {"unit": "2/18", "path": ["22.78"]}, given)
     assert outcome.allowed, outcome.answer
     assert (outcome.answer["ends_at"], [roll["for"] for roll in outcome.rolls]) == (
         "22.78",
         ["the air strike on 22.78"],
     )
+
+
+def test_the_strikes_of_the_last_chit_are_over_when_it_is_drawn_again(connection: Connection) -> None:
+    outcome = column_tries(connection, "air_support", {}, Given(rolls=[2]))
+    assert {"marker": {"at": "22.78", "kind": "air_strike"}, "by": -1} in outcome.changes

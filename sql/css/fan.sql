@@ -516,7 +516,8 @@ create or replace function css.fan_reasons(
 returns setof rulings.step
 language plpgsql stable rows 50
 set plan_cache_mode = force_generic_plan
--- how many hexes are near is not known beforehand: every hex of every map would be read
+-- how many hexes are near is not known beforehand: every hex of every map would be read, or looked at
+set join_collapse_limit = 1
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -69,7 +69,7 @@ def _bring_up(connection: Connection, position: int) -> None:
 
 
 def _measured(
-    connection: Connection, position: int, query: str, told: dict[str, object], times: int
+    connection: Connection, position: int, query: str, told: Mapping[str, object], times: int
 ) -> tuple[float, float]:
     """Milliseconds of a ledger, and how many times `SELECT 1` that is: each some times in a row, in turns."""
     given = {"position": position, "told": canonical(told), "conditions": CONDITIONS}

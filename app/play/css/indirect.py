@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from app.play.css.dice import d10
 from app.play.css.fire import CHOICES, Hit, Ids, Shot, Unit, results, roll
 from app.play.css.frame import css_kind
-from app.play.css.points import lifted
+from app.play.css.points import LYING
 from app.play.css.status import RESULTS, Doing, Orders, note_action, pay, place_marker, state
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
@@ -329,8 +329,9 @@ def air_support(of: AirSupport) -> Procedure:
     yield Tell(roll=facts["roll"], markers=facts["markers"], cost_each=facts["cost_each"])
     yield Tell(result=str(facts["markers"]))
     yield Change({"track": "air_strikes", "value": facts["markers"]}, kept=True)
-    # the strikes of the last chit are over
-    yield from lifted("air_strike")
+    for row in (yield Ask(LYING, proves=False, kinds=["air_strike"])):
+        # the strikes of the last chit are over
+        yield Change({"marker": "air_strike", "at": row.label, "removed": True}, kept=True)
     now = yield from state()
     if (now.tracks or {}).get("air_box"):
         yield Tell(Step("16.0", None, "removed", "the Interdiction box is emptied"))
