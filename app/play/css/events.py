@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.play.css.dice import d10
@@ -57,16 +57,16 @@ def event(of: RandomEvent) -> Procedure:
     facts = yield from ledger("event", die=die)
     name = facts["event"]
     yield Tell(roll=die, event=name, result=name)
-    handler = {
+    handlers: dict[str, Callable[[], Procedure]] = {
         "japanese_martyrs": martyrs,
         "marines_drunk": drunk,
         "lost": lost,
         "us_supply_troubles": supply_troubles,
         "ambush": ambush,
         "snipers": functools.partial(snipers, of),
-    }.get(name)
-    if handler is not None:
-        yield from handler()
+    }
+    if name in handlers:
+        yield from handlers[name]()
     else:
         yield from division_changes(name)
 
