@@ -361,9 +361,7 @@ begin
         ('15.0', loading and cargo.attributes ->> 'posture' = 'deployed', 'only a column is carried'),
         (
           '8.7',
-          loading and cargo.attributes #>> '{fire,type}' = 'indirect'
-          and coalesce(cargo.attributes #>> '{column,movement}', cargo.attributes ->> 'movement') is not null
-          and not coalesce((cargo.attributes ->> 'no_movement')::boolean, false),
+          loading and cargo.attributes #>> '{fire,type}' = 'indirect' and css._allowance(cargo.attributes) > 0,
           'it moves by itself in Column, and is not carried'
         ),
         ('15.0', loading and zoned, 'it stands in an enemy Fire Zone'),

@@ -218,6 +218,18 @@ $$;
 comment on function css._together(bigint, text, jsonb) is
 'A unit and those that go along with it, counted.';
 
+create or replace function css._allowance(attributes jsonb)
+returns numeric
+language sql immutable parallel safe
+-- 3.2, 6.0: what moves is in Column; an allowance of No is none
+return case
+  when coalesce((attributes ->> 'no_movement')::boolean, false) then 0
+  else coalesce(attributes #>> '{column,movement}', attributes ->> 'movement')::numeric
+end;
+
+comment on function css._allowance(jsonb) is
+'The movement allowance of a counter on its Column side; null is not told (3.2).';
+
 create or replace function css._pace(position_id bigint, codes text[], truck boolean)
 returns table (mobilities text[], told boolean, halves numeric)
 language sql stable rows 1
@@ -226,8 +238,7 @@ as $$
     array_agg(distinct counter.attributes ->> 'mobility') filter (where counter.attributes ? 'mobility'),
     bool_and(counter.attributes ? 'mobility'),
     case
-      when bool_and(counter.attributes ? 'movement')
-        then min((counter.attributes ->> 'movement')::numeric) * 2
+      when bool_and(css._allowance(counter.attributes) is not null) then min(css._allowance(counter.attributes)) * 2
     end
   from public.unit as counter
   where counter.position_id = _pace.position_id
@@ -415,7 +426,7 @@ as $$
         select
         from unnest(party) as companion
         where companion.attributes #>> '{fire,type}' = 'indirect'
-          and (companion.attributes ->> 'movement')::numeric > 0
+          and css._allowance(companion.attributes) > 0
       ),
       'an indirect unit that can walk is not carried'
     )
@@ -437,7 +448,7 @@ as $$
     values
     (not companion.attributes ? 'mobility', format('how %s moves: leg, wheeled or tracked', companion.code)),
     (
-      mover.movement is null and not companion.attributes ? 'movement',
+      mover.movement is null and css._allowance(companion.attributes) is null,
       format('the movement allowance of %s', companion.code)
     )
   ) as untold (so, note)

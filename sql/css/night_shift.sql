@@ -29,10 +29,10 @@ as $$
     ),
     (
       '27.0',
-      (counter.attributes ->> 'movement')::numeric is distinct from 0,
-      case when counter.attributes ? 'movement' then 'forbids' else 'unknown' end,
+      css._allowance(counter.attributes) is distinct from 0,
+      case when css._allowance(counter.attributes) is not null then 'forbids' else 'unknown' end,
       case
-        when counter.attributes ? 'movement' then 'it can move, and does so as others do'
+        when css._allowance(counter.attributes) is not null then 'it can move, and does so as others do'
         else format('the movement allowance of %s', mover.unit)
       end
     ),

@@ -180,8 +180,20 @@ class Active(Form):
     units: tuple[Name, ...] | None = None
 
 
+NIGHTS = {"night_1": 1, "night_2": 2}
+"""The night turns (2.0)."""
+
+
 class CssConditions(Form):
     """Weather (4.0), time of day (17.0), the moment of the turn, who is Active, and what the Activation has used up."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def a_night_turn_is_night(cls, told: Any) -> Any:
+        """Who names a night turn need not say that it is night, and which (2.0, 17.0)."""
+        if not isinstance(told, dict) or told.get("turn") not in NIGHTS:
+            return told
+        return {"time": "night", "night": NIGHTS[told["turn"]]} | told
 
     weather: Literal["clear", "rain", "hot", "tropical_storm"] = "clear"
     time: Literal["day", "night"] = "day"
