@@ -107,11 +107,10 @@ def _ambushes(of: Melee, side: str, hex_: str, picked: Mapping[str, Any]) -> Doi
     wounds = Wounds(_copies(of, victims, "light_wounds"))
     told = _copies(of, side, "ambush")
     for nth in itertools.count():
-        if nth >= told and not (yield from asked_to_play(side, "ambush", f"an Ambush in {hex_}", "A33")):
-            return
-        facts = yield from _standing(of.hex, proves=False)
-        able = facts["units"][victims]
+        able = (yield from _standing(of.hex, proves=False))["units"][victims]
         if not able:
+            return
+        if nth >= told and not (yield from asked_to_play(side, "ambush", f"an Ambush in {hex_}", "A33")):
             return
         code = yield from _victim(picked, victims, able, nth)
         yield Tell(Step("A33", hex_, "ambush", f"{NAMES[side]} ambush {code}"))

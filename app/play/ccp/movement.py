@@ -196,8 +196,12 @@ class _Way:
                 if not rest:
                     return
             self.spent += costs.pop(0)
+            wired = self.wired
             yield from self.enters(rest.pop(0), side)
             if not self.movers:
+                return
+            if wired and rest:
+                yield Tell(Step("F107.2", self.label, "stops", "out of wire it stops in the first hex"))
                 return
 
     def _goes_on(self, side: str, rest: list[str], costs: list[int]) -> Doing:

@@ -18,11 +18,12 @@ from position
 join ruleset on ruleset.code = position.ruleset
 where position.id = :position
 """
-UNIT = """
+UNITS = """
 select unit.code, unit.side, unit.kind, unit.attributes, hex.label, hex.terrain
-from unit
+from unnest(cast(:units as text[])) with ordinality as wanted (code, n)
+join unit on unit.position_id = :position and unit.code = wanted.code
 left join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-where unit.position_id = :position and unit.code = :unit
+order by wanted.n
 """
 SIDES = {"japan": "Japan", "allied": "the Allies"}
 TOWARD = {"allied": 1, "japan": -1}
@@ -60,16 +61,13 @@ def reading(point: str) -> Doing:
 
 def counter(code: str) -> Doing:
     """A unit as it is now."""
-    [unit] = yield Ask(UNIT, proves=False, unit=code)
+    [unit] = yield Ask(UNITS, proves=False, units=[code])
     return unit
 
 
 def counters(codes: Sequence[str]) -> Doing:
     """Several units as they are now, in that order."""
-    found = []
-    for code in codes:
-        found.append((yield from counter(code)))
-    return found
+    return (yield Ask(UNITS, proves=False, units=list(codes)))
 
 
 def keep(**values: Any) -> Doing:
