@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from app.play import fuzz as playing
-from app.play.fuzz import Played, fuzz
+from app.play.fuzz import Played, _chosen, fuzz
 from app.play.openings import begin
 from app.play.records import import_record
 from app.play.tables import Table
@@ -144,3 +145,8 @@ def test_a_game_that_does_not_end_is_told(connection: Connection) -> None:
     [game] = list(fuzz(connection, start, 1, "x", most=5))
     assert game.problem is not None
     assert "has not ended after 5 actions" in game.problem
+
+
+def test_a_random_player_chooses_as_many_as_are_wanted() -> None:
+    prompt = {"choice": "units", "options": ["a", "b", "c"], "many": True, "default": ["a", "b"]}
+    assert all(_chosen(prompt, random.Random(n)) == {"units": ["a", "b"]} for n in range(9))
