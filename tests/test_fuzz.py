@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from app.play import fuzz as playing
-from app.play.fuzz import Played, fuzz
+from app.play.fuzz import Played, _chosen, fuzz
 from app.play.openings import begin
 from app.play.records import import_record
 from app.play.tables import Table
@@ -177,3 +178,8 @@ def test_random_games_of_an_installed_scenario_keep_nobody_waiting(own_engine: E
     assert [game.problem for game in begun] == 2 * [
         "BrokenPromiseError: the game has not ended after 12 actions"
     ]
+
+
+def test_a_random_player_chooses_as_many_as_are_wanted() -> None:
+    prompt = {"choice": "units", "options": ["a", "b", "c"], "many": True, "default": ["a", "b"]}
+    assert all(_chosen(prompt, random.Random(n)) == {"units": ["a", "b"]} for n in range(9))

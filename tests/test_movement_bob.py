@@ -11,6 +11,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
+from app.play.bob.interruption import NONE
+from app.play.bob.movement import Move, play_move
+from app.play.procedures import Given, tried
+from app.referee.questions import kinds_of
+from app.referee.rulings import Asked
 from db.counters import BobUnit
 from db.labels import Axial
 from db.map_draft import HexDraft, MapDraft, PathDraft
@@ -160,3 +165,37 @@ def _sights(connection: Connection, position: int, board: Board) -> dict[tuple[C
         for cell in board.terrain
         for foe in board.foes(board.pieces[0])
     }
+
+
+def test_two_checks_of_one_unit_in_one_move_are_asked_for_apart(connection: Connection) -> None:
+    cells = {Axial(*SCHEME.hex(label)): "open_ground" for label in ("D4", "D5", "D6", "D7")}
+    units = {
+        "S": (BobUnit(id="S", side="us", morale=(10, 6, 1), casualty=(4, 7)), Axial(*SCHEME.hex("D7"))),
+        "C": (
+            BobUnit(id="C", side="japan", nation="japan", fp=(5, 3), range=4, morale=(10, 6, 1), suppression="suppressed"),
+            Axial(*SCHEME.hex("D4")),
+        ),
+    }  # fmt: skip
+    board = MapDraft("bob", SCHEME, hexes={cell: HexDraft(kind, 0) for cell, kind in cells.items()})
+    conditions: Any = {
+        "night": {"visibility": 4},
+        "cps": {"us": 1, "japan": 1},
+        "active": "us",
+        "phase": "operations",
+        "first": "us",
+    }
+    position = store_position(connection, PositionDraft("bob", board, conditions=conditions, units=units))
+    asked = Asked(connection, position, "bob", conditions, {})
+    first, second = {"fire": "op_fire", "by": "C"}, {"fire": "final_op_fire", "by": "C"}
+    choices = {
+        "interrupt:D6:1": NONE, "interrupt:D5:1": first, "reroll C": False, "interrupt:D5:2": NONE,
+    }  # fmt: skip
+    move = Move(unit="S", path=["D6", "D5"])
+    outcome = tried(asked, lambda: play_move(move), Given([9], choices=choices), lambda: kinds_of("bob"))
+    assert outcome.pending is None
+    choices |= {"interrupt:D6:1": first, "reroll C": False, "interrupt:D5:1": second, "reroll C_2": True}
+    supply = Given([9, 9, 3, 10], choices=choices | {"interrupt:D6:2": NONE})
+    outcome = tried(asked, lambda: play_move(move), supply, lambda: kinds_of("bob"))
+    assert outcome.pending is None
+    assert [die["value"] for die in outcome.rolls] == [9, 9, 3, 10]
+    assert {"unit": "C", "cp": True} in outcome.effects

@@ -168,8 +168,11 @@ def _chosen(prompt: Tree, dice: random.Random) -> Tree:
     if "choice" not in prompt:
         raise BrokenPromiseError(f"the game waits for {prompt}, which the server should have rolled or drawn")
     options = prompt.get("options")
-    if options:
-        value: Any = (
+    if prompt.get("many") and prompt.get("default"):
+        # so many of them are wanted, and not any number
+        value: Any = prompt["default"]
+    elif options:
+        value = (
             dice.sample(options, dice.randint(0, len(options)))
             if prompt.get("many")
             else dice.choice(options)

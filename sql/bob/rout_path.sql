@@ -291,6 +291,74 @@ $$;
 comment on function bob._rout_way(bob.flight, integer, integer) is
 'How far along the way to a state the allowance leads.';
 
+create or replace function bob._rout_to_edge(
+  state positions.state, pieces bob.piece[], mover bob.mover, grounds bob.ground[], flight bob.flight, way bob.rout
+)
+returns bob.rout
+language plpgsql stable
+as $$
+declare
+  best integer;
+  ends integer;
+  allowance integer := mover.halves;
+  edges text[];
+begin
+  way.edge := true;
+  edges := array(
+    select hex.label
+    from bob._edge_hexes(state, mover.side) as edge
+    inner join public.hex on hex.map_id = state.map_id and hex.q = edge.q and hex.r = edge.r
+  );
+  for i in 1 .. cardinality(flight.cells) loop
+    exit when best is not null and flight.costs[i] > best;
+    continue when not (grounds[flight.cells[i]]).label = any(edges);
+    best := flight.costs[i];
+    -- a point is left to leave the board with
+    if best + 2 <= allowance then
+      way.labels := '{}';
+      way.costs := '{}';
+      way.shelters := '{}';
+      way.eliminated := true;
+      way.note := 'it routs off the board';
+      return way;
+    end if;
+    ends := bob._rout_way(flight, i, allowance);
+    if ends > 1 then
+      way.labels := way.labels || (grounds[flight.cells[ends]]).label;
+      way.costs := way.costs || flight.costs[ends];
+      way.shelters := way.shelters || 'edge'::text;
+    end if;
+  end loop;
+  if best is null then
+    -- the edge cannot be reached, or is not told: any hex to which all its points take it
+    if cardinality(edges) = 0 then
+      way.untold := concat_ws(', ', way.untold, 'the Rout Edge of ' || mover.side);
+    end if;
+    select
+      array_agg(last.label order by last.cost desc, last.label),
+      array_agg(last.cost order by last.cost desc, last.label),
+      array_agg('away'::text)
+    into way.labels, way.costs, way.shelters
+    from (
+      select distinct on (gone.cell) (grounds[gone.cell]).label as label, gone.cost
+      from unnest(flight.cells, flight.costs) as gone (cell, cost)
+      where gone.cost between 1 and allowance
+        and gone.cell <> flight.cells[1]
+        and bob._may_end(state, pieces, mover, grounds[gone.cell])
+      order by gone.cell, gone.cost
+    ) as last;
+  end if;
+  way.labels := coalesce(way.labels, '{}');
+  way.eliminated := cardinality(way.labels) = 0;
+  return way;
+end
+$$;
+
+comment on function bob._rout_to_edge(
+  positions.state, bob.piece[], bob.mover, bob.ground[], bob.flight, bob.rout
+) is
+'Where a unit ends that finds no cover at all: on the way to its Rout Edge by the fewest points, off the board, or lost (11.0).';
+
 create or replace function bob._rout(state positions.state, pieces bob.piece[], mover bob.mover)
 returns bob.rout
 language plpgsql stable
@@ -306,7 +374,6 @@ declare
   ends integer;
   allowance integer := mover.halves;
   times integer;
-  edges text[];
 begin
   found.labels := '{}';
   found.costs := '{}';
@@ -370,55 +437,8 @@ begin
     found.eliminated := cardinality(found.labels) = 0;
     return found;
   end if;
-  -- 11.0: no such hex at all, so to the Rout Edge by the fewest points
-  found.edge := true;
-  edges := array(
-    select hex.label
-    from bob._edge_hexes(state, mover.side) as edge
-    inner join public.hex on hex.map_id = state.map_id and hex.q = edge.q and hex.r = edge.r
-  );
-  for i in 1 .. cardinality(flight.cells) loop
-    exit when best is not null and flight.costs[i] > best;
-    continue when not (grounds[flight.cells[i]]).label = any(edges);
-    best := flight.costs[i];
-    -- a point is left to leave the board with
-    if best + 2 <= allowance then
-      found.labels := '{}';
-      found.costs := '{}';
-      found.shelters := '{}';
-      found.eliminated := true;
-      found.note := 'it routs off the board';
-      return found;
-    end if;
-    ends := bob._rout_way(flight, i, allowance);
-    if ends > 1 then
-      found.labels := found.labels || (grounds[flight.cells[ends]]).label;
-      found.costs := found.costs || flight.costs[ends];
-      found.shelters := found.shelters || 'edge'::text;
-    end if;
-  end loop;
-  if best is null then
-    -- the edge cannot be reached, or is not told: any hex to which all its points take it
-    if cardinality(edges) = 0 then
-      found.untold := concat_ws(', ', found.untold, 'the Rout Edge of ' || mover.side);
-    end if;
-    select
-      array_agg(last.label order by last.cost desc, last.label),
-      array_agg(last.cost order by last.cost desc, last.label),
-      array_agg('away'::text)
-    into found.labels, found.costs, found.shelters
-    from (
-      select distinct on (gone.cell) (grounds[gone.cell]).label as label, gone.cost
-      from unnest(flight.cells, flight.costs) as gone (cell, cost)
-      where gone.cost between 1 and allowance
-        and gone.cell <> flight.cells[1]
-        and bob._may_end(state, pieces, mover, grounds[gone.cell])
-      order by gone.cell, gone.cost
-    ) as last;
-  end if;
-  found.labels := coalesce(found.labels, '{}');
-  found.eliminated := cardinality(found.labels) = 0;
-  return found;
+  -- 11.0: no such hex at all
+  return bob._rout_to_edge(state, pieces, mover, grounds, flight, found);
 end
 $$;
 

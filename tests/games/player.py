@@ -5,7 +5,7 @@
 writes the record that the tests replay and rule on again. The same seed plays the same game. A game of many
 choices is played at random instead:
 
-    python -m tests.games.player jungle_trail random turns=3 > tests/games/bob/jungle-trail.txt
+    python -m tests.games.player jungle_trail random turns=6 > tests/games/bob/jungle-trail.txt
 """
 
 from __future__ import annotations

@@ -282,7 +282,8 @@ class BobConditions(Form):
     rout_edge: dict[Name, Edge] | None = None
     rules: tuple[Rule, ...] | None = None
     """Optional rules in force; the module pacific has some of them anyway (2.2, 17.0, 43.0)."""
-    fow: dict[Name, tuple[Name, ...] | bool | Whole | BySide] | None = None
+    fow: dict[Name, tuple[Name, ...] | bool | Whole | BySide | Name] | None = None
+    """The units in the cup of each side; `drawn`: who has drawn from it this turn (16.2)."""
     satt: BySide | None = None
     smoke: BySide | None = None
     smoke_grenades: bool | Name | tuple[Name, ...] | BySide | None = None
