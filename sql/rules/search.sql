@@ -452,8 +452,8 @@ begin atomic
     rule.id,
     (
       coalesce(by_word.worth * by_word.presence / whole.weight ^ 2, 0)
-      + 0.5 * coalesce(by_phrase.share, 0)
-      + 0.25 * coalesce(
+      + 0.45 * coalesce(by_phrase.share, 0)
+      + 0.35 * coalesce(
         by_word.title_weight / whole.weight
         * least(by_word.title_words::double precision / greatest(length(rule.heading), 1), 1), 0
       )
