@@ -88,7 +88,7 @@ def fuzz(
 def play(connection: Connection, start: Start, n: int, seed: str, *, most: int = MOST_ACTIONS) -> Played:
     """One random game to its end; what goes wrong is told, with the record as far as it came."""
     # a name that no other run of random play waits for
-    name = f"fuzz-{sha256(seed)[:12]}"
+    name = f"fuzz-{sha256(seed)[:8]}-{n}"
     actions: Counter[str] = Counter()
     dice = random.Random(seed)
     try:
