@@ -185,7 +185,9 @@ def plain(
 
 
 @bounded(25)
-@given(position=positions, night=st.sampled_from(({}, {}, {"night": {"visibility": 2}}, {"weather": "monsoon"})))
+@given(
+    position=positions, night=st.sampled_from(({}, {}, {"night": {"visibility": 2}}, {"weather": "monsoon"}))
+)
 def test_many_lines_at_once_are_those_of_los(
     connection: Connection, position: PositionDraft, night: dict[str, object]
 ) -> None:
