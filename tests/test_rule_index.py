@@ -77,6 +77,7 @@ def test_a_cited_datum_is_one_that_the_ruleset_has(code: str) -> None:
         *(f"terrain {name}" for name in data.terrain.terrain),
         *(f"hexside {name}" for name in data.terrain.hexsides),
         *(f"path {name}" for name in data.terrain.paths),
+        *(f"overlay {name}" for name in data.terrain.overlays),
         *(f"chart {name}" for name in data.charts),
     }
     cited = {

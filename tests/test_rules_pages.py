@@ -426,3 +426,45 @@ def test_import_reports_what_it_found(run: Run) -> None:
         assert re.search(rf"^{what}\t[\d.]+$", told, re.MULTILINE)
     again = run("import", "rulebook", "fpb", str(SMALL / "fpb.txt"), "--yes", "--json")
     assert json.loads(again)["replaced"]
+
+
+# --- charts and the page of a rule ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_chart_has_its_page_and_its_json_and_is_linked_from_its_rule(
+    client: FlaskClient, code: str
+) -> None:
+    for name, chart in rules_of(code).charts.items():
+        found = page(client, f"/rules/{code}/charts/{name}")
+        assert chart.title in found.text
+        told = answer(client, f"/api/v1/rules/{code}/charts/{name}")
+        assert told["chart"] == name
+        assert len(told["cells"]) == sum(1 for _ in chart.each_cell())  # type: ignore[arg-type]
+        assert f"/rules/{code}/charts/{name}" in page(client, f"/rules/{code}/{chart.rule}").links
+
+
+def test_a_cell_says_whose_word_it_is(client: FlaskClient) -> None:
+    text = page(client, "/rules/css/charts/scatter_chart").text
+    assert "on target by example 8.7" in text
+    assert "5 not printed, for their owner to fill in" in text
+    assert "5 inferred from worked examples" in text
+    assert "on the back cover" in page(client, "/rules/ccp/charts/order_action_manifest").text
+    assert client.get("/rules/css/charts/nothing").status_code == 404
+
+
+def test_a_long_digest_is_a_table(client: FlaskClient) -> None:
+    found = page(client, "/rules/css/6.2.1")
+    assert "mangrove swamp" in found.text
+    told = answer(client, "/api/v1/rules/css/6.2.1")
+    [chart] = told["charts"]  # type: ignore[misc]
+    assert (chart["chart"], len(chart["columns"])) == ("terrain_types", 7)
+
+
+def test_the_page_of_a_rule_has_what_a_referee_prints(owner: FlaskClient) -> None:
+    found = page(owner, "/rules/css/8.6")
+    for heading in ("In our words", "In the other games", "Cases", "Where it is decided", "Contested"):
+        assert heading in found.text, heading
+    told = answer(owner, "/api/v1/rules/css/8.6")
+    elsewhere = {(item["ruleset"], item["number"]) for item in told["elsewhere"]}  # type: ignore[attr-defined]
+    assert {("bob", "9.0"), ("ccp", "A41")} <= elsewhere

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
 from db import reference
+from db.measuring import measure, read_queries
 from db.reference import NotInReference
 from db.rulesets import CODES
 from importers.rulebook_import import import_rulebook
@@ -134,3 +135,64 @@ def test_no_query_breaks_the_search(connection: Connection, words: str) -> None:
 def test_the_vocabulary_has_no_empty_words(connection: Connection) -> None:
     query = "select count(*) from word where stem = '' or word <> lower(word)"
     assert connection.scalar(sa.text(query)) == 0
+
+
+# What players type
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [
+        ("O27-3-1", "ccp O27.3.1"),
+        ("o27/3/1", "ccp O27.3.1"),
+        ("A-41", "ccp A41"),
+        ("t 89 4 1", "ccp T89.4.1"),
+        ("ddp 8,65", "ddp 8.65"),
+        ("css 7 1 2", "css 7.1.2"),
+        ("fpb 8,2,4", "fpb 8.2.4"),
+        ("rule 43 4 bob", "bob 43.4"),
+        ("what does O27-3-1 say of ordnance", "ccp O27.3.1"),
+    ],
+)
+def test_a_number_is_found_with_any_separator(connection: Connection, typed: str, rule: str) -> None:
+    assert found(connection, typed)[0] == rule
+
+
+@pytest.mark.parametrize("typed", ["odds 3-1 assault", "2 units in 1 hex", "roll 7-9"])
+def test_a_number_that_may_be_something_else_is_no_rule(connection: Connection, typed: str) -> None:
+    assert reference.search(connection, typed, "css", 1).hits[0].score < 5
+
+
+def test_what_a_game_does_not_have_is_said_with_what_comes_nearest(connection: Connection) -> None:
+    answer = reference.search(connection, "opportunity fire", "fpb")
+    assert answer.absent is not None
+    assert (answer.absent.concept, answer.absent.games) == ("opportunity_fire", ["bob", "ccp", "css", "ddp"])
+    assert [hit.number for hit in answer.hits[:2]] == ["6.1", "6.0"]
+    assert reference.search(connection, "fpb reaction fire").absent is not None, "the game among the words"
+    assert reference.search(connection, "opportunity fire", "css").absent is None
+    assert reference.search(connection, "opportunity fire").absent is None
+    assert reference.search(connection, "fire at a moving unit from a landing beach", "fpb").absent is None
+
+
+def test_the_search_is_measured_on_queries_that_it_was_not_tuned_on(connection: Connection) -> None:
+    queries = read_queries(Path(__file__).parent / "data" / "queries.yaml")
+    assert len(queries) >= 300
+    assert {query.game for query in queries} == set(CODES)
+    held = sum(query.part == "held_out" for query in queries)
+    assert 0.28 < held / len(queries) < 0.38
+    numbers = {(rule.ruleset, rule.number) for code in CODES for rule in rules_in(connection, code)}
+    for query in queries:
+        named = [(query.game, number) for number in query.want] + [
+            (game, number) for game, _, number in (rule.partition(" ") for rule in query.also)
+        ]
+        assert set(named) <= numbers, query.words
+    figures = measure(connection, [query for query in queries if query.game == "fpb"])
+    assert figures.within["tuned"].first >= 0.75
+    assert figures.within["held_out"].first_three >= 0.75
+    assert figures.over_all["held_out"].reciprocal_rank >= 0.6
+    assert all(miss.words for miss in figures.misses)
+
+
+def rules_in(connection: Connection, code: str) -> list[reference.RuleName]:
+    tree = reference.tree(connection, code)
+    return [reference.RuleName(ruleset=code, number=rule.number, title=rule.title) for rule in tree.rules]
