@@ -391,9 +391,7 @@ def recorded(guam: Connection) -> Connection:
 def test_gdal_reads_the_geopackage_with_its_times(recorded: Connection, tmp_path: Path) -> None:
     file = tmp_path / "guam.gpkg"
     export_campaign(recorded, "guam-1944", file, "gpkg")
-    assert dict(pyogrio.list_layers(file)) == {
-        name: SHAPES.get(name) for name in COLUMNS
-    }
+    assert dict(pyogrio.list_layers(file)) == {name: SHAPES.get(name) for name in COLUMNS}
     meta, _, shapes, columns = pyogrio.raw.read(file, layer="entry")
     table = dict(zip(meta["fields"], columns, strict=True))
     assert "4326" in meta["crs"]
