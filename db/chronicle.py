@@ -124,6 +124,16 @@ def count_entries(connection: Connection, campaign_id: int, wanted: Wanted) -> i
     return connection.execute(query).scalar_one()
 
 
+def more_entries_than(connection: Connection, campaign_id: int, few: int) -> bool:
+    """Whether a campaign has more entries than a few, without counting all."""
+    some = (
+        sa.select(Entry.id)
+        .where(Entry.campaign_id == campaign_id, sa.func.upper_inf(Entry.known))
+        .limit(few + 1)
+    )
+    return connection.execute(sa.select(sa.func.count()).select_from(some.subquery())).scalar_one() > few
+
+
 def entry_versions(connection: Connection, campaign_id: int, key: str) -> list[sa.Row[Any]]:
     """Every version of an entry, the oldest first."""
     query = sa.text("select * from archive.versions(:campaign, :key)")

@@ -202,9 +202,9 @@ class _Problem:
                 np.concatenate([weights, weights])
             )
             normal = jacobian.T @ jacobian
-            step = np.linalg.solve(
-                normal + damping * (np.diag(np.diag(normal)) + 1e-9 * np.eye(4)), -jacobian.T @ told
-            )
+            damped = normal + damping * (np.diag(np.diag(normal)) + 1e-9 * np.eye(4))
+            # a direction that nothing pulls in has no step: the least of all that serve
+            step = np.linalg.lstsq(damped, -jacobian.T @ told, rcond=None)[0]
             size = min(max(abs(a) * (1 + step[1]), self.least), self.most)
             new_a = size * unit * np.exp(1j * step[0])
             new_b = b + complex(step[2], step[3]) * abs(a)

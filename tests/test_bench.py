@@ -8,6 +8,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine
 from tests.bench import BenchError, games, measure_apart, measure_map, measure_position_reach
+from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
@@ -90,3 +91,12 @@ def test_the_reach_of_a_position_is_measured(demo_url: sa.URL) -> None:
         [measure] = measure_position_reach(connection, "tanaro-assault", 4, quiet)
     engine.dispose()
     assert (measure.name, measure.target) == ("tanaro-assault: reach of its units", "≤ 10 ms")
+
+
+def test_a_campaign_is_measured_at_every_door_and_taken_away_again(own_engine: Engine) -> None:
+    found = {measure.name: measure for measure in measure_campaigns(own_engine, 3, quiet, count=500)}
+    hour = found["a campaign of 500 entries: an hour in a box, archive.entries"]
+    assert (hour.against, hour.target) == ("SELECT 1", "≤ 10")
+    assert len(found) == 8
+    with own_engine.connect() as connection:
+        assert connection.scalar(sa.text("select count(*) from entry")) == 0

@@ -213,6 +213,7 @@ comment on function archive.calendar(bigint, timestamptz) is
 create or replace view archive.entry_feature as
 select
   entry.id,
+  entry.campaign_id,
   campaign.name as campaign,
   entry.key,
   entry.title,
@@ -242,6 +243,7 @@ comment on view archive.entry_feature is
 create or replace view archive.stance_feature as
 select
   stance.id,
+  stance.campaign_id,
   campaign.name as campaign,
   stance.key,
   stance.force,
