@@ -207,6 +207,7 @@ class Entry(_Recorded, _Placed, Base):
         sa.CheckConstraint("jsonb_typeof(involved) = 'array'", name="involved"),
         sa.Index("entry_forces_idx", "forces", postgresql_using="gin"),
         sa.Index("entry_event_idx", "campaign_id", "event"),
+        sa.Index("entry_today_idx", "campaign_id", "id", postgresql_where=sa.text("upper_inf(known)")),
         {"comment": "Entries: what happened, when, where, to whom, by which account"},
     )
 

@@ -46,6 +46,8 @@ TYPES: dict[str, dict[str, Any]] = {
     "timestamp with time zone": {"type": "string", "format": "date-time"},
     "text[]": {"type": "array", "items": {"type": "string"}},
 }
+COUNTED = 10_000
+"""Up to so many features are counted for whoever asks for some of them."""
 MAP_LAYERS = {
     "hex": "Hexes",
     "hexside": "Hexsides",
@@ -88,7 +90,7 @@ class Collection:
     @property
     def owner(self) -> str:
         """The column that says whose a feature is."""
-        return {"map": "map_id", "position": "position_id", "game": "position_id", "campaign": "campaign"}[
+        return {"map": "map_id", "position": "position_id", "game": "position_id", "campaign": "campaign_id"}[
             self.kind
         ]
 
@@ -195,27 +197,30 @@ def extent_of(connection: Connection, collection: Collection) -> dict[str, Any]:
         sa.text(
             f"select st_xmin(box) as west, st_ymin(box) as south, st_xmax(box) as east, st_ymax(box) as north, begins, ends from ({query}) as found"
         ),
-        {"of": _of(collection)},
+        {"of": collection.of},
     ).one()
     box = None if row.west is None else [row.west, row.south, row.east, row.north]
     return {"box": box, "begins": row.begins, "ends": row.ends}
 
 
-def items(connection: Connection, collection: Collection, query: Query) -> tuple[list[dict[str, Any]], int]:
-    """The features that are wanted, and how many there are in all."""
+def items(
+    connection: Connection, collection: Collection, query: Query
+) -> tuple[list[dict[str, Any]], bool, int | None]:
+    """The features that are wanted, whether there are more, and how many in all where that is soon counted."""
     where, values = _conditions(connection, collection, query)
-    order = "id"
     rows = connection.execute(
         sa.text(
-            f"{_selected(connection, collection, query.srid)} where {where} order by {order} limit :limit offset :offset"
+            f"{_selected(connection, collection, query.srid)} where {where} order by id limit :limit offset :offset"
         ),
-        values | {"limit": query.limit, "offset": query.offset},
+        values | {"limit": query.limit + 1, "offset": query.offset},
     ).mappings()
     found = [_feature(collection, dict(row)) for row in rows]
-    if len(found) < query.limit and (found or not query.offset):
-        return found, query.offset + len(found)
-    count = connection.execute(sa.text(f"select count(*) from {collection.relation} where {where}"), values)
-    return found, count.scalar_one()
+    more = len(found) > query.limit
+    if not more and (found or not query.offset):
+        return found, False, query.offset + len(found)
+    limited = f"select 1 from {collection.relation} where {where} limit {COUNTED + 1}"
+    count = connection.execute(sa.text(f"select count(*) from ({limited}) as few"), values).scalar_one()
+    return found[: query.limit], more, count if count <= COUNTED else None
 
 
 def item(connection: Connection, collection: Collection, id: str, query: Query) -> dict[str, Any]:
@@ -244,10 +249,6 @@ def utm_of(box: Sequence[float] | None) -> int | None:
     return (32600 if lat >= 0 else 32700) + int((lon + 180) // 6) % 60 + 1
 
 
-def _of(collection: Collection) -> Any:
-    return collection.name if collection.kind == "campaign" else collection.of
-
-
 def _selected(connection: Connection, collection: Collection, srid: int) -> str:
     columns = ", ".join(f'"{name}"' for name in properties_of(connection, collection))
     shape = "geom" if srid == 4326 else f"st_transform(geom, {int(srid)})"
@@ -258,7 +259,7 @@ def _selected(connection: Connection, collection: Collection, srid: int) -> str:
 def _conditions(connection: Connection, collection: Collection, query: Query) -> tuple[str, dict[str, Any]]:
     """What a feature must be; only what is asked for, so that the indexes serve."""
     parts = [f"{collection.owner} = :of"]
-    values: dict[str, Any] = {"of": _of(collection)}
+    values: dict[str, Any] = {"of": collection.of}
     if collection.in_time:
         parts.append("upper_inf(known)" if query.known is None else "known @> cast(:known as timestamptz)")
         values["known"] = query.known

@@ -16,6 +16,7 @@ from tests.bench import (
     measure_position_reach,
     measure_rout,
 )
+from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.small_map import make_map
 
@@ -129,3 +130,12 @@ def test_ledgers_are_measured_on_what_is_allowed_and_nothing_is_kept(
     with engine.connect() as connection:
         assert connection.scalar(sa.text("select count(*) from game")) == 0
     engine.dispose()
+
+
+def test_a_campaign_is_measured_at_every_door_and_taken_away_again(own_engine: Engine) -> None:
+    found = {measure.name: measure for measure in measure_campaigns(own_engine, 3, quiet, count=500)}
+    hour = found["a campaign of 500 entries: an hour in a box, archive.entries"]
+    assert (hour.against, hour.target) == ("SELECT 1", "≤ 10")
+    assert len(found) == 8
+    with own_engine.connect() as connection:
+        assert connection.scalar(sa.text("select count(*) from entry")) == 0

@@ -82,7 +82,7 @@ def campaign_svg(
     parts += [_linked(mark, _drawn(frame, mark, places)) for mark, places in zip(shown, labels, strict=True)]
     numbers = " ".join(f'data-{key}="{value:.6f}"' for key, value in frame._asdict().items())
     return Markup(
-        f'<svg class="campaign-map" viewBox="0 0 {WIDTH:.0f} {frame.height:.0f}" {numbers} role="img"'
+        f'<svg class="campaign-map" viewBox="0 0 {WIDTH:.0f} {frame.height:.0f}" {numbers} role="group"'
         f' aria-label="{escape(title)}" preserveAspectRatio="xMidYMid meet">'
         f'<rect class="sea" width="{WIDTH:.0f}" height="{frame.height:.0f}"/>{"".join(parts)}</svg>'
     )

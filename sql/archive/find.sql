@@ -137,7 +137,11 @@ begin atomic
       there.kind,
       null::text as told_by
     from there
-    where not exists (select from link where link.force = there.key)
+    where not exists (
+      select
+      from link
+      where link.force = there.key
+    )
     union all
     select
       tree.path || there.key,
@@ -148,8 +152,8 @@ begin atomic
       there.kind,
       link.account
     from tree
-    inner join link on link.superior = tree.key
-    inner join there on there.key = link.force
+    inner join link on tree.key = link.superior
+    inner join there on link.force = there.key
     where not there.key = any(tree.path[2:])
   )
   select
@@ -196,15 +200,18 @@ returns table (day date, entries bigint)
 language sql stable parallel safe rows 50
 begin atomic
   select
-    (lower(entry.during) at time zone 'UTC' + campaign.zone::interval)::date as day,
+    begun.day,
     count(*) as entries
-  from public.entry
-  inner join public.campaign on entry.campaign_id = campaign.id
-  where entry.campaign_id = calendar.campaign_id
-    and archive._stood(entry.known, calendar.known)
-    and not lower_inf(entry.during)
-  group by 1
-  order by 1;
+  from (
+    select (lower(entry.during) at time zone 'UTC' + campaign.zone::interval)::date as day
+    from public.entry
+    inner join public.campaign on entry.campaign_id = campaign.id
+    where entry.campaign_id = calendar.campaign_id
+      and archive._stood(entry.known, calendar.known)
+      and not lower_inf(entry.during)
+  ) as begun
+  group by begun.day
+  order by begun.day;
 end;
 
 comment on function archive.calendar(bigint, timestamptz) is
@@ -213,6 +220,7 @@ comment on function archive.calendar(bigint, timestamptz) is
 create or replace view archive.entry_feature as
 select
   entry.id,
+  entry.campaign_id,
   campaign.name as campaign,
   entry.key,
   entry.title,
@@ -242,6 +250,7 @@ comment on view archive.entry_feature is
 create or replace view archive.stance_feature as
 select
   stance.id,
+  stance.campaign_id,
   campaign.name as campaign,
   stance.key,
   stance.force,

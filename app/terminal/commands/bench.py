@@ -44,6 +44,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measure_rout,
         measure_zones,
     )
+    from tests.bench.campaigns import measure_campaigns
     from tests.bench.doors import measure_doors
     from tests.bench.fire_phase import measure_fire_phase
     from tests.bench.games import measure_games
@@ -69,6 +70,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measures += measure_fire_phase(engine, times, say)
         measures += measure_ledgers(engine, times, say)
         measures += measure_doors(engine, times, say)
+        measures += measure_campaigns(engine, times, say)
     if as_json:
         print_json([measure.as_dict() for measure in measures])
         return

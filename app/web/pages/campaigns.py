@@ -38,6 +38,8 @@ pages = Blueprint("campaigns", __name__, url_prefix="/campaigns")
 NAVIGATION = [(12, "Campaigns", "campaigns.campaign_list")]
 MOST = 200
 """Entries and forces that a moment lists; of more it tells how many."""
+COUNTED = 5_000
+"""Entries up to which a page counts them by days."""
 WINDOWS = (1, 6, 24, 72)
 LONGEST = 24 * 366 * 5
 """Hours of the slider."""
@@ -152,7 +154,8 @@ def campaign(name: str) -> str:
     context = _moment(view)
     if request.args.get("part") == "moment":
         return render_template("campaigns/moment.html", **context)
-    days = chronicle.calendar(database(), view.campaign.id, view.as_known)
+    many = chronicle.more_entries_than(database(), view.campaign.id, COUNTED)
+    days = [] if many else chronicle.calendar(database(), view.campaign.id, view.as_known)
     return render_template("campaigns/campaign.html", **context, **_choices(view), days=days, windows=WINDOWS)
 
 
@@ -161,7 +164,8 @@ def _moment(view: View) -> dict[str, Any]:
     connection = database()
     forces = chronicle.forces(connection, view.campaign.id, view.as_known)
     rows = chronicle.entries(connection, view.campaign.id, view.wanted(), MOST)
-    standing = chronicle.stances(connection, view.campaign.id, view.wanted(), MOST)
+    now = dataclasses.replace(view.wanted(), during=Range(view.moment, view.moment, bounds="[]"))
+    standing = chronicle.stances(connection, view.campaign.id, now, MOST)
     entries = [_told(row, view, forces) for row in rows]
     marks = [_stance_mark(row, view, forces) for row in standing if row["shape"]]
     marks += [_entry_mark(row, view) for row in rows if row["shape"]]

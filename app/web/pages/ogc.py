@@ -131,9 +131,9 @@ def all_items(id: str) -> Response:
     """Features of a collection, a page at a time."""
     found = find_collection(database(), id)
     query, crs = _query(found)
-    features, matched = items(database(), found, query)
+    features, more, matched = items(database(), found, query)
     links = [_page_link(id, "self", query.offset), _link(".collection", "collection", found.title, id=id)]
-    if query.offset + len(features) < matched:
+    if more:
         links.append(_page_link(id, "next", query.offset + query.limit))
     if query.offset:
         links.append(_page_link(id, "prev", max(0, query.offset - query.limit)))
@@ -141,7 +141,7 @@ def all_items(id: str) -> Response:
         {
             "type": "FeatureCollection",
             "timeStamp": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "numberMatched": matched,
+            **({} if matched is None else {"numberMatched": matched}),
             "numberReturned": len(features),
             "links": links,
             "features": [_feature(feature, crs) for feature in features],

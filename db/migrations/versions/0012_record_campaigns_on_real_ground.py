@@ -245,6 +245,9 @@ def upgrade() -> None:
         unique=False,
         postgresql_using="gist",
     )
+    op.create_index(
+        "entry_today_idx", "entry", ["campaign_id", "id"], postgresql_where=sa.text("upper_inf(known)")
+    )
     op.create_index("entry_event_idx", "entry", ["campaign_id", "event"], unique=False)
     op.create_index("entry_forces_idx", "entry", ["forces"], unique=False, postgresql_using="gin")
     op.create_table(

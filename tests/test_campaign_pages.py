@@ -1,0 +1,325 @@
+"""The pages of campaigns: slider, chronicle, entries with citations and versions, accounts compared, forms, in a browser too."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy.engine import URL, Engine
+
+from app.referee.moments import moment_position, save_moment
+from app.web.site import create_app
+from db.database import make_engine
+from db.settings import Settings
+from importers.archive.campaigns import import_campaign
+from importers.maps import import_map
+from tests.browsing import PHONE, keep_picture, serious_findings, served
+from tests.conftest import ROOT, Databases
+
+GUAM = "/campaigns/guam-1944"
+PAGES = [
+    "/campaigns",
+    GUAM,
+    f"{GUAM}?hour=110&window=6&force=japan",
+    f"{GUAM}/chronicle",
+    f"{GUAM}/entries/banzai",
+    f"{GUAM}/differences?one=css&other=fpb",
+    f"{GUAM}/record",
+    f"{GUAM}/record?key=banzai",
+    f"{GUAM}/game",
+]
+
+
+@pytest.fixture(scope="module")
+def guam_url(databases: Databases) -> URL:
+    """A database with the campaign of Guam, which these tests may write to."""
+    url = databases.make()
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        import_map(connection, ROOT / "db" / "rulesets" / "fpb" / "maps" / "guam.yaml")
+        import_campaign(connection, ROOT / "db" / "demo" / "campaigns" / "guam-1944.yaml", who="demo")
+    engine.dispose()
+    return url
+
+
+@pytest.fixture(scope="module")
+def own(guam_url: URL) -> Iterator[Engine]:
+    engine = make_engine(guam_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def client(own: Engine) -> Iterator[FlaskClient]:
+    with create_app(Settings(log_level="error"), own).test_client() as client:
+        yield client
+
+
+def text(client: FlaskClient, address: str, status: int = 200) -> str:
+    answer = client.get(address)
+    assert answer.status_code == status, answer.get_data(as_text=True)
+    return answer.get_data(as_text=True)
+
+
+FORM = {"title": "A patrol goes out", "when": "1944-07-23T05:00", "at": "144.70, 13.45", "account": "css", "forces": "3mar", "text": "By night."}  # fmt: skip
+
+
+# Looking
+
+
+def test_a_moment_shows_what_falls_into_it_and_nothing_else(client: FlaskClient) -> None:
+    charge = text(client, f"{GUAM}?hour=110")
+    assert "Company F goes up Fonte Hill" in charge
+    assert "Skaggs takes over" not in charge
+    assert "Witek" not in charge
+    assert "As it was known" not in charge
+
+
+def test_a_filter_holds(client: FlaskClient) -> None:
+    found = text(client, f"{GUAM}?hour=110&kind=loss")
+    assert "The charge has failed" in found
+    assert "Company F goes up" not in found
+    by_force = text(client, f"{GUAM}/chronicle?force=witek")
+    assert by_force.count('<li><span class="when">') == 4
+
+
+def test_a_part_is_the_moment_alone(client: FlaskClient) -> None:
+    part = text(client, f"{GUAM}?hour=110&part=moment")
+    assert part.startswith('<p class="time"')
+    assert "<html" not in part
+    assert part.replace("\n", "") in text(client, f"{GUAM}?hour=110").replace("\n", "")
+
+
+def test_an_entry_shows_the_other_account_of_its_event(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/entries/secure")
+    assert "Other accounts of the same event" in page
+    assert "The campaign of Guam ends" in page
+
+
+def test_differences_are_told_in_hours_and_kilometres(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/differences?one=css&other=fpb")
+    row = re.search(r"end-of-the-campaign.*?</tr>", page, re.DOTALL)
+    assert row is not None
+    assert ">24.0<" in row[0], "a day lies between the 8th and the 10th"
+    assert "no account" in text(client, f"{GUAM}/differences?one=css&other=nobody", 400)
+
+
+def test_citations_are_sound(client: FlaskClient) -> None:
+    bib = text(client, f"{GUAM}/entries/wilson-patrol/cite.bib")
+    assert bib.startswith("@misc{guam-1944-wilson-patrol,")
+    assert bib.count("{") == bib.count("}")
+    [item] = json.loads(text(client, f"{GUAM}/entries/wilson-patrol/cite.json"))
+    assert item["locator"] == "14.1 c, line 2081"
+    assert item["type"] == "report"
+    assert item["URL"].endswith(f"{GUAM}/entries/wilson-patrol")
+    assert "14.1 c, line 2081" in text(client, f"{GUAM}/entries/wilson-patrol/cite.txt")
+    assert client.get(f"{GUAM}/entries/wilson-patrol/cite.doc").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "address", [f"{GUAM}/entries/nothing", "/campaigns/nowhere", "/campaigns/nowhere/chronicle"]
+)
+def test_what_is_not_there_is_a_404(client: FlaskClient, address: str) -> None:
+    text(client, address, 404)
+
+
+# Recording
+
+
+def test_a_form_records_and_corrects_and_keeps_what_was(client: FlaskClient) -> None:
+    made = client.post(f"{GUAM}/record", data=FORM | {"who": "Ann"})
+    assert made.status_code == 303, made.get_data(as_text=True)
+    address = made.headers["Location"]
+    assert "By night." in text(client, address)
+    key = address.rpartition("/")[2]
+    before = datetime.datetime.now(datetime.UTC).isoformat()
+    again = client.post(
+        f"{GUAM}/record", data=FORM | {"key": key, "text": "By day.", "who": "Ben", "why": "a second log"}
+    )
+    assert again.status_code == 303
+    page = text(client, address)
+    assert "By day." in page
+    assert "a second log" in page
+    assert "by Ann" in page
+    assert "By night." in text(client, f"{address}?known={before.replace('+', '%2B')}")
+    gone = client.post(f"{address}/delete", data={"who": "Cal"})
+    assert gone.status_code == 303
+    text(client, address, 404)
+    assert "By day." not in text(client, f"{GUAM}?hour=53")
+
+
+def test_a_form_with_mistakes_tells_them_beside_the_fields(client: FlaskClient) -> None:
+    answer = client.post(f"{GUAM}/record", data=FORM | {"when": "soon", "forces": "3mra", "at": "9999"})
+    page = answer.get_data(as_text=True)
+    assert answer.status_code == 422
+    assert "is no time" in page
+    assert "did you mean 3mar" in page
+    assert "unknown hex" in page
+    assert 'value="A patrol goes out"' in page, "what was filled in stays"
+
+
+def test_numbers_that_the_form_does_not_show_stay(client: FlaskClient, own: Engine) -> None:
+    form = {
+        "key": "wilson-patrol",
+        "title": "A patrol of seventeen",
+        "when": "about 1944-07-26T08",
+        "account": "moh",
+        "forces": "F/2/9 wilson",
+    }
+    assert client.post(f"{GUAM}/record", data=form).status_code == 303
+    with own.connect() as connection:
+        involved = connection.scalar(
+            sa.text("select involved from entry where key = 'wilson-patrol' and upper_inf(known)")
+        )
+    assert involved[0]["losses"] == [13, 13]
+
+
+def test_a_form_of_another_site_is_refused(client: FlaskClient) -> None:
+    answer = client.post(f"{GUAM}/record", data=FORM, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
+    assert (
+        client.post(f"{GUAM}/entries/banzai/delete", headers={"Origin": "https://elsewhere"}).status_code
+        == 403
+    )
+
+
+# Asking
+
+
+def test_any_moment_becomes_a_position_that_can_be_asked(client: FlaskClient) -> None:
+    made = client.post(f"{GUAM}/position", data={"hour": "12"})
+    assert made.status_code == 303, made.get_data(as_text=True)
+    assert made.headers["Location"] == "/positions/guam-1944-19440721-1200"
+    page = text(client, "/positions/guam-1944-19440721-1200?tool=range&from=3&to=guam%2F18")
+    assert "amphibious" in page
+
+
+def test_the_beach_is_asked_of_a_map_of_another_game(own: Engine) -> None:
+    """Sight from where the regiment stood, on ground of css that was placed on the island."""
+    with own.connect() as connection:
+        outer = connection.begin()
+        import_map(connection, ROOT / "db" / "rulesets" / "css" / "maps" / "red-1.yaml")
+        connection.execute(
+            sa.text(
+                "update map set srid = 32655, affine = array[170.0, 0, 0, -296, 247500, 1496000] where name = 'red-1-house'"
+            )
+        )
+        stood = connection.execute(
+            sa.text(
+                "select label, st_x(p), st_y(p) from hex, st_transform(gis.world(map_id, center), 4326) as p"
+                " where map_id = (select id from map where name = 'red-1-house') and label = '23.62'"
+            )
+        ).one()
+        connection.execute(
+            sa.text(
+                "update stance set hex = null, geom = st_setsrid(st_point(:x, :y), 4326) where force = '3mar' and upper_inf(known)"
+            ),
+            {"x": stood[1], "y": stood[2]},
+        )
+        found = moment_position(
+            connection,
+            "guam-1944",
+            datetime.datetime.fromisoformat("1944-07-21T12:00+10:00"),
+            map="red-1-house",
+        )
+        assert [(unit["id"], unit["at"]) for unit in found.tree["units"]] == [("3RCT", "23.62")]
+        name = save_moment(connection, found, "red-beach")
+        verdict = connection.execute(
+            sa.text(
+                "select * from css.los((select id from position where name = :name), 'unit:3RCT', 'hex:23.59')"
+            ),
+            {"name": name},
+        ).all()
+        assert verdict, "sight is told with its rules"
+        outer.rollback()
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def guam_site(guam_url: URL) -> Iterator[str]:
+    with served(guam_url) as address:
+        yield address
+
+
+@pytest.fixture
+def visitor(browser: Browser, guam_site: str) -> Iterator[Page]:
+    context = browser.new_context(base_url=guam_site)
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_keeps_nobody_out_and_fits_a_phone(visitor: Page, address: str) -> None:
+    answer = visitor.goto(address)
+    assert answer is not None
+    assert answer.status == 200
+    assert serious_findings(visitor) == []
+    visitor.set_viewport_size(PHONE)
+    assert visitor.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_slider_moves_through_the_campaign(visitor: Page) -> None:
+    visitor.goto(GUAM)
+    slider = visitor.get_by_label("Time")
+    slider.focus()
+    visitor.keyboard.press("End")
+    expect(visitor.locator("#moment")).to_contain_text("1944-08-11")
+    visitor.keyboard.press("Home")
+    expect(visitor.locator("#moment")).to_contain_text("W-Day: the landing on the northern beaches")
+    visitor.get_by_role("link", name="Later").click()
+    expect(visitor.locator("#moment .time")).to_contain_text("1944-07-22 00:00 to 1944-07-23 00:00")
+    assert "hour=24" in visitor.url, "the address can be sent"
+    keep_picture(visitor, "campaign")
+
+
+def test_play_goes_on_by_itself_until_it_is_stopped(visitor: Page) -> None:
+    visitor.goto(GUAM)
+    visitor.get_by_role("button", name="Play").click()
+    expect(visitor.locator("#moment .time")).to_contain_text("1944-07-23 00:00 to")
+    visitor.get_by_role("button", name="Pause").click()
+    stopped = visitor.get_by_label("Time").input_value()
+    visitor.wait_for_timeout(1500)
+    assert visitor.get_by_label("Time").input_value() == stopped
+
+
+def test_a_click_on_the_map_fills_in_the_place_and_the_form_records_it(visitor: Page) -> None:
+    visitor.goto(f"{GUAM}/record")
+    drawing = visitor.locator("[data-picker] svg")
+    box = drawing.bounding_box()
+    assert box is not None
+    drawing.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    lon, lat = (float(part) for part in visitor.locator("[data-at]").input_value().split(","))
+    assert 144.6 < lon < 145.0
+    assert 13.2 < lat < 13.7
+    visitor.get_by_label("What happened, in a few words").fill("Seen from the air")
+    visitor.get_by_label("When", exact=True).fill("1944-07-24")
+    visitor.get_by_label("Who writes").fill("Ann")
+    keep_picture(visitor, "campaign-record")
+    visitor.get_by_role("button", name="Record").press("Enter")
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("Seen from the air")
+    expect(visitor.locator("main")).to_contain_text("by Ann")
+
+
+def test_without_a_script_a_campaign_can_be_read_and_gone_through(browser: Browser, guam_site: str) -> None:
+    context = browser.new_context(base_url=guam_site, java_script_enabled=False)
+    page: Any = context.new_page()
+    page.goto(GUAM)
+    page.get_by_role("link", name="Later").click()
+    expect(page.locator("#moment .time")).to_contain_text("1944-07-22 00:00")
+    expect(page.locator("svg.campaign-map .coast")).to_be_visible()
+    context.close()

@@ -1,0 +1,187 @@
+"""Hex grids laid on land: what was put there is found again, whichever way the world is turned; and the islands of fpb."""
+
+from __future__ import annotations
+
+import cmath
+import json
+import math
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import shapely
+import sqlalchemy as sa
+from hypothesis import given, settings
+from sqlalchemy.engine import Connection
+
+from db import SightlineError
+from db.coasts import FILE, coasts
+from db.labels import Axial
+from importers.land_fit import fit_land, plane
+from importers.land_reference import georeference_by_land, printed_hexes, read_coast
+from importers.maps import import_map
+from tests.conftest import ROOT
+
+ISLAND = shapely.Polygon(
+    [
+        (0, 0),
+        (9000, 1500),
+        (16000, 500),
+        (19000, 4000),
+        (13000, 6500),
+        (7000, 6000),
+        (5000, 9500),
+        (1500, 8000),
+        (-1500, 3500),
+    ]
+)
+METERS = 1000.0
+
+
+def covered(a: complex, b: complex) -> list[Axial]:
+    """The hexes of a grid whose centres lie on the island, all of them."""
+    there = []
+    for q in range(-40, 41):
+        for r in range(-40, 41):
+            world = a * plane(Axial(q, r)) + b
+            if ISLAND.contains(shapely.Point(world.real, world.imag)):
+                there.append(Axial(q, r))
+    return there
+
+
+def turned(angle: float, shift: complex) -> shapely.Polygon:
+    def move(points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        world = (points[:, 0] + 1j * points[:, 1]) * cmath.exp(1j * angle) + shift
+        return np.column_stack([world.real, world.imag])
+
+    found: shapely.Polygon = shapely.transform(ISLAND, move)
+    return found
+
+
+A = METERS * cmath.exp(1j * math.radians(25))
+B = complex(6000, 4000)
+HEXES = covered(A, B)
+
+
+def apart(fit_a: complex, fit_b: complex, a: complex, b: complex) -> float:
+    """How far the two grids lie from one another at most, in hexes."""
+    return max(abs((fit_a - a) * plane(place) + fit_b - b) for place in HEXES) / METERS
+
+
+def test_a_grid_that_covers_an_island_is_found_again() -> None:
+    assert len(HEXES) > 80
+    fit = fit_land(HEXES, ISLAND, (METERS, METERS))
+    assert fit.ashore == fit.of == len(HEXES)
+    assert fit.misfits == ()
+    assert apart(fit.a, fit.b, A, B) < 0.3
+    assert fit.freedom < 0.6 * METERS
+
+
+@settings(max_examples=5, deadline=None)
+@given(angle=st.floats(0, 2 * math.pi), east=st.integers(-(10**6), 10**6), north=st.integers(-(10**6), 10**6))
+def test_the_fit_turns_with_the_world(angle: float, east: int, north: int) -> None:
+    """Invariance: turn and move the land, and the grid turns and moves along."""
+    shift = complex(east, north)
+    straight = fit_land(HEXES, ISLAND, (METERS, METERS))
+    fit = fit_land(HEXES, turned(angle, shift), (METERS, METERS))
+    turn = cmath.exp(1j * angle)
+    assert fit.ashore == straight.ashore
+    assert apart(fit.a, fit.b, straight.a * turn, straight.b * turn + shift) < 0.02
+
+
+@settings(max_examples=3, deadline=None)
+@given(angle=st.floats(0, 2 * math.pi))
+def test_the_fit_with_misfits_and_control_points_turns_with_the_world(angle: float) -> None:
+    hexes = [*HEXES, Axial(40, -30)]
+    control = [
+        (HEXES[0], A * plane(HEXES[0]) + B + 150),
+        (HEXES[-1], A * plane(HEXES[-1]) + B - 100j),
+        (HEXES[40], A * plane(HEXES[40]) + B),
+    ]
+    turn = cmath.exp(1j * angle)
+    straight = fit_land(hexes, ISLAND, (METERS, METERS), control)
+    fit = fit_land(
+        hexes, turned(angle, 0), (METERS, METERS), [(place, world * turn) for place, world in control]
+    )
+    assert apart(fit.a, fit.b, straight.a * turn, straight.b * turn) < 0.02
+    assert [misfit.hex for misfit in fit.misfits] == [misfit.hex for misfit in straight.misfits]
+    assert fit.misfits[0].hex == Axial(40, -30), "what lies far off is named"
+    assert fit.control_rms == pytest.approx(straight.control_rms, rel=1e-3)
+
+
+def test_control_points_settle_the_size() -> None:
+    control = [(place, A * plane(place) + B) for place in (HEXES[0], HEXES[-1], HEXES[40])]
+    fit = fit_land(HEXES, ISLAND, (0.85 * METERS, 1.15 * METERS), control)
+    assert fit.meters_per_hex == pytest.approx(METERS, rel=0.01)
+    assert fit.control_rms is not None
+    assert fit.control_rms < 20
+
+
+def test_three_hexes_are_the_fewest() -> None:
+    with pytest.raises(SightlineError, match="At least three"):
+        fit_land(HEXES[:2], ISLAND, (METERS, METERS))
+
+
+# The islands
+
+
+@pytest.fixture
+def guam(connection: Connection) -> Connection:
+    import_map(connection, ROOT / "db" / "rulesets" / "fpb" / "maps" / "guam.yaml")
+    return connection
+
+
+NAMED = [("1302", 144.6400, 13.4370), ("1506", 144.6990, 13.4215), ("1606", 144.7125, 13.4370)]
+"""Orote airfield, Mount Tenjo and Mount Chachao: where fpb has them, and where they are."""
+
+
+def test_real_ground_answers_which_way_the_columns_of_guam_are_shifted(guam: Connection) -> None:
+    coast = shapely.geometry.shape(coasts()["guam"])
+    labels = printed_hexes("guam")
+    assert len(labels) == 124
+    report = georeference_by_land(
+        guam, "guam-house", coast, labels, meters=1600, control=NAMED, compare_shift=True, keep=False
+    )
+    other = report.other_shift
+    assert other is not None
+    assert (other["shift"], other["touching"], other["of"]) == ("down", 124, 124)
+    assert report.touching < 124
+    assert other["control_rms"] < 800 < 1600
+    assert other["control_rms"] < report.control_rms
+    assert 295 < report.turn < 306, "turned by 60 degrees to the left"
+    assert report.placed is None
+    assert guam.scalar(sa.text("select srid from map where name = 'guam-house'")) == 4326, "only tried"
+
+
+def test_a_map_is_placed_where_the_fit_puts_it(connection: Connection) -> None:
+    import_map(connection, ROOT / "db" / "rulesets" / "fpb" / "maps" / "angaur.yaml")
+    coast = shapely.geometry.shape(coasts()["angaur"])
+    report = georeference_by_land(connection, "angaur-house", coast, printed_hexes("angaur"))
+    assert report.srid == 32653
+    assert report.touching == report.of == 18
+    assert report.placed is not None
+    assert report.placed.rms_meters < 0.1
+    assert report.placed.meters_per_hex[0] == pytest.approx(500, rel=0.01)
+    on_land = connection.scalar(
+        sa.text(
+            "select count(*) from gis.hex_world where map = 'angaur-house' and label = any(:labels)"
+            " and st_intersects(geom, st_setsrid(st_geomfromgeojson(:coast), 4326))"
+        ),
+        {"labels": printed_hexes("angaur"), "coast": json.dumps(coasts()["angaur"])},
+    )
+    assert on_land == 18
+
+
+def test_a_coast_is_known_by_the_name_of_the_map() -> None:
+    assert read_coast(FILE, None, "eniwetok-house")[0] == "eniwetok"
+    with pytest.raises(SightlineError, match="no coast 'gaum'"):
+        read_coast(FILE, "gaum", "guam-house")
+    with pytest.raises(SightlineError, match="no GeoJSON file of coastlines"):
+        read_coast(Path(__file__), None, "guam-house")
+
+
+def test_a_free_size_wants_control_points(guam: Connection) -> None:
+    coast = shapely.geometry.shape(coasts()["guam"])
+    with pytest.raises(SightlineError, match="only make the hexes smaller"):
+        georeference_by_land(guam, "guam-house", coast, free_scale=True)
