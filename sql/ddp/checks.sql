@@ -5,6 +5,24 @@
 -- `ddp.opening` tells what the phase begins with, `ddp.checked` what the next positions do as things stand, `ddp.closing` what it
 -- ends with.
 
+drop type if exists ddp.phase_step cascade;
+create type ddp.phase_step as (
+  place text,
+  part text,
+  rule text,
+  clause text,
+  at text,
+  effect text,
+  note text,
+  point text,
+  by text,
+  halves integer,
+  facts jsonb
+);
+
+comment on type ddp.phase_step is
+'A row of a ledger within a Fire Phase: of which position, and of which part of what happens there.';
+
 create or replace function ddp._checks(scene ddp.scene, colors text[], linked text[])
 returns table (place text, color text, west integer, held boolean, connected boolean)
 language sql stable rows 10
@@ -151,10 +169,7 @@ create or replace function ddp.checked(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  place text, part text,
-  rule text, clause text, at text, effect text, note text, point text, by text, halves integer, facts jsonb
-)
+returns setof ddp.phase_step
 language plpgsql stable rows 20
 set plan_cache_mode = force_generic_plan
 as $$
@@ -231,10 +246,7 @@ create or replace function ddp.closing(
   conditions jsonb default null,
   policy jsonb default null
 )
-returns table (
-  part text,
-  rule text, clause text, at text, effect text, note text, point text, by text, halves integer, facts jsonb
-)
+returns setof ddp.phase_step
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
 as $$
@@ -243,12 +255,12 @@ declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
 begin
   return query
-  select 'artillery', step.* from ddp._artillery(scene, required, symbol) as step;
+  select null::text, 'artillery', step.* from ddp._artillery(scene, required, symbol) as step;
   return query
-  select 'recovery', step.* from ddp._recovering(scene.holders, colors) as step;
+  select null::text, 'recovery', step.* from ddp._recovering(scene.holders, colors) as step;
   return query
   -- 6.34, 12.0: who lost a step and who was checked is forgotten when the phase ends
-  select 'flag', null, null, null, null, null, null, unit.code, null::integer, null::jsonb
+  select null::text, 'flag', null, null, null, null, null, null, unit.code, null::integer, null::jsonb
   from public.unit
   where unit.position_id = position_id
     and unit.attributes ?| array['stepped', 'checked']

@@ -271,7 +271,7 @@ def _verdict(ruling: Ruling) -> str:
         return f"{unit} need not check for Rout"
     words = {
         "unaffected": "passes and is unaffected",
-        "routs": f"routs to {answer.get('to')}",
+        "routs": f"routs to {answer['to']}" if answer.get("to") else "routs",
         "stays": "stays, Reduced",
         "eliminated": "is eliminated",
     }
