@@ -184,7 +184,9 @@ as $$
           else marked.suppressed
         end,
         false
-      ) as suppressed
+      )
+      -- css-78: a marker of its own
+      or coalesce((counter.attributes ->> 'suppressed')::boolean, false) as suppressed
     -- worked out once a unit, not where it is used
     offset 0
   ) as here
