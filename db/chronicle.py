@@ -212,7 +212,7 @@ def columns(model: Any) -> list[Any]:
 
 def conditions(model: Any, campaign_id: int, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
     """What rows of a table must be; only what is asked for, so that the index on time and place serves."""
-    found: list[sa.ColumnElement[bool]] = [model.campaign_id == campaign_id]
+    found: list[sa.ColumnElement[bool]] = [model.campaign_id == sa.cast(campaign_id, sa.BigInteger)]
     if wanted.known is None:
         found.append(sa.func.upper_inf(model.known))
     else:
@@ -239,6 +239,8 @@ def conditions(model: Any, campaign_id: int, wanted: Wanted) -> list[sa.ColumnEl
 def _told(
     connection: Connection, model: Any, campaign_id: int, wanted: Wanted, limit: int, offset: int
 ) -> list[Told]:
+    if wanted.during is not None:
+        return _told_of_a_time(connection, model, campaign_id, wanted, limit, offset)
     query = (
         sa.select(*columns(model))
         .where(*conditions(model, campaign_id, wanted))
@@ -247,6 +249,41 @@ def _told(
         .offset(offset)
     )
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _told_of_a_time(
+    connection: Connection, model: Any, campaign_id: int, wanted: Wanted, limit: int, offset: int
+) -> list[Told]:
+    """What falls into a time, by the function that keeps its plan: a page asks at every move of its slider."""
+    values: dict[str, Any] = {
+        "campaign": campaign_id,
+        "known": wanted.known,
+        "limit": limit,
+        "offset": offset,
+    }
+    function = "entries" if model is Entry else "stances"
+    kept = [column for column in model.__table__.columns if column.name not in ("geom", "campaign_id")]
+    plain = ", ".join(f'"{column.name}"' for column in kept)
+    box = "null"
+    if wanted.box is not None:
+        box = "st_makeenvelope(:west, :south, :east, :north, 4326)"
+        values |= dict(zip(("west", "south", "east", "north"), wanted.box, strict=True))
+    filters = []
+    for column in ("force", "account", "kind", "event"):
+        value = getattr(wanted, column)
+        if value is not None and (column == "force" or hasattr(model, column)):
+            filters.append(
+                ":force = any(forces)" if column == "force" and model is Entry else f"{column} = :{column}"
+            )
+            values[column] = value
+    where = f"where {' and '.join(filters)}" if filters else ""
+    query = sa.text(
+        f"select {plain}, st_asgeojson(geom, 6) as shape"
+        f" from archive.{function}(:campaign, :during, {box}, cast(:known as timestamptz)) {where}"
+        " limit :limit offset :offset"
+    ).bindparams(sa.bindparam("during", wanted.during, TSTZRANGE))
+    told = query.columns(*kept, sa.column("shape", sa.Text))
+    return [dict(row) for row in connection.execute(told, values).mappings()]
 
 
 def _by_key(connection: Connection, model: Any, campaign_id: int, known: Moment | None) -> dict[str, Told]:

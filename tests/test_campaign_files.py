@@ -475,3 +475,21 @@ def test_the_command_line_refuses_what_is_no_moment() -> None:
 def test_what_is_written_is_yaml_to_be_read_by_people(recorded: Connection) -> None:
     text = write_campaign(recorded, "guam-1944")
     assert text.count("\n  - {key: ") > 80
+
+
+def test_both_ways_of_asking_for_a_time_find_the_same(recorded: Connection) -> None:
+    """The function that pages ask, and plain conditions over the tables."""
+    campaign = find_campaign(recorded, "guam-1944").id
+    day = read_when("1944-07-25/1944-07-26", ZONE).during
+    everything = [row for row in entries(recorded, campaign, Wanted(), 1000) if row["during"].overlaps(day)]
+    assert entries(recorded, campaign, Wanted(during=day), 1000) == everything
+    box = (144.70, 13.44, 144.75, 13.48)
+    boxed = {row["key"] for row in entries(recorded, campaign, Wanted(box=box), 1000)}
+    asked = {row["key"] for row in entries(recorded, campaign, Wanted(during=day, box=box), 1000)}
+    assert asked == boxed & {row["key"] for row in everything}
+    assert asked
+    of_force = Wanted(during=day, force="wilson", kind="capture", account="moh")
+    assert {row["key"] for row in entries(recorded, campaign, of_force, 1000)} == {
+        "wilson-takes-hill",
+        "wilson-patrol",
+    }

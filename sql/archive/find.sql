@@ -196,15 +196,18 @@ returns table (day date, entries bigint)
 language sql stable parallel safe rows 50
 begin atomic
   select
-    (lower(entry.during) at time zone 'UTC' + campaign.zone::interval)::date as day,
+    begun.day,
     count(*) as entries
-  from public.entry
-  inner join public.campaign on entry.campaign_id = campaign.id
-  where entry.campaign_id = calendar.campaign_id
-    and archive._stood(entry.known, calendar.known)
-    and not lower_inf(entry.during)
-  group by 1
-  order by 1;
+  from (
+    select (lower(entry.during) at time zone 'UTC' + campaign.zone::interval)::date as day
+    from public.entry
+    inner join public.campaign on entry.campaign_id = campaign.id
+    where entry.campaign_id = calendar.campaign_id
+      and archive._stood(entry.known, calendar.known)
+      and not lower_inf(entry.during)
+  ) as begun
+  group by begun.day
+  order by begun.day;
 end;
 
 comment on function archive.calendar(bigint, timestamptz) is

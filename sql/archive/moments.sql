@@ -38,8 +38,8 @@ begin atomic
     ) as stance
     inner join public.campaign on stance.campaign_id = campaign.id
     inner join public.account as source
-      on source.campaign_id = stance.campaign_id
-        and source.key = stance.account
+      on stance.campaign_id = source.campaign_id
+        and stance.account = source.key
         and archive._stood(source.known, standing.known)
     where standing.account is null or stance.account = standing.account
   )
@@ -56,7 +56,7 @@ begin atomic
   from told
   inner join public.force
     on force.campaign_id = standing.campaign_id
-      and force.key = told.force
+      and told.force = force.key
       and archive._stood(force.known, standing.known)
   inner join public.map on map.id = standing.map_id
   where told.choice = 1
