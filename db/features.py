@@ -90,7 +90,7 @@ class Collection:
     @property
     def owner(self) -> str:
         """The column that says whose a feature is."""
-        return {"map": "map_id", "position": "position_id", "game": "position_id", "campaign": "campaign"}[
+        return {"map": "map_id", "position": "position_id", "game": "position_id", "campaign": "campaign_id"}[
             self.kind
         ]
 

@@ -75,18 +75,18 @@ begin atomic
     or not public.st_equals((pair.first_entry).geom, (pair.second_entry).geom)
   union all
   select
-    'stance',
-    mine.force,
-    mine.key,
-    theirs.key,
-    mine.during,
-    theirs.during,
-    0,
-    archive._apart(mine.geom, theirs.geom),
-    coalesce(nullif(mine.state, ''), mine.place),
-    coalesce(nullif(theirs.state, ''), theirs.place),
-    mine.geom,
-    theirs.geom
+    'stance' as what,
+    mine.force as subject,
+    mine.key as first_key,
+    theirs.key as second_key,
+    mine.during as first_during,
+    theirs.during as second_during,
+    0 as minutes_apart,
+    archive._apart(mine.geom, theirs.geom) as meters_apart,
+    coalesce(nullif(mine.state, ''), mine.place) as first_says,
+    coalesce(nullif(theirs.state, ''), theirs.place) as second_says,
+    mine.geom as first_geom,
+    theirs.geom as second_geom
   from archive.stances(differences.campaign_id, null, null, differences.known) as mine
   inner join archive.stances(differences.campaign_id, null, null, differences.known) as theirs
     on mine.force = theirs.force

@@ -137,7 +137,11 @@ begin atomic
       there.kind,
       null::text as told_by
     from there
-    where not exists (select from link where link.force = there.key)
+    where not exists (
+      select
+      from link
+      where link.force = there.key
+    )
     union all
     select
       tree.path || there.key,
@@ -148,8 +152,8 @@ begin atomic
       there.kind,
       link.account
     from tree
-    inner join link on link.superior = tree.key
-    inner join there on there.key = link.force
+    inner join link on tree.key = link.superior
+    inner join there on link.force = there.key
     where not there.key = any(tree.path[2:])
   )
   select
