@@ -219,7 +219,7 @@ def items(
     if not more and (found or not query.offset):
         return found, False, query.offset + len(found)
     limited = f"select 1 from {collection.relation} where {where} limit {COUNTED + 1}"
-    count = connection.execute(sa.text(f"select count(*) from ({limited}) as some"), values).scalar_one()
+    count = connection.execute(sa.text(f"select count(*) from ({limited}) as few"), values).scalar_one()
     return found[: query.limit], more, count if count <= COUNTED else None
 
 
