@@ -14,7 +14,7 @@ from sqlalchemy.engine import Engine
 from db.database import make_engine
 from db.inventory import maps, positions
 from importers.demo import MAPS
-from importers.demo.load import GROUNDS, FOLDER, files, load_demo
+from importers.demo.load import FOLDER, GROUNDS, files, load_demo
 from importers.maps import load_draft, read_map_file
 from tests.conftest import Databases
 
