@@ -112,10 +112,10 @@ def test_by_hand_the_demo_comes_beside_other_maps(empty: Engine, sightline: Comm
     told = sightline("demo", "load")
     assert told.status == 0
     assert f"loaded {len(MAPS) + len(GROUNDS)} maps" in told.err
-    assert names(empty)[0] == sorted([*files("maps"), "mine"])
+    assert names(empty)[0] == sorted([*files("maps"), *GROUNDS, "mine"])
     again = sightline("demo", "load", "--json")
     assert again.json["maps"] == []
-    assert set(again.json["kept"]) == {*files("maps"), *files("positions")}
+    assert set(again.json["kept"]) == {*files("maps"), *GROUNDS, *files("positions")}
     assert "there already" in sightline("demo", "load").err
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.engine import Connection
 
-from app.play.log import moment
+from app.play.log import event_tree, moment
 from app.play.story import turns
 from app.play.tables import Table, open_game
 from app.play.views import View
@@ -75,13 +75,19 @@ def beside(
     for turn in turns(connection, table):
         ends = at + datetime.timedelta(hours=hours if turn.title.isdigit() else 0)
         units = _units(connection, table, scheme, turn.last)
-        gaps = tuple(_gaps(connection, found.id, board.id, scheme, ends, units)) if ends > at else ()
+        begun = ends > at and not _setting_up(connection, table, turn.last)
+        gaps = tuple(_gaps(connection, found.id, board.id, scheme, ends, units)) if begun else ()
         left = left or any(gap.hexes is None or gap.hexes > hexes for gap in gaps)
         during = Wanted(during=Range(at, ends, bounds="[)"))
         told = entries(connection, found.id, during, MOST) if ends > at else []
         sides.append(Side(turn.title, turn.first, turn.last, at, ends, told, gaps, left))
         at = ends
     return sides
+
+
+def _setting_up(connection: Connection, table: Table, number: int) -> bool:
+    """Whether the counters were still being placed at an event: nobody has left anything yet."""
+    return bool(event_tree(connection, table, number).get("phase", {}).get("phase") == "set_up")
 
 
 def _units(connection: Connection, table: Table, scheme: Scheme, number: int) -> dict[str, Axial | None]:
