@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from app.play.bob.interruption import NONE
 from app.play.bob.movement import Move, play_move
-from app.play.procedures import Given, tried
+from app.play.procedures import Choose, Given, tried
 from app.referee.questions import kinds_of
 from app.referee.rulings import Asked
 from db.counters import BobUnit
@@ -199,3 +199,40 @@ def test_two_checks_of_one_unit_in_one_move_are_asked_for_apart(connection: Conn
     assert outcome.pending is None
     assert [die["value"] for die in outcome.rolls] == [9, 9, 3, 10]
     assert {"unit": "C", "cp": True} in outcome.effects
+
+
+def test_who_is_stopped_before_a_melee_is_on_its_way_no_more(connection: Connection) -> None:
+    cells = {Axial(*SCHEME.hex(label)): "open_ground" for label in ("D4", "D5", "D6")}
+    own = BobUnit(id="S", side="us", morale=(10, 6, 1), casualty=(4, 7))
+    foe = BobUnit(id="C", side="japan", nation="japan", fp=(5, 3), range=4, morale=(10, 6, 1))
+    units = {"S": (own, Axial(*SCHEME.hex("D5"))), "C": (foe, Axial(*SCHEME.hex("D4")))}
+    board = MapDraft("bob", SCHEME, hexes={cell: HexDraft(kind, 0) for cell, kind in cells.items()})
+    conditions: Any = {
+        "night": {"visibility": 4},
+        "cps": {"us": 1, "japan": 1},
+        "active": "us",
+        "phase": "operations",
+        "first": "us",
+    }
+    position = store_position(connection, PositionDraft("bob", board, conditions=conditions, units=units))
+    asked = Asked(connection, position, "bob", conditions, {})
+    move = Move(unit="S", path=["D4"])
+    stopped = 0
+    for die in range(1, 11):
+        choices: dict[str, Any] = {}
+        rolls = [die] * 6
+        while True:
+            outcome = tried(
+                asked, lambda: play_move(move), Given(rolls, choices=choices), lambda: kinds_of("bob")
+            )
+            if not isinstance(outcome.pending, Choose):
+                break
+            options = outcome.pending.options or [NONE]
+            fire = next((one for one in options if isinstance(one, dict) and one.get("by") == "C"), NONE)
+            choices[outcome.pending.name] = fire if outcome.pending.name.endswith(":1") else options[0]
+        own_changes = [change["set"] for change in outcome.changes if change.get("unit") == "S"]
+        lives = not any(change.get("status") == "eliminated" for change in own_changes)
+        if outcome.answer.get("result") == "failed" and lives:
+            stopped += 1
+            assert [change["moving"] for change in own_changes if "moving" in change][-1] is None
+    assert stopped

@@ -309,6 +309,8 @@ def _hex_by_hex(
             # 9.0: the fire at who goes into Melee at once falls where it stands
             yield Change({"unit": of.unit, "moving": state | {"hexes": 0}}, kept=True)
             if not (yield from interrupted(of, of.unit, last, played=played)):
+                if (yield from piece(of.unit)) is not None:
+                    yield Change({"unit": of.unit, "moving": None}, kept=True)
                 yield Tell(ends_at=last, result="failed")
                 return
             if (yield from _stays(of, here, manner)):
