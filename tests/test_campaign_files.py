@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from sqlalchemy.engine import Connection
 
+from app.terminal.cli import gather
 from db import SightlineError
 from db.archive import PRECISIONS
 from db.chronicle import Wanted, entries, find_campaign
@@ -466,10 +467,9 @@ def test_the_zip_is_a_zip(recorded: Connection, tmp_path: Path) -> None:
 
 
 def test_the_command_line_refuses_what_is_no_moment() -> None:
-    from app.terminal.commands.campaign import export_command
-
-    result = CliRunner().invoke(export_command, ["guam-1944", "--known", "yesterday"])
-    assert result.exit_code != 0
+    result = CliRunner().invoke(gather(), ["campaign", "export", "guam-1944", "--known", "yesterday"])
+    assert isinstance(result.exception, SightlineError)
+    assert "is no moment" in result.exception.message
 
 
 def test_what_is_written_is_yaml_to_be_read_by_people(recorded: Connection) -> None:

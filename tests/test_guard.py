@@ -31,7 +31,6 @@ from app.web.lanes import Lanes, listening
 from app.web.site import MOST_SENT, create_app, database
 from db.database import make_engine, server_limits
 from db.settings import Settings
-from tests.browsing import browser, demo_url  # noqa: F401
 from tests.conftest import Databases
 
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
@@ -171,8 +170,8 @@ class Elsewhere(BaseHTTPRequestHandler):
 
 
 def test_a_page_elsewhere_changes_nothing_in_a_real_browser(
-    browser: Browser,  # noqa: F811
-    demo_url: URL,  # noqa: F811
+    browser: Browser,
+    demo_url: URL,
     databases: Databases,
 ) -> None:
     engine = make_engine(databases.make(demo_url.database))
@@ -247,7 +246,7 @@ def test_of_many_mistakes_some_are_told_and_the_rest_counted(client: FlaskClient
 
 
 def test_movement_is_what_a_counter_may_print_and_a_reach_takes_little_memory(
-    demo_url: URL,  # noqa: F811
+    demo_url: URL,
 ) -> None:
     engine = make_engine(demo_url)
     client = create_app(Settings(log_level="error"), engine).test_client()

@@ -19,7 +19,6 @@ from sqlalchemy.engine import URL
 from db import schema
 from db.database import make_engine
 from db.schema import UpgradeError, is_current, upgrade
-from tests.browsing import demo_url  # noqa: F401
 from tests.conftest import Databases
 
 ROUNDS = int(os.environ.get("SIGHTLINE_FAULTS", "2"))
@@ -50,7 +49,7 @@ def ask(server: str, path: str, body: object) -> int:
 
 
 def test_upgrades_beside_a_live_server_neither_deadlock_nor_break_anything(
-    demo_url: URL,  # noqa: F811
+    demo_url: URL,
     databases: Databases,
 ) -> None:
     """More rounds with `SIGHTLINE_FAULTS=12`."""

@@ -14,7 +14,7 @@ from app.web.site import create_app
 from db.database import make_engine
 from db.settings import LOOPBACK, Settings
 
-CONSTANT = "/bench/constant"
+CONSTANT = "/api/bench/constant"
 """What it answers costs the server and nothing else."""
 
 

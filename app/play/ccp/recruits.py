@@ -3,6 +3,7 @@ E70, E71, E74, E75, E79)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from app.play.ccp.losses import loses_weapon, rallies, settles, team_faces, turn
 from app.play.ccp.picks import picked, picked_hex
 from app.play.ccp.roll import rolled
 from app.play.ccp.table import SIDES, Doing, adds_marker, conditions, counter, now, other, reading
-from app.play.procedures import Action, Ask, Change, Choose, Tell, Undecided
+from app.play.procedures import Action, AnswerError, Ask, Change, Choose, Tell, Undecided
 from app.referee.rulings import Need, Step
 from db.values import canonical
 
@@ -110,12 +111,12 @@ def _in_date(card: Card, year: int | None) -> Doing:
 
 
 def _years(told: Any) -> tuple[int, int] | None:
-    if told is None:
-        return None
-    if isinstance(told, str):
-        told = [int(part) for part in told.replace("–", "-").split("-") if part.strip()]
-    years = [told] if isinstance(told, int) else list(told)
-    return (int(years[0]), int(years[-1])) if years else None
+    """The first and the last year that something names, such as 1942-1944; None where it names none at all."""
+    parts = re.split("[-–]", told) if isinstance(told, str) else told if isinstance(told, list) else [told]
+    words = [str(part).strip() for part in parts if part is not None and str(part).strip()]
+    if not all(word.isdecimal() for word in words):
+        raise AnswerError(f"{told!r} names no years; write them as 1942-1944.")
+    return (int(words[0]), int(words[-1])) if words else None
 
 
 # Own pieces.
