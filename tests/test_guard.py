@@ -171,10 +171,9 @@ class Elsewhere(BaseHTTPRequestHandler):
 
 def test_a_page_elsewhere_changes_nothing_in_a_real_browser(
     browser: Browser,
-    demo_url: URL,
     databases: Databases,
 ) -> None:
-    engine = make_engine(databases.make(demo_url.database))
+    engine = make_engine(databases.make())
     counts = sa.text(
         "select (select count(*) from ruling), (select count(*) from game), (select count(*) from map),"
         " (select count(*) from position)"

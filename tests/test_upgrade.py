@@ -19,6 +19,7 @@ from sqlalchemy.engine import URL
 from db import schema
 from db.database import make_engine
 from db.schema import UpgradeError, is_current, upgrade
+from importers.demo.load import add_demo
 from tests.conftest import Databases
 
 ROUNDS = int(os.environ.get("SIGHTLINE_FAULTS", "2"))
@@ -49,11 +50,14 @@ def ask(server: str, path: str, body: object) -> int:
 
 
 def test_upgrades_beside_a_live_server_neither_deadlock_nor_break_anything(
-    demo_url: URL,
     databases: Databases,
 ) -> None:
     """More rounds with `SIGHTLINE_FAULTS=12`."""
-    url = databases.make(demo_url.database)
+    url = databases.make()
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        add_demo(connection, lambda told: None)
+    engine.dispose()
     environment = {"SIGHTLINE_DATABASE_URL": address(url), "SIGHTLINE_LOG_LEVEL": "error"}
     stop = threading.Event()
     statuses: Counter[int] = Counter()
