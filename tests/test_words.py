@@ -427,7 +427,7 @@ def ruling(kind: str, question: dict[str, Any], answer: dict[str, Any], **fields
 
 def test_a_line_that_an_end_stops_tells_why() -> None:
     steps = [
-        Step("7.1.2", "24.80", "blocks", "8 hexes can be seen now"),
+        Step("7.1.2", "24.80", "blocks", "sight is 8 hexes, the range is 10"),
         Step("7.1.1", "24.80", "blocked", ""),
     ]
     far = ruling(
@@ -437,7 +437,7 @@ def test_a_line_that_an_end_stops_tells_why() -> None:
         steps=steps,
     )
     assert words.verdict(far) == (
-        "A does not see B: blocked by 23.79 and at 24.80 (8 hexes can be seen now); range 10"
+        "A does not see B: sight is 8 hexes, the range is 10; blocked by 23.79; range 10"
     )
 
 
