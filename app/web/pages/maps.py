@@ -178,7 +178,7 @@ def _panel(
         {
             "name": name,
             "title": kind.title,
-            "address": shown.with_tool(name),
+            "address": shown.with_tool(name, position),
             "draws": kind.draws or "",
             "done": isinstance(kind, ProcedureKind),
         }
@@ -189,6 +189,7 @@ def _panel(
         "view": shown,
         "board": board,
         "address": shown.address(),
+        "looking": shown.with_tool(None, position),
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
         "fields": _fields(shown, position),
