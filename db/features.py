@@ -142,7 +142,7 @@ def _named(connection: Connection, kind: str, name: str | None = None) -> list[C
     ]
 
 
-def _owners(kind: str) -> tuple[sa.Select[Any], Any]:
+def _owners(kind: str) -> tuple[Any, Any]:
     """What collections of a kind are of: row, name and title; and the column of the name."""
     on_ground = sa.select(Map.id).where(Map.srid.is_not(None))
     if kind == "map":

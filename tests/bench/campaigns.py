@@ -86,14 +86,14 @@ def _doors(engine: Engine, times: int, whole: str) -> list[Measure]:
         return f"/campaigns/{NAME}?hour={dice.randrange(24 * DAYS)}&window=1"
 
     def key(dice: random.Random) -> str:
-        return f"entry-{dice.randrange(1, 1000)}"
+        return f"entry-{dice.randrange(1, 100)}"
 
     items = f"/ogc/collections/{LAYER}/items"
     doors: dict[str, Callable[[random.Random], None]] = {
         "the page at an hour": lambda dice: ask(hour(dice)),
         "the part that the slider fetches": lambda dice: ask(f"{hour(dice)}&part=moment"),
         "the page of an entry": lambda dice: ask(f"/campaigns/{NAME}/entries/{key(dice)}"),
-        "a page of the chronicle": lambda dice: ask(f"/campaigns/{NAME}/chronicle?page={dice.randrange(1, 5)}"),
+        "a page of the chronicle": lambda dice: ask(f"/campaigns/{NAME}/chronicle?page={dice.randrange(1, 3)}"),
         "an hour in a box, OGC API": lambda dice: ask(f"{items}?{_asked(dice)}&limit=1000"),
         "a page of 100, OGC API": lambda dice: ask(f"{items}?limit=100&offset={dice.randrange(1000)}"),
         "an item, OGC API": lambda dice: ask(f"{items}/{key(dice)}"),
