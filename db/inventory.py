@@ -133,31 +133,34 @@ def positions(connection: Connection) -> list[PositionEntry]:
 
 def map_facts(connection: Connection, name: str) -> MapFacts:
     """One map, with what is kept of it: nothing is counted here."""
-    found = connection.execute(sa.select(*Map.__table__.columns).where(Map.name == name)).one_or_none()
+    end = sa.select(Hex.label).where(Hex.map_id == Map.id).limit(1)
+    standing = sa.select(Position.name).where(Position.map_id == Map.id, Position.name.is_not(None))
+    kept = sa.select(sa.func.jsonb_build_array(MapCount.part, MapCount.word, MapCount.count)).where(
+        MapCount.map_id == Map.id
+    )
+    found = connection.execute(
+        sa.select(
+            *Map.__table__.columns,
+            end.order_by(Hex.q, Hex.r).scalar_subquery().label("first"),
+            end.order_by(Hex.q.desc(), Hex.r.desc()).scalar_subquery().label("last"),
+            sa.func.array(standing.order_by(Position.name).scalar_subquery()).label("positions"),
+            sa.func.array(kept.order_by(MapCount.count.desc(), MapCount.word).scalar_subquery()).label(
+                "counts"
+            ),
+        ).where(Map.name == name)
+    ).one_or_none()
     if found is None:
         raise no_map(connection, name)
-
     counted: dict[str, dict[str, int]] = collections.defaultdict(dict)
-    for part, word, count in connection.execute(
-        sa.select(MapCount.part, MapCount.word, MapCount.count)
-        .where(MapCount.map_id == found.id)
-        .order_by(MapCount.count.desc(), MapCount.word)
-    ):
+    for part, word, count in found.counts:
         counted[part][word] = count
-    ends = [
-        connection.scalar(sa.select(Hex.label).where(Hex.map_id == found.id).order_by(*order).limit(1))
-        for order in ((Hex.q, Hex.r), (Hex.q.desc(), Hex.r.desc()))
-    ]
-    standing = sa.select(sa.type_coerce(Position.name, sa.Text())).where(
-        Position.map_id == found.id, Position.name.is_not(None)
-    )
     return MapFacts(
         name=found.name,
         title=found.title,
         ruleset=found.ruleset,
         scheme=found.scheme,
-        first=ends[0],
-        last=ends[1],
+        first=found.first,
+        last=found.last,
         meters_per_hex=found.meters_per_hex,
         note=found.note,
         hexes=sum(counted["terrain"].values()),
@@ -168,7 +171,7 @@ def map_facts(connection: Connection, name: str) -> MapFacts:
         areas=counted["area"],
         crests=_by_level(counted["crest"]),
         places=counted["place"],
-        positions=list(connection.scalars(standing.order_by(Position.name))),
+        positions=found.positions,
         srid=found.srid,
         crs=_crs(connection, found.srid),
         control_points=found.control_points,

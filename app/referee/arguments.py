@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -53,9 +54,10 @@ def arguments(kind: QuestionKind, ruleset: str | None = None) -> list[Argument]:
     ]
 
 
-def form_fields(form: type[BaseModel]) -> list[Argument]:
+@functools.cache
+def form_fields(form: type[BaseModel]) -> tuple[Argument, ...]:
     """The fields of any form, in order: of a question, a counter, the conditions of a game."""
-    return [_argument(name, field) for name, field in form.model_fields.items()]
+    return tuple(_argument(name, field) for name, field in form.model_fields.items())
 
 
 def needs_units(kind: QuestionKind) -> bool:

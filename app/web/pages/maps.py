@@ -119,7 +119,7 @@ def _picture(kind: Kind, name: str) -> AnyResponse:
     board = open_board(connection, name, kind)
     version = connection.scalar(sa.select(sa.func.gis.map_version(Map.id)).where(Map.name == board.map))
     units = [] if kind == "map" else units_of(connection, name)
-    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32])
+    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32], keep=True)
     return Response(miniature(connection, board.map, units), content_type="image/svg+xml")
 
 
@@ -146,18 +146,22 @@ def _rendered(
     except SightlineError as wrong:
         error = error or wrong
     position = board.position(connection)
+    part = request.args.get("part", "")
+    facts = None if part in PARTS else map_facts(connection, board.map)
+    if facts is not None and not (answer or error or shown.changes):
+        # the version of the map comes before all that is read of its ground: see db.keeping
+        told = repr((position.board.version, board, facts, position.units, position.markers))
+        known_version(hashlib.sha256(told.encode()).hexdigest()[:32], keep=True)
     looked_at = None
     try:
         looked_at = _looked_at(connection, shown, position)
     except SightlineError as wrong:
         error = error or wrong
     context = _panel(connection, shown, position, answer) | {"looked_at": looked_at, "wrong": _told(error)}
-    part = request.args.get("part", "")
-    if part in PARTS:
+    if facts is None:
         return render_template(
             PARTS[part], **context, **(_counters(position, shown) if part == "all" else {})
         )
-    facts = map_facts(connection, board.map)
     page = render_template(
         "maps/board.html",
         **context,
