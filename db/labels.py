@@ -213,7 +213,10 @@ class Scheme(BaseModel):
 
     def display_point(self, place: Axial) -> tuple[float, float]:
         """The centre of a hex in the display plane, as `gis.place` has it."""
-        x, y = place.center
+        return self.display(*place.center)
+
+    def display(self, x: float, y: float) -> tuple[float, float]:
+        """A point of the lattice in the display plane."""
         root = 0.75**0.5
         return (-root * y, -0.5 * x) if self.orientation == "pointed" else (0.5 * x, -root * y)
 

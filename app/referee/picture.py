@@ -6,6 +6,7 @@ SVG and in text get it as marks on hexes (`marks`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -59,7 +60,17 @@ class Picture:
             "path": list(self.path),
             "ends": list(self.ends),
             "units": list(self.units),
+            "places": self.places(scheme),
         }
+
+    def places(self, scheme: Scheme) -> dict[str, list[int]]:
+        """Where everything lies that is named: a map that is not loaded as a whole cannot look it up."""
+        found: dict[str, list[int]] = {}
+        for told in (*self.ends, *self.path, *self.blocked, *self.hexes):
+            for label in told.split("|"):
+                with contextlib.suppress(LabelError):
+                    found[label] = list(scheme.hex(label))
+        return found
 
     def marks(self, board: MapDraft, connection: Connection) -> dict[Axial, Mark]:
         """What a drawing marks; what is named in several ways has the strongest mark."""

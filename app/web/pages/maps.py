@@ -7,6 +7,7 @@ the map, `part=all` the panel and the counters.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 from typing import Any
@@ -31,6 +32,7 @@ from app.web.site import asking, database, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
+from db.labels import Axial, LabelError, unprefixed
 from db.maps import Map
 from db.position_draft import MarkerDraft, PositionDraft
 from db.rulesets import read_ruleset
@@ -168,6 +170,7 @@ def _rendered(
         **_counters(position, shown),
         facts=facts,
         legend=_legend(facts),
+        bounds=_bounds(position),
         drawn=drawing(answer.ruling, position, connection) if answer else svg(position, {}),
     )
     return Response(page, status=422 if error else 200, content_type="text/html; charset=utf-8")
@@ -196,6 +199,7 @@ def _panel(
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
         "fields": _fields(shown, position),
+        "places": to_json(_places(shown), indent=None),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
         "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
         "draws": to_json(answer.draws(), indent=None) if answer else "",
@@ -232,6 +236,24 @@ def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
     ]
 
 
+def _places(shown: View) -> dict[str, Axial]:
+    """Where the hexes lie that the address names, for the script."""
+    found = {}
+    for word in (value for values in shown.given.values() for value in values):
+        _, label = unprefixed(word)
+        with contextlib.suppress(LabelError):
+            found[label] = shown.board.scheme.hex(label)
+    return found
+
+
+def _bounds(position: PositionDraft) -> list[float]:
+    """How far the map reaches in the display plane: left, low, right, high."""
+    columns, rows = position.board.span()
+    corners = [(3 * columns.start - 2, 2 * rows.start - 1), (3 * columns.stop - 1, 2 * rows.stop)]
+    xs, ys = zip(*(position.board.scheme.display(x, y) for x, y in corners), strict=True)
+    return [round(edge, 3) for edge in (min(xs), min(ys), max(xs), max(ys))]
+
+
 def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
     """An argument of a tool as a field of its form."""
     values = shown.given.get(argument.word, ())
@@ -263,6 +285,8 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "id": code,
             "at": label(place) if place else "",
+            "place": place,
+            "both": position.is_hex(code),
             "words": describe(unit),
             "picture": counter(unit, ruleset, turn),
             "changed": code in shown.changes.units,
@@ -273,6 +297,7 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "kind": draft.kind,
             "at": label(draft.at),
+            "place": draft.at,
             "words": _marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
@@ -296,9 +321,8 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     """The hex that is looked at, with who stands in it."""
     if not shown.look:
         return None
-    node = read_values(shown.look, "look")
     problems = Problems()
-    place = read_hex(node, position.board, problems)
+    place = read_hex(read_values(_spelled(shown), "look"), position.board, problems)
     if place is None:
         problems.found[:] = [
             dataclasses.replace(problem, file=shown.board.name, line=None, place="")
@@ -309,9 +333,19 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     facts: HexFacts | None = hex_facts(connection, shown.board.map, place.q, place.r)
     return {
         "facts": facts,
+        "places": to_json({facts.label: place} if facts else {}, indent=None),
         "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
         "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
     }
+
+
+def _spelled(shown: View) -> str:
+    """The label that is looked for, in capitals where it was written without."""
+    for label in (shown.look, shown.look.upper()):
+        with contextlib.suppress(LabelError):
+            shown.board.scheme.hex(label)
+            return label
+    return shown.look
 
 
 def _legend(facts: MapFacts) -> list[dict[str, Any]]:
