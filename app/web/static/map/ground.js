@@ -1,8 +1,12 @@
-// The ground of a map: its hexes, sides, ways and artwork, found by place and painted on canvas tiles.
+// The ground of a map: fetched square by square as far as it is seen, found by place, painted on canvas tiles.
 import { CRS, DomUtil, GridLayer, LatLngBounds, extend } from "../vendor/leaflet/leaflet-src.esm.js";
 import { STEPS } from "./lattice.js";
 
-const CELL = 8; // plane units of a cell of the index
+const SIDE = 64; // plane units of a square of ground; from afar as many times the step
+const CELL = 8; // of a cell of a square's index
+const KEPT = 300; // squares that are kept; the ones longest unused go first
+const FINE = 4; // pixels of a corner radius: with fewer, one hex stands for several
+const COARSEST = 256;
 const TILE = 384;
 const BUDGET = 8; // milliseconds of a frame for painting
 const MARGIN = 1.2; // how far a hex or side reaches beyond its centre
@@ -10,63 +14,60 @@ const MARGIN = 1.2; // how far a hex or side reaches beyond its centre
 export const DOUBLING = 4;
 export const PLANE = extend({}, CRS.Simple, { scale: (zoom) => 2 ** (zoom / DOUBLING), zoom: (scale) => DOUBLING * Math.log2(scale) });
 
-export class Ground {
-  constructor(lattice) {
-    this.lattice = lattice;
-    this.hexes = new Map(); // by label
+// How many hexes across one stands for, where a corner radius has so many pixels.
+export function stepOf(scale) {
+  let step = 1;
+  while (scale * step < FINE && step < COARSEST) step *= 2;
+  return step;
+}
+
+// One square as it is fetched, with a rim of hexes around it, which other squares have, too.
+class Square {
+  constructor(lattice, step, x, y, told) {
+    Object.assign(this, { lattice, step, x, y });
     this.byPlace = new Map();
     this.cells = new Map();
-    this.paths = [];
-    this.areas = [];
-    this.crests = [];
-    this.box = [Infinity, Infinity, -Infinity, -Infinity];
-    this.levels = new Set();
+    (told.hexes ?? []).forEach((row) => this.addHex(...row));
+    (told.sides ?? []).forEach((row) => this.addSide(...row));
+    if (step === 1) this.addContours();
+    const boxed = (line, points) => ({ ...line, box: boxOf(points) });
+    const centers = (qs, rs) => qs.map((q, n) => lattice.center(q, rs[n]));
+    this.paths = [
+      ...(told.paths ?? []).map(([id, kind, qs, rs]) => ({ id, kind, points: centers(qs, rs) })),
+      ...(told.lines ?? []).map(([id, kind, points]) => ({ id, kind, points })),
+    ].map((path) => boxed(path, path.points));
+    this.areas = (told.areas ?? []).map(([id, terrain, points]) => boxed({ id, terrain, points }, points.flat()));
+    this.crests = (told.crests ?? []).map(([id, level, points]) => boxed({ id, level, points }, points));
+    this.marked = (told.marked ?? []).map(([code, color, role, q, r]) => ({ code, color, role, place: `${q},${r}` }));
   }
 
-  static async load(address, lattice) {
-    const ground = new Ground(lattice);
-    const layers = ["hexes", "hexsides", "paths", "areas", "crests", "features"];
-    const [hexes, ...others] = await Promise.all(layers.map(async (layer) => {
-      const answer = await fetch(`${address}/layers/${layer}`);
-      if (!answer.ok) throw new Error(`The map's ${layer} could not be loaded.`);
-      return (await answer.json()).features;
-    }));
-    hexes.forEach((feature) => ground.addHex(feature.properties));
-    const [sides, paths, areas, crests, features] = others;
-    sides.forEach((feature) => ground.addSide(feature.properties));
-    const lines = (feature) => ({ ...feature.properties, points: feature.place.coordinates, box: boxOf(feature.place.coordinates.flat(feature.place.type === "Polygon" ? 1 : 0)) });
-    ground.paths = paths.map(lines);
-    ground.areas = areas.map(lines);
-    ground.crests = crests.map(lines);
-    ground.marked = features.map((feature) => feature.properties);
-    ground.addContours();
-    return ground;
+  // The hex at a place, if it belongs here and not to the rim.
+  own(hex) {
+    return squareOf(hex.x, this.step) === this.x && squareOf(hex.y, this.step) === this.y;
   }
 
-  addHex({ label, q, r, terrain, level, features, name }) {
+  addHex(q, r, label, terrain, level, features, name) {
     const [x, y] = this.lattice.center(q, r);
     const hex = { label, q, r, x, y, terrain, level, features: features ?? [], name };
-    this.hexes.set(label, hex);
     this.byPlace.set(`${q},${r}`, hex);
-    this.levels.add(level);
-    this.cell(x, y).hexes.push(hex);
-    this.box = [Math.min(this.box[0], x - 1), Math.min(this.box[1], y - 1), Math.max(this.box[2], x + 1), Math.max(this.box[3], y + 1)];
+    if (this.own(hex)) this.cell(x, y).hexes.push(hex);
   }
 
-  addSide({ x, y, kind }) {
+  addSide(x, y, kind) {
     const [one, other] = this.lattice.sideHexes(x, y);
     const ends = this.lattice.side(one, other);
+    const middle = { x: (ends[0][0] + ends[1][0]) / 2, y: (ends[0][1] + ends[1][1]) / 2 };
+    if (!this.own(middle)) return;
     const [a, b] = [this.byPlace.get(`${one}`), this.byPlace.get(`${other}`)];
     // teeth point to the lower ground
     const lower = a && b && a.level !== b.level ? (a.level < b.level ? one : other) : null;
-    const side = { kind, ends, lower: lower && this.lattice.center(...lower) };
-    const [mx, my] = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
-    this.cell(mx, my).sides.push(side);
+    this.cell(middle.x, middle.y).sides.push({ kind, ends, lower: lower && this.lattice.center(...lower) });
   }
 
   // Where the level changes between neighbours.
   addContours() {
-    for (const hex of this.hexes.values()) {
+    for (const hex of this.byPlace.values()) {
+      if (!this.own(hex)) continue;
       for (const [dq, dr] of STEPS.slice(0, 3)) {
         const other = this.byPlace.get(`${hex.q + dq},${hex.r + dr}`);
         if (other && other.level !== hex.level) this.cell(hex.x, hex.y).contours.push(this.lattice.side([hex.q, hex.r], [other.q, other.r]));
@@ -75,21 +76,88 @@ export class Ground {
   }
 
   cell(x, y) {
-    const key = `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`;
+    const key = `${Math.floor(x / CELL / this.step)},${Math.floor(y / CELL / this.step)}`;
     if (!this.cells.has(key)) this.cells.set(key, { hexes: [], sides: [], contours: [] });
     return this.cells.get(key);
   }
+}
 
-  // What of one sort lies in a box of the plane.
-  in([left, low, right, high], sort) {
-    const found = [];
-    for (let i = Math.floor((left - MARGIN) / CELL); i <= Math.floor((right + MARGIN) / CELL); i++) {
-      for (let j = Math.floor((low - MARGIN) / CELL); j <= Math.floor((high + MARGIN) / CELL); j++) {
-        const cell = this.cells.get(`${i},${j}`);
-        if (cell) found.push(...cell[sort]);
+const squareOf = (coordinate, step) => Math.floor(coordinate / SIDE / step);
+
+export class Ground {
+  // `box` and `levels` are those of the whole map, which nobody loads.
+  constructor(address, lattice, box, levels) {
+    Object.assign(this, { address, lattice, box, levels });
+    this.squares = new Map(); // by step, column and row: as it is, or as it comes
+    this.places = new Map(); // by label: places that the panel, the counters or a click have told
+  }
+
+  // Fetch what a box wants; null where all of it is there.
+  load(box, step) {
+    const wanted = this.keys(box, step).map((key) => this.square(...key)).filter((square) => square instanceof Promise);
+    return wanted.length ? Promise.all(wanted) : null;
+  }
+
+  // The squares that a box meets and that the map reaches into.
+  keys([left, low, right, high], step) {
+    const [edge, margin, found] = [this.box, MARGIN * 2 * step, []];
+    for (let x = squareOf(Math.max(left - margin, edge[0]), step); x <= squareOf(Math.min(right + margin, edge[2]), step); x++) {
+      for (let y = squareOf(Math.max(low - margin, edge[1]), step); y <= squareOf(Math.min(high + margin, edge[3]), step); y++) found.push([step, x, y]);
+    }
+    return found;
+  }
+
+  square(step, x, y) {
+    const key = `${step}/${x}/${y}`;
+    const found = this.squares.get(key) ?? this.fetch(step, x, y, key);
+    // the one used last comes last
+    this.squares.delete(key);
+    this.squares.set(key, found);
+    for (const old of this.squares.keys()) {
+      if (this.squares.size <= KEPT) break;
+      this.squares.delete(old);
+    }
+    return found;
+  }
+
+  async fetch(step, x, y, key) {
+    try {
+      const answer = await fetch(`${this.address}/ground/${key}`);
+      if (!answer.ok) throw new Error("A part of the map could not be loaded.");
+      const square = new Square(this.lattice, step, x, y, await answer.json());
+      this.squares.set(key, square);
+      return square;
+    } catch (error) {
+      this.squares.delete(key);
+      throw error;
+    }
+  }
+
+  loaded(step, x, y) {
+    const found = this.squares.get(`${step}/${x}/${y}`);
+    return found instanceof Square ? found : null;
+  }
+
+  // What of one sort lies in a box of the plane: hexes, sides, contours.
+  in([left, low, right, high], step, sort) {
+    const [cell, perSquare, found] = [CELL * step, SIDE / CELL, []];
+    const margin = MARGIN * 2 * step;
+    for (let i = Math.floor((left - margin) / cell); i <= Math.floor((right + margin) / cell); i++) {
+      for (let j = Math.floor((low - margin) / cell); j <= Math.floor((high + margin) / cell); j++) {
+        const here = this.loaded(step, Math.floor(i / perSquare), Math.floor(j / perSquare))?.cells.get(`${i},${j}`);
+        if (here) found.push(...here[sort]);
       }
     }
     return found;
+  }
+
+  // Ways, areas or crests that meet a box, each once: long ones lie in several squares.
+  across(box, step, sort) {
+    const found = new Map();
+    for (const key of this.keys(box, step)) {
+      for (const one of this.loaded(...key)?.[sort] ?? []) if (meets(one.box, box)) found.set(one.id, one);
+    }
+    return [...found.values()].sort((one, other) => one.id - other.id);
   }
 
   // The whole map, as Leaflet wants it.
@@ -98,13 +166,32 @@ export class Ground {
     return new LatLngBounds([low, left], [high, right]);
   }
 
+  // The hex at a place, fetched with its square where need be; nothing where the map has none.
+  async find(q, r) {
+    const [x, y] = this.lattice.center(q, r);
+    const square = await this.square(1, squareOf(x, 1), squareOf(y, 1));
+    const hex = square.byPlace.get(`${q},${r}`);
+    if (hex) this.learn(hex.label, q, r);
+    return hex;
+  }
+
   at(x, y) {
-    return this.byPlace.get(`${this.lattice.at(x, y)}`);
+    return this.find(...this.lattice.at(x, y));
+  }
+
+  // A label's place is told by whoever speaks of it: the ground that is not seen is not loaded.
+  learn(label, q, r) {
+    const [x, y] = this.lattice.center(q, r);
+    this.places.set(label, { label, q, r, x, y });
+  }
+
+  learnAll(places) {
+    Object.entries(places ?? {}).forEach(([label, place]) => this.learn(label, ...place));
   }
 
   // The centre of a hex by its label, or the middle of a hexside.
   point(label) {
-    const [one, other] = label.split("|").map((name) => this.hexes.get(name));
+    const [one, other] = label.split("|").map((name) => this.places.get(name));
     if (one && other) return [(one.x + other.x) / 2, (one.y + other.y) / 2];
     return one && [one.x, one.y];
   }
@@ -115,29 +202,50 @@ export class Ground {
 }
 
 function boxOf(points) {
-  const [xs, ys] = [points.map((point) => point[0]), points.map((point) => point[1])];
-  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of points) {
+    box[0] = Math.min(box[0], x);
+    box[1] = Math.min(box[1], y);
+    box[2] = Math.max(box[2], x);
+    box[3] = Math.max(box[3], y);
+  }
+  return box;
 }
 
 const meets = (a, b) => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
 // Canvas tiles; `paint(context, box, scale, toPixels)` draws one, in units of the plane. They are
 // painted a few a frame, so that the map keeps moving; until then those of the old zoom are seen.
+// `prepare(box, scale)` fetches what painting wants, if anything is wanted.
 export const Tiles = GridLayer.extend({
   options: { tileSize: TILE, updateWhenZooming: false, keepBuffer: 2 },
 
-  initialize(paint, options) {
+  initialize(paint, options, prepare = () => null) {
     GridLayer.prototype.initialize.call(this, options);
-    this.paint = paint;
-    this.waiting = [];
-    this.on("tileunload", ({ tile }) => (this.waiting = this.waiting.filter((one) => one.tile !== tile)));
+    Object.assign(this, { paint, prepare, waiting: [] });
+    this.on("tileunload", ({ tile }) => {
+      tile.unloaded = true;
+      this.waiting = this.waiting.filter((one) => one.tile !== tile);
+    });
   },
 
   createTile(coords, done) {
     const tile = DomUtil.create("canvas", "ground-tile");
-    this.waiting.push({ tile, coords, done });
-    if (this.waiting.length === 1) requestAnimationFrame(() => this.paintWaiting());
+    const wait = () => {
+      if (tile.unloaded) return;
+      this.waiting.push({ tile, coords, done });
+      if (this.waiting.length === 1) requestAnimationFrame(() => this.paintWaiting());
+    };
+    const scale = PLANE.scale(coords.z);
+    const coming = this.prepare(this.boxOf(coords, scale), scale);
+    if (coming) coming.then(wait, (error) => done(error, tile));
+    else wait();
     return tile;
+  },
+
+  boxOf(coords, scale) {
+    const [left, top] = [coords.x * TILE / scale, -coords.y * TILE / scale];
+    return [left, top - TILE / scale, left + TILE / scale, top];
   },
 
   paintWaiting() {
@@ -155,8 +263,8 @@ export const Tiles = GridLayer.extend({
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     tile.width = tile.height = TILE * ratio;
     const scale = PLANE.scale(coords.z);
-    const [left, top] = [coords.x * TILE / scale, -coords.y * TILE / scale];
-    const box = [left, top - TILE / scale, left + TILE / scale, top];
+    const box = this.boxOf(coords, scale);
+    const [left, top] = [box[0], box[3]];
     const context = tile.getContext("2d");
     const plane = () => context.setTransform(scale * ratio, 0, 0, -scale * ratio, -left * scale * ratio, top * scale * ratio);
     plane();
@@ -177,24 +285,25 @@ export class GroundPainter {
   }
 
   paint(context, box, scale, pixels) {
-    const hexes = this.ground.in(box, "hexes");
+    const step = stepOf(scale);
+    const hexes = this.ground.in(box, step, "hexes");
     if (!hexes.length) return;
     context.lineJoin = context.lineCap = "round";
-    this.terrain(context, hexes, scale);
-    if (this.shown.artwork) this.artwork(context, box, scale);
-    if (this.shown.levels) this.heights(context, hexes);
+    this.terrain(context, hexes, scale, step);
+    if (this.shown.artwork) this.artwork(context, box, scale, step);
+    if (this.shown.levels) this.heights(context, hexes, step);
     if (this.shown.levels && scale >= 5) this.contours(context, box, scale);
     if (scale >= 6) this.grid(context, hexes, scale);
     if (this.shown.sides && scale >= 4) this.sides(context, box, scale);
-    if (this.shown.paths) this.paths(context, box, scale);
-    if (this.shown.artwork) this.crests(context, box, scale);
-    if (this.shown.labels) this.words(context, hexes, scale, pixels);
+    if (this.shown.paths) this.paths(context, box, scale, step);
+    if (this.shown.artwork) this.crests(context, box, scale, step);
+    if (this.shown.labels) this.words(context, box, hexes, scale, pixels);
   }
 
-  terrain(context, hexes, scale) {
+  terrain(context, hexes, scale, step) {
     const groups = Map.groupBy ? Map.groupBy(hexes, (hex) => hex.terrain) : groupBy(hexes);
     for (const [word, group] of groups) {
-      this.trace(context, group);
+      this.trace(context, group, step);
       context.fillStyle = context.strokeStyle = this.looks.terrain(word);
       context.lineWidth = 0.8 / scale;
       context.stroke();
@@ -207,9 +316,10 @@ export class GroundPainter {
     }
   }
 
-  trace(context, hexes) {
+  // From afar a hex is as large as those it stands for.
+  trace(context, hexes, step = 1) {
     context.beginPath();
-    const { corners } = this.ground.lattice;
+    const corners = this.ground.lattice.corners.map(([dx, dy]) => [step * dx, step * dy]);
     for (const { x, y } of hexes) {
       corners.forEach(([dx, dy], n) => (n ? context.lineTo(x + dx, y + dy) : context.moveTo(x + dx, y + dy)));
       context.closePath();
@@ -226,11 +336,11 @@ export class GroundPainter {
   }
 
   // The higher, the deeper the tint.
-  heights(context, hexes) {
-    const levels = [...this.ground.levels].sort((a, b) => a - b);
+  heights(context, hexes, step) {
+    const { levels } = this.ground;
     context.fillStyle = this.looks.inks.height;
     for (const level of levels.slice(1)) {
-      this.trace(context, hexes.filter((hex) => hex.level === level));
+      this.trace(context, hexes.filter((hex) => hex.level === level), step);
       context.globalAlpha = Math.min(0.36, 0.09 * (level - levels[0]));
       context.fill();
     }
@@ -239,7 +349,7 @@ export class GroundPainter {
 
   contours(context, box, scale) {
     context.beginPath();
-    for (const [[ax, ay], [bx, by]] of this.ground.in(box, "contours")) {
+    for (const [[ax, ay], [bx, by]] of this.ground.in(box, 1, "contours")) {
       context.moveTo(ax, ay);
       context.lineTo(bx, by);
     }
@@ -248,8 +358,8 @@ export class GroundPainter {
     context.stroke();
   }
 
-  artwork(context, box, scale) {
-    for (const area of this.ground.areas.filter((one) => meets(one.box, box))) {
+  artwork(context, box, scale, step) {
+    for (const area of this.ground.across(box, step, "areas")) {
       context.beginPath();
       for (const ring of area.points) {
         ring.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
@@ -287,7 +397,7 @@ export class GroundPainter {
 
   sides(context, box, scale) {
     const groups = new Map();
-    for (const side of this.ground.in(box, "sides")) {
+    for (const side of this.ground.in(box, 1, "sides")) {
       if (!groups.has(side.kind)) groups.set(side.kind, []);
       groups.get(side.kind).push(side);
     }
@@ -331,16 +441,16 @@ export class GroundPainter {
     context.stroke();
   }
 
-  paths(context, box, scale) {
-    for (const path of this.ground.paths.filter((one) => meets(one.box, box))) {
+  paths(context, box, scale, step) {
+    for (const path of this.ground.across(box, step, "paths")) {
       context.beginPath();
       path.points.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
       this.line(context, this.looks.stroke("paths", path.kind), scale);
     }
   }
 
-  crests(context, box, scale) {
-    for (const crest of this.ground.crests.filter((one) => meets(one.box, box))) {
+  crests(context, box, scale, step) {
+    for (const crest of this.ground.across(box, step, "crests")) {
       context.beginPath();
       crest.points.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
       context.strokeStyle = this.looks.inks.crest;
@@ -349,10 +459,10 @@ export class GroundPainter {
     }
   }
 
-  words(context, hexes, scale, pixels) {
+  words(context, box, hexes, scale, pixels) {
     const { inks } = this.looks;
-    const many = this.ground.levels.size > 1;
-    const base = Math.min(...this.ground.levels);
+    const many = this.ground.levels.length > 1;
+    const base = this.ground.levels[0];
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const hex of hexes) {
@@ -364,7 +474,7 @@ export class GroundPainter {
       // below the counters
       if (hex.name && scale >= 7) pixels(hex.x, hex.y - 0.72, () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
     }
-    if (scale >= 12) this.marked(context, hexes, scale, pixels);
+    if (scale >= 12) this.marked(context, box, hexes, scale, pixels);
   }
 
   dot(context, [x, y], n, ink, filled) {
@@ -387,20 +497,21 @@ export class GroundPainter {
   }
 
   // Objectives, printed positions and other places that the map marks, and their fire dots.
-  marked(context, hexes, scale, pixels) {
-    const here = new Set(hexes.map((hex) => hex.label));
+  marked(context, box, hexes, scale, pixels) {
+    const here = new Map(hexes.map((hex) => [`${hex.q},${hex.r}`, hex]));
     const dots = new Map();
-    for (const place of this.ground.marked) {
-      for (const [dotted, filled] of [[place.intense, true], [place.steady, false]]) {
-        for (const label of (dotted ?? []).filter((one) => here.has(one))) {
-          const n = dots.get(label) ?? 0;
-          dots.set(label, n + 1);
-          this.dot(context, this.ground.point(label), n, this.looks.dot(place.attributes?.color), filled);
+    for (const key of this.ground.keys(box, 1)) {
+      const square = this.ground.loaded(...key);
+      for (const { code, color, role, place } of square?.marked ?? []) {
+        const hex = here.get(place);
+        if (!hex || !square.own(hex)) continue;
+        if (role === "at") {
+          pixels(hex.x, hex.y - 0.45, () => this.word(context, code, 0.24 * scale, this.looks.inks.level, "700"));
+          continue;
         }
-      }
-      for (const label of (place.hexes ?? []).filter((one) => here.has(one))) {
-        const [x, y] = this.ground.point(label);
-        pixels(x, y - 0.45, () => this.word(context, place.code, 0.24 * scale, this.looks.inks.level, "700"));
+        const n = dots.get(place) ?? 0;
+        dots.set(place, n + 1);
+        this.dot(context, [hex.x, hex.y], n, this.looks.dot(color), role === "intense");
       }
     }
   }

@@ -3,6 +3,7 @@ import { LayerGroup, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-sr
 import { Tiles } from "./ground.js";
 
 const at = ([x, y]) => [y, x];
+const near = ({ x, y }, box) => x >= box[0] - 1 && x <= box[2] + 1 && y >= box[1] - 1 && y <= box[3] + 1;
 
 export class Overlay {
   constructor(map, ground, looks, counters) {
@@ -21,6 +22,7 @@ export class Overlay {
 
   show(draws) {
     this.draws = draws;
+    this.ground.learnAll(draws?.places);
     this.most = draws ? Math.max(0, ...Object.values(draws.hexes).filter((cost) => typeof cost === "number")) : 0;
     this.found.redraw();
     this.numbers.redraw();
@@ -41,7 +43,7 @@ export class Overlay {
   }
 
   ring(label, color, weight = 3.5) {
-    const hex = this.ground.hexes.get(label);
+    const hex = this.ground.places.get(label);
     if (!hex) return;
     const outline = this.ground.outline(hex, 0.93).map(at);
     const common = { pane: "lines", renderer: this.svg, interactive: false, fill: false };
@@ -50,7 +52,7 @@ export class Overlay {
   }
 
   block(label, color) {
-    const [one, other] = label.split("|").map((name) => this.ground.hexes.get(name));
+    const [one, other] = label.split("|").map((name) => this.ground.places.get(name));
     if (one && other) {
       const side = this.ground.lattice.side([one.q, one.r], [other.q, other.r]);
       this.lines.addLayer(new Polyline(side.map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 8, lineCap: "butt" }));
@@ -63,9 +65,9 @@ export class Overlay {
   paintFound(context, box, scale, pixels) {
     if (!this.draws) return;
     const { inks } = this.looks;
-    for (const hex of this.ground.in(box, "hexes")) {
-      const cost = this.draws.hexes[hex.label];
-      if (cost === undefined) continue;
+    for (const [label, cost] of Object.entries(this.draws.hexes)) {
+      const hex = this.ground.places.get(label);
+      if (!hex || !near(hex, box)) continue;
       const share = typeof cost === "number" && this.most > 0 ? cost / this.most : 0;
       context.beginPath();
       this.ground.outline(hex, 0.97).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
@@ -86,9 +88,9 @@ export class Overlay {
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const [label, cost] of Object.entries(this.draws.hexes)) {
-      if (cost === null || !this.ground.hexes.has(label)) continue;
+      if (cost === null || !this.ground.places.has(label)) continue;
       const { x, y, size } = this.numberAt(label);
-      if (x < box[0] - 1 || x > box[2] + 1 || y < box[1] - 1 || y > box[3] + 1) continue;
+      if (!near({ x, y }, box)) continue;
       pixels(x, y, () => this.number(context, String(cost), Math.max(9, size * scale)));
     }
   }

@@ -2,7 +2,7 @@
 import { Control, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Counters } from "./counters.js";
 import { Gestures } from "./gestures.js";
-import { Ground, GroundPainter, PLANE, Tiles } from "./ground.js";
+import { Ground, GroundPainter, PLANE, Tiles, stepOf } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
 import { Overlay } from "./overlay.js";
@@ -24,8 +24,9 @@ try {
 }
 
 async function start() {
-  const lattice = new Lattice(element.dataset.orientation === "pointed");
-  const [ground, looks] = await Promise.all([Ground.load(element.dataset.api, lattice), Looks.load(element.dataset.legend)]);
+  const { api, legend, orientation, bounds, levels } = element.dataset;
+  const ground = new Ground(api, new Lattice(orientation === "pointed"), JSON.parse(bounds), JSON.parse(levels));
+  const looks = await Looks.load(legend);
   // until now the server's drawing was seen in its place
   document.querySelector(".drawn").remove();
   element.hidden = false;
@@ -36,7 +37,10 @@ async function start() {
   map.fitBounds(ground.bounds, { padding: [8, 8] });
   map.setMinZoom(map.getZoom() - 2);
   const painter = new GroundPainter(ground, looks);
-  const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
+  const tiles = new Tiles((...tile) => painter.paint(...tile), {}, (box, scale) => ground.load(box, stepOf(scale)));
+  const painted = new Promise((resolve) => tiles.once("load", resolve));
+  tiles.on("tileerror", ({ error }) => panel.say(`${error.message} Reload the page to try again.`));
+  tiles.addTo(map);
   const counters = new Counters(map, ground, panel.counters);
   const overlay = new Overlay(map, ground, looks, counters);
   const gestures = new Gestures(map, ground, counters, overlay, panel);
@@ -48,6 +52,7 @@ async function start() {
   gestures.listen();
   gestures.show(true);
   gestures.frame();
+  await painted;
 }
 
 function addLayerSwitches(map, painter, tiles, counters) {
