@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from markupsafe import Markup, escape
 
 from app.drawing.counters import counter, marker, placed
+from app.drawing.outlines import Land, around, chained, rim, rounded, side
 from app.drawing.palette import (
     CONTOUR,
     CREST,
@@ -55,6 +56,18 @@ SLANTS = ("slope", "steep_slope", "cliff", "escarpment")
 
 BUILT = ("blocks", "houses", "huts")
 """Patterns of what people built."""
+DEEPENING = ("sea", "ocean")
+"""Terrain that is darker the farther it is from land."""
+FLOWING = ("river", "stream")
+"""Hexsides without corners."""
+SHADING = 0.045
+"""How dark or light a degree of shade or light is."""
+MANY = 7
+"""Hexes found from which on all others lie under a veil."""
+RIMS: dict[str, tuple[int, int, str]] = {
+    "line": (4, 5, ' stroke-dasharray="10 9"'), "answer": (7, 5, ""), "blocks": (10, 6, ""), "end": (11, 6, ""),
+}  # fmt: skip
+"""How a mark goes around its hexes: its width, how much wider the white beneath it is, and what else."""
 
 
 def svg(
@@ -80,14 +93,14 @@ def svg(
     sheet = _Sheet(position, shown, f"m{zlib.crc32(repr((sorted(shown), sorted(marks.items()))).encode()):x}")
     parts = [
         *sheet.ground(),
-        *sheet.within((*sheet.artwork(), *sheet.levels(), *sheet.hexsides(), *sheet.paths())),
+        *sheet.within((*sheet.artwork(), *sheet.levels(), *sheet.coast(), *sheet.hexsides(), *sheet.paths())),
         *sheet.grid(),
         *sheet.places(),
         *sheet.marked(marks),
-        *sheet.words(),
         *sheet.ghosts(ghosts),
         *sheet.units(),
         *sheet.markers(),
+        *sheet.words(),
         *sheet.found(line, path, costs or {}),
         *(sheet.fields() if picked else ()),
     ]
@@ -128,6 +141,7 @@ class _Sheet:
         self.board: MapDraft = position.board
         self.pointed = self.board.scheme.orientation == "pointed"
         self.turn = 90 if self.pointed else 0
+        self.land = Land(self.board.hexes)
         self.drawn: dict[str, None] = {}
         """Terrains whose pattern is wanted."""
 
@@ -177,11 +191,12 @@ class _Sheet:
     # The ground
 
     def ground(self) -> Iterator[str]:
-        """Hexes by terrain; where artwork is drawn, it decides, and the hex itself is paler."""
+        """Hexes by terrain, their edges rounded; where artwork is drawn, it decides, and the hex itself is paler."""
         by_terrain = collections.defaultdict(list)
         for place in sorted(self.shown):
             by_terrain[self.board.hexes[place].terrain].append(place)
         pale = {area.terrain for area in self.board.areas}
+        yield from self._beyond()
         if pale:
             plain = vocabulary(self.position.ruleset).plain
             yield self._filled(plain, self.outline(sorted(self.shown)))
@@ -190,6 +205,69 @@ class _Sheet:
                 yield _flat(terrain, self.outline(places), ' opacity=".3"')
             else:
                 yield self._filled(terrain, self.outline(places))
+        for terrain, d in sorted(self._cut_off(pale).items()):
+            yield self._filled(terrain, d)
+        yield from self._depths()
+
+    def _beyond(self) -> Iterator[str]:
+        """Where a shore ends the map: the water beyond, fading away."""
+        by_depth = collections.defaultdict(list)
+        for place, far in sorted(self.land.beyond.items()):
+            if any(other in self.shown for other in around(place)) or far > 1:
+                by_depth[far].append(place)
+        for far, places in sorted(by_depth.items()):
+            near = [place for place in places if self._inside(self.center(place))]
+            yield _flat("sea", self.outline(near), f' opacity="{1 - 0.3 * far:.1f}"') if near else ""
+
+    def _cut_off(self, pale: Collection[str]) -> dict[str, str]:
+        """What neighbours take of a hex's corners, by the terrain that takes it."""
+        taken: dict[str, str] = collections.defaultdict(str)
+        rim = {place for place in self.land.beyond if any(other in self.shown for other in around(place))}
+        for place in sorted({*self.shown, *rim}):
+            for cut in self.land.cuts(place):
+                one, other = (self.at(*middle) for middle in cut.middles)
+                corner = self.at(*cut.corner)
+                if cut.terrain[0] == cut.terrain[1]:
+                    halves = [
+                        (cut.terrain[0], f"{_open([one, corner, other])}Q{_spot(corner)} {_spot(one)}z")
+                    ]
+                else:
+                    peak = _between(_between(one, corner), _between(corner, other))
+                    halves = [
+                        (word, f"{_open([end, corner, peak])}Q{_spot(_between(end, corner))} {_spot(end)}z")
+                        for word, end in zip(cut.terrain, (one, other), strict=True)
+                    ]
+                for word, d in halves:
+                    if word not in pale:
+                        taken[word] += d
+        return taken
+
+    def _depths(self) -> Iterator[str]:
+        """The sea, the deeper the darker."""
+        by_depth = collections.defaultdict(list)
+        for place in sorted(self.shown):
+            if self.board.hexes[place].terrain in DEEPENING and (depth := self.land.depth(place)) > 1:
+                by_depth[depth].append(place)
+        for depth, places in sorted(by_depth.items()):
+            yield (
+                f'<path class="map-deep" color="{INKS["deep"]}" d="{self.outline(places)}" fill="currentColor"'
+                f' fill-opacity="{0.14 * (depth - 1):.2f}"/>'
+            )
+
+    def coast(self) -> Iterator[str]:
+        """The line between land and sea, with foam along it."""
+        d = "".join(self._curve(curve) for place in sorted(self.shown) for curve in self.land.shore(place))
+        if d:
+            yield f'<path class="map-foam" color="{INKS["foam"]}" d="{d}" fill="none" stroke="currentColor" stroke-width="13" stroke-opacity=".75" stroke-linecap="round"/>'
+            yield f'<path class="map-coast" color="{INKS["coast"]}" d="{d}" fill="none" stroke="currentColor" stroke-width="4.5" stroke-linecap="round"/>'
+
+    def _curve(self, points: Sequence[Point]) -> str:
+        """A straight piece, or a curve around a corner."""
+        spots = [self.at(*point) for point in points]
+        if len(spots) == 2:
+            return _open(spots)
+        one, corner, other = spots
+        return f"M{_spot(one)}Q{_spot(corner)} {_spot(other)}"
 
     def artwork(self) -> Iterator[str]:
         for area in self.board.areas:
@@ -206,7 +284,7 @@ class _Sheet:
                 yield ground(area.terrain, d, ' fill-rule="evenodd"') + edge
 
     def levels(self) -> Iterator[str]:
-        """The higher, the browner; a contour wherever two hexes differ, unless crests are drawn."""
+        """The higher, the browner, slopes in light and shade; a contour wherever two hexes differ, unless crests are drawn."""
         by_level = collections.defaultdict(list)
         for place in sorted(self.shown):
             by_level[self.board.hexes[place].level].append(place)
@@ -215,8 +293,9 @@ class _Sheet:
             if level > lowest:
                 yield (
                     f'<path class="map-height" color="{INKS["height"]}" d="{self.outline(places)}" fill="currentColor"'
-                    f' fill-opacity="{min(0.36, 0.09 * (level - lowest)):.2f}"/>'
+                    f' fill-opacity="{min(0.24, 0.06 * (level - lowest)):.2f}"/>'
                 )
+        yield from self._slopes()
         if len(by_level) > 1 and not self.board.crests:
             yield from self._contours()
         for crest in self.board.crests:
@@ -226,6 +305,15 @@ class _Sheet:
                 # the higher ground lies on its left where y goes down: the lower is on the right
                 sides = [(one, other, _beside(one, other, 40)) for one, other in itertools.pairwise(points)]
                 yield _stroked("crest", CREST, d, sides)
+
+    def _slopes(self) -> Iterator[str]:
+        faces: dict[int, str] = collections.defaultdict(str)
+        for place in sorted(self.shown):
+            for light, face in self.land.slopes(place):
+                faces[light] += _closed([self.at(*corner) for corner in face])
+        for light, d in sorted(faces.items()):
+            ink = "#ffffff" if light > 0 else "#2a1c08"
+            yield f'<path d="{d}" fill="{ink}" fill-opacity="{SHADING * abs(light):.3f}"/>'
 
     def _contours(self) -> Iterator[str]:
         slanted = {(x, y) for x, y, kind in self.board.hexsides if kind in SLANTS}
@@ -249,7 +337,12 @@ class _Sheet:
         # broad and wet first, so that what is narrow stays visible upon it
         for kind in sorted(by_kind, key=lambda kind: -HEXSIDES[kind].width):
             sides = [self._side(x, y) for x, y in by_kind[kind]]
-            d = "".join(_open([one, other]) for one, other, _ in sides)
+            if kind in FLOWING:
+                d = "".join(
+                    self._curve(piece) for piece in chained(side_corners(x, y) for x, y in by_kind[kind])
+                )
+            else:
+                d = "".join(_open([one, other]) for one, other, _ in sides)
             yield _stroked(f"hexside-{kind}", HEXSIDES[kind], d, sides)
 
     def _side(self, x: int, y: int) -> tuple[Point, Point, Point | None]:
@@ -265,15 +358,36 @@ class _Sheet:
         by_kind = collections.defaultdict(list)
         for way in self.board.paths:
             if any(place in self.shown for place in way.hexes):
-                by_kind[way.kind].append(_open([self.center(place) for place in way.hexes]))
+                by_kind[way.kind].append(self._way([place.center for place in way.hexes]))
         for kind in sorted(by_kind, key=lambda kind: PATHS[kind].width):
             yield _stroked(f"path-{kind}", PATHS[kind], "".join(by_kind[kind]), [])
 
+    def _way(self, centers: Sequence[Point]) -> str:
+        """A road without corners, as one line, so that its dashes run on."""
+        first, *pieces = rounded(centers)
+        d = _open([self.at(*point) for point in first])
+        for piece in pieces:
+            spots = [self.at(*point) for point in piece[1:]]
+            d += f"{'Q' if len(spots) == 2 else 'L'}{' '.join(map(_spot, spots))}"
+        return d
+
     def grid(self) -> Iterator[str]:
-        yield (
-            f'<path class="map-grid" color="{INKS["grid"]}" d="{self.outline(sorted(self.shown))}" fill="none"'
-            ' stroke="currentColor" stroke-width="2"/>'
-        )
+        """Hexsides, thinner within one terrain."""
+        within: list[str] = []
+        between: list[str] = []
+        for place in sorted(self.shown):
+            for step, other in enumerate(around(place)):
+                if other in self.shown and other < place:
+                    continue
+                alike = self.land.terrain(other) == self.land.terrain(place)
+                ends = [self.at(*corner) for corner in side(place, step)]
+                (within if alike else between).append(_open(ends))
+        for d, width in ((within, 1.2), (between, 2.2)):
+            if d:
+                yield (
+                    f'<path class="map-grid" color="{INKS["grid"]}" d="{"".join(d)}" fill="none"'
+                    f' stroke="currentColor" stroke-width="{width:g}" stroke-opacity="{0.3 + 0.2 * width:.2f}"/>'
+                )
 
     def words(self) -> Iterator[str]:
         """Labels, levels above the lowest, names, and what else is printed in a hex."""
@@ -283,7 +397,7 @@ class _Sheet:
             ground = self.board.hexes[place]
             x, y = self.center(place)
             labels.append(f'<text x="{x:g}" y="{y - 60:g}">{escape(self.board.scheme.label(place))}</text>')
-            if ground.level > min(levels):
+            if ground.level > min(levels) and self.land.crowns(place):
                 numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
             if ground.name:
                 names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
@@ -363,19 +477,28 @@ class _Sheet:
     # What a ruling found
 
     def marked(self, marks: Mapping[Axial, str]) -> Iterator[str]:
-        look = {
-            "line": 'fill="currentColor" fill-opacity=".16" stroke="currentColor" stroke-width="3" stroke-dasharray="10 7"',
-            "answer": 'fill="currentColor" fill-opacity=".24" stroke="currentColor" stroke-width="4"',
-            "blocks": 'fill="currentColor" fill-opacity=".3" stroke="currentColor" stroke-width="8"',
-            "end": 'fill="none" stroke="currentColor" stroke-width="11"',
-        }
-        for mark, how in look.items():
-            places = sorted(place for place, said in marks.items() if said == mark and place in self.shown)
-            if places:
-                d = self.outline(places)
-                if mark == "end":
-                    yield f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="17" stroke-linejoin="round"/>'
-                yield f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" {how} stroke-linejoin="round"/>'
+        """What is marked has a rim and keeps its colours; of much that was found, the rest lies under a veil."""
+        by_mark = collections.defaultdict(list)
+        for place, mark in sorted(marks.items()):
+            if place in self.shown:
+                by_mark[mark].append(place)
+        if len(by_mark["answer"]) >= MANY:
+            rest = sorted(set(self.shown) - {place for place in marks if marks[place] in ("answer", "end")})
+            yield f'<path class="map-veil" color="{INKS["veil"]}" d="{self.outline(rest)}" fill="currentColor" fill-opacity=".5"/>'
+        for mark, (width, casing, more) in RIMS.items():
+            if not by_mark[mark]:
+                continue
+            d = self._rim(by_mark[mark]) if mark == "answer" else self.outline(by_mark[mark])
+            if casing:
+                yield f'<path d="{d}" fill="none" stroke="#ffffff" stroke-opacity=".85" stroke-width="{width + casing}" stroke-linejoin="round" stroke-linecap="round"/>'
+            yield (
+                f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" fill="none" stroke="currentColor"'
+                f' stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more}/>'
+            )
+
+    def _rim(self, places: Iterable[Axial]) -> str:
+        """Around some hexes together."""
+        return "".join(_open([self.at(*end) for end in side(*one)]) for one in rim(places))
 
     def found(
         self, line: tuple[Axial, Axial] | None, path: Sequence[Axial], costs: Mapping[Axial, str]
@@ -442,6 +565,14 @@ class _Sheet:
         self.drawn[terrain] = None
         return f'<path d="{d}" fill="url(#{self.key}-{terrain})"{more}/>'
 
+    def _inside(self, point: Point) -> bool:
+        """Whether a hex about a point is seen, if only in part."""
+        left, top, width, height = self.box
+        return (
+            left - RADIUS < point[0] < left + width + RADIUS
+            and top - RADIUS < point[1] < top + height + RADIUS
+        )
+
     def _within(self, points: Sequence[Point]) -> bool:
         """Whether something drawn may reach into the part that is shown."""
         left, top, width, height = self.box
@@ -458,6 +589,14 @@ def _sized(box: tuple[float, float, float, float]) -> str:
 
 def _flat(terrain: str, d: str, more: str = "") -> str:
     return f'<path class="fill-{terrain}" d="{d}" fill="{TERRAIN[terrain].fill}"{more}/>'
+
+
+def _spot(point: Point) -> str:
+    return f"{point[0]:g} {point[1]:g}"
+
+
+def _between(one: Point, other: Point) -> Point:
+    return round((one[0] + other[0]) / 2, 1), round((one[1] + other[1]) / 2, 1)
 
 
 def _open(points: Sequence[Point]) -> str:

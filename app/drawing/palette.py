@@ -276,7 +276,7 @@ MARKS: dict[str, str] = {"end": "#111111", "line": "#4a3f8f", "blocks": "#c01818
 
 INKS: dict[str, str] = {
     "label": "#4c4a3d", "grid": "#8d8a78", "level": "#6b4a22", "name": "#1d1b17", "paper": "#fbfaf6",
-    "height": "#6b3f10",
+    "height": "#6b3f10", "deep": "#2f6f9f", "coast": "#4d86a6", "foam": "#f2fafc", "veil": "#f4f2ea",
 }  # fmt: skip
 """Other colours of a drawn map."""
 
@@ -310,7 +310,13 @@ def by_night(stroke: Stroke) -> Stroke:
 @functools.cache
 def dark_inks() -> dict[str, str]:
     """The inks, the marks and the lines of levels on a dark screen."""
-    grounds = {"paper": "#161a18", "grid": night(INKS["grid"])}
+    grounds = {
+        "paper": "#161a18",
+        "veil": "#0c0f0d",
+        "grid": night(INKS["grid"]),
+        "deep": "#0a2233",
+        "foam": night(INKS["foam"]),
+    }
     inks = {word: _bright(colour, 86) for word, colour in INKS.items() if word not in grounds}
     lines = {"contour": by_night(CONTOUR).ink, "crest": by_night(CREST).ink}
     return inks | grounds | {word: _bright(colour) for word, colour in MARKS.items()} | lines
