@@ -60,8 +60,12 @@ DEEPENING = ("sea", "ocean")
 """Terrain that is darker the farther it is from land."""
 FLOWING = ("river", "stream")
 """Hexsides without corners."""
-SHADING = 0.045
+SHADING = 0.05
 """How dark or light a degree of shade or light is."""
+FADING = (1, 1, 0.6, 0.25)
+"""Of the water beyond a map, by how far it is from the shore."""
+SOFT = 22
+"""How far what is soft is blurred."""
 MANY = 7
 """Hexes found from which on all others lie under a veil."""
 RIMS: dict[str, tuple[int, int, str]] = {
@@ -215,9 +219,12 @@ class _Sheet:
         for place, far in sorted(self.land.beyond.items()):
             if any(other in self.shown for other in around(place)) or far > 1:
                 by_depth[far].append(place)
-        for far, places in sorted(by_depth.items()):
-            near = [place for place in places if self._inside(self.center(place))]
-            yield _flat("sea", self.outline(near), f' opacity="{1 - 0.3 * far:.1f}"') if near else ""
+        if by_depth:
+            yield f'<g filter="url(#{self.key}-soft)">'
+            for far, places in sorted(by_depth.items()):
+                near = [place for place in places if self._inside(self.center(place))]
+                yield _flat("sea", self.outline(near), f' opacity="{FADING[far]}"')
+            yield "</g>"
 
     def _cut_off(self, pale: Collection[str]) -> dict[str, str]:
         """What neighbours take of a hex's corners, by the terrain that takes it."""
@@ -311,9 +318,12 @@ class _Sheet:
         for place in sorted(self.shown):
             for light, face in self.land.slopes(place):
                 faces[light] += _closed([self.at(*corner) for corner in face])
-        for light, d in sorted(faces.items()):
-            ink = "#ffffff" if light > 0 else "#2a1c08"
-            yield f'<path d="{d}" fill="{ink}" fill-opacity="{SHADING * abs(light):.3f}"/>'
+        if faces:
+            yield f'<g filter="url(#{self.key}-soft)">'
+            for light, d in sorted(faces.items()):
+                ink = "#ffffff" if light > 0 else "#2a1c08"
+                yield f'<path d="{d}" fill="{ink}" fill-opacity="{SHADING * abs(light):.2f}"/>'
+            yield "</g>"
 
     def _contours(self) -> Iterator[str]:
         slanted = {(x, y) for x, y, kind in self.board.hexsides if kind in SLANTS}
@@ -421,7 +431,7 @@ class _Sheet:
                 )
             for place in sorted(feature.at & set(self.shown)):
                 x, y = self.center(place)
-                yield _badge(x, y - 38, code, colour, feature.kind)
+                yield _badge(x - 66, y, code, colour, feature.kind)
 
     # What stands on it
 
@@ -559,7 +569,8 @@ class _Sheet:
         )
 
     def patterns(self) -> Iterator[str]:
-        return (_pattern(terrain, f"{self.key}-{terrain}") for terrain in self.drawn)
+        yield from (_pattern(terrain, f"{self.key}-{terrain}") for terrain in self.drawn)
+        yield f'<filter id="{self.key}-soft"><feGaussianBlur stdDeviation="{SOFT}"/></filter>'
 
     def _filled(self, terrain: str, d: str, more: str = "") -> str:
         self.drawn[terrain] = None

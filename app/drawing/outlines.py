@@ -33,6 +33,12 @@ SHADES = 6
 """Degrees of light and of shade that are told apart."""
 
 
+CROWN = [
+    (dq, dr) for dr in range(-3, 4) for dq in range(-3, 4) if abs(dq + dr) <= 3 and (2 * dr + dq, dq) < (0, 0)
+]
+"""Places before a hex, as a page is read, that may have the word instead of it."""
+
+
 class Cut(NamedTuple):
     """A corner of a hex that its two neighbours there share, in two halves."""
 
@@ -137,7 +143,7 @@ class Land:
     def crowns(self, place: Axial) -> bool:
         """Whether a level is written here: at the upper end of ground that is level, not in all of it."""
         level = self._level(place)
-        return all(self._level(around(place)[step]) != level for step in (5, 0, 1))
+        return not any(self._level(Axial(place.q + dq, place.r + dr)) == level for dq, dr in CROWN)
 
     def _level(self, place: Axial) -> int | None:
         ground = self.hexes.get(place)

@@ -1,11 +1,17 @@
 // The ground of a map: its hexes, sides, ways and artwork, found by place and painted on canvas tiles.
 import { CRS, DomUtil, GridLayer, LatLngBounds, extend } from "../vendor/leaflet/leaflet-src.esm.js";
 import { STEPS } from "./lattice.js";
+import { Land, pieces, traceWater, traceWay } from "./outlines.js";
 
 const CELL = 8; // plane units of a cell of the index
 const TILE = 384;
 const BUDGET = 8; // milliseconds of a frame for painting
 const MARGIN = 1.2; // how far a hex or side reaches beyond its centre
+const SOFT = 4; // pixels of a corner radius in which light and shade are painted, to be softened
+const FLOWING = new Set(["river", "stream"]); // hexsides without corners
+const DEEPENING = new Set(["sea", "ocean"]);
+const FADING = [1, 1, 0.6, 0.25]; // of the water beyond a map, by how far it is from the shore
+const SHADING = 0.05; // how dark or light a degree of shade or light is
 // Four zoom levels double the size: a map fits its frame, and tiles stay crisp.
 export const DOUBLING = 4;
 export const PLANE = extend({}, CRS.Simple, { scale: (zoom) => 2 ** (zoom / DOUBLING), zoom: (scale) => DOUBLING * Math.log2(scale) });
@@ -173,6 +179,7 @@ export class GroundPainter {
   constructor(ground, looks) {
     this.ground = ground;
     this.looks = looks;
+    this.land = new Land(ground);
     this.shown = { patterns: true, sides: true, paths: true, artwork: true, levels: true, labels: true };
   }
 
@@ -180,31 +187,158 @@ export class GroundPainter {
     const hexes = this.ground.in(box, "hexes");
     if (!hexes.length) return;
     context.lineJoin = context.lineCap = "round";
+    const waters = this.land.waters(box);
+    this.beyond(context, waters, box);
     this.terrain(context, hexes, scale);
+    if (scale >= 4) this.cutOff(context, [...hexes, ...waters], scale);
+    this.depths(context, hexes);
     if (this.shown.artwork) this.artwork(context, box, scale);
     if (this.shown.levels) this.heights(context, hexes);
+    if (this.shown.levels) this.slopes(context, hexes, box);
     if (this.shown.levels && scale >= 5) this.contours(context, box, scale);
     if (scale >= 6) this.grid(context, hexes, scale);
+    this.coast(context, hexes, scale);
     if (this.shown.sides && scale >= 4) this.sides(context, box, scale);
     if (this.shown.paths) this.paths(context, box, scale);
     if (this.shown.artwork) this.crests(context, box, scale);
-    if (this.shown.labels) this.words(context, hexes, scale, pixels);
+    if (scale >= 12) this.dots(context, hexes);
+    if (scale >= 20 && this.shown.labels) this.features(context, hexes, scale, pixels);
+  }
+
+  features(context, hexes, scale, pixels) {
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (const hex of hexes.filter((one) => one.features.length)) {
+      pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, this.looks.inks.level));
+    }
+  }
+
+  // Where a shore ends the map: the water beyond, fading away.
+  beyond(context, waters, box) {
+    if (!waters.length) return;
+    this.soft(context, box, (small) => {
+      small.fillStyle = this.looks.terrain("sea");
+      for (const water of waters) {
+        this.trace(small, [water]);
+        small.globalAlpha = FADING[water.depth];
+        small.fill();
+      }
+    });
+  }
+
+  // What is painted small and enlarged is soft.
+  soft(context, [left, low, right, high], draw) {
+    const [from, top] = [Math.floor((left - 1) * SOFT) / SOFT, Math.ceil((high + 1) * SOFT) / SOFT];
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.ceil((right + 1 - from) * SOFT);
+    canvas.height = Math.ceil((top - low + 1) * SOFT);
+    const small = canvas.getContext("2d");
+    small.setTransform(SOFT, 0, 0, -SOFT, -from * SOFT, top * SOFT);
+    draw(small);
+    context.save();
+    context.translate(from, top);
+    context.scale(1 / SOFT, -1 / SOFT);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(canvas, 0, 0);
+    context.restore();
   }
 
   terrain(context, hexes, scale) {
     const groups = Map.groupBy ? Map.groupBy(hexes, (hex) => hex.terrain) : groupBy(hexes);
     for (const [word, group] of groups) {
       this.trace(context, group);
-      context.fillStyle = context.strokeStyle = this.looks.terrain(word);
-      context.lineWidth = 0.8 / scale;
-      context.stroke();
+      this.fill(context, word, scale);
+    }
+  }
+
+  fill(context, word, scale) {
+    context.fillStyle = context.strokeStyle = this.looks.terrain(word);
+    context.lineWidth = 0.8 / scale;
+    context.stroke();
+    context.fill();
+    const pattern = this.shown.patterns && scale >= 9 && this.looks.pattern(context, word, scale);
+    if (pattern) {
+      context.fillStyle = pattern;
       context.fill();
-      const pattern = this.shown.patterns && scale >= 9 && this.looks.pattern(context, word, scale);
-      if (pattern) {
-        context.fillStyle = pattern;
-        context.fill();
+    }
+  }
+
+  // What neighbours take of a hex's corners, so that the edges of terrain are round.
+  cutOff(context, hexes, scale) {
+    const taken = new Map();
+    for (const hex of hexes) {
+      for (const cut of this.land.shape(hex).cuts) {
+        for (const [word, ...points] of pieces(cut)) {
+          if (!taken.has(word)) taken.set(word, []);
+          taken.get(word).push(points);
+        }
       }
     }
+    for (const [word, shapes] of taken) {
+      context.beginPath();
+      for (const [end, corner, peak, toward] of shapes) {
+        context.moveTo(...end);
+        context.lineTo(...corner);
+        context.lineTo(...peak);
+        context.quadraticCurveTo(...toward, ...end);
+      }
+      this.fill(context, word, scale);
+    }
+  }
+
+  // The sea, the deeper the darker.
+  depths(context, hexes) {
+    context.fillStyle = this.looks.inks.deep;
+    for (const deep of [2, 3]) {
+      this.trace(context, hexes.filter((hex) => DEEPENING.has(hex.terrain) && this.land.shape(hex).depth === deep));
+      context.globalAlpha = 0.14 * (deep - 1);
+      context.fill();
+    }
+    context.globalAlpha = 1;
+  }
+
+  // The line between land and sea, with foam along it.
+  coast(context, hexes, scale) {
+    context.beginPath();
+    for (const hex of hexes) {
+      for (const [from, corner, to] of this.land.shape(hex).shore) {
+        context.moveTo(...from);
+        context.quadraticCurveTo(...corner, ...to);
+      }
+    }
+    context.strokeStyle = this.looks.inks.foam;
+    context.globalAlpha = 0.75;
+    context.lineWidth = 0.13;
+    context.stroke();
+    context.globalAlpha = 1;
+    context.strokeStyle = this.looks.inks.coast;
+    context.lineWidth = Math.max(0.045, 0.8 / scale);
+    context.stroke();
+  }
+
+  // Slopes in light and shade.
+  slopes(context, hexes, box) {
+    const faces = new Map();
+    for (const hex of hexes) {
+      for (const { light, face } of this.land.shape(hex).slopes) {
+        if (!faces.has(light)) faces.set(light, []);
+        faces.get(light).push(face);
+      }
+    }
+    if (!faces.size) return;
+    this.soft(context, box, (small) => {
+      for (const [light, group] of faces) {
+        small.beginPath();
+        for (const [one, ...others] of group) {
+          small.moveTo(...one);
+          others.forEach((corner) => small.lineTo(...corner));
+          small.closePath();
+        }
+        small.fillStyle = light > 0 ? "#ffffff" : "#2a1c08";
+        small.globalAlpha = SHADING * Math.abs(light);
+        small.fill();
+      }
+    });
   }
 
   trace(context, hexes) {
@@ -216,12 +350,24 @@ export class GroundPainter {
     }
   }
 
+  // Hexsides, thinner within one terrain.
   grid(context, hexes, scale) {
-    this.trace(context, hexes);
     context.strokeStyle = this.looks.inks.grid;
-    context.globalAlpha = 0.7;
-    context.lineWidth = Math.min(0.03, 1 / scale);
-    context.stroke();
+    for (const [alike, width, alpha] of [[true, 0.012, 0.5], [false, 0.024, 0.75]]) {
+      context.beginPath();
+      for (const hex of hexes) {
+        STEPS.forEach(([dq, dr], step) => {
+          const other = this.ground.byPlace.get(`${hex.q + dq},${hex.r + dr}`);
+          if ((other && step > 2) || (other?.terrain === hex.terrain) !== alike) return;
+          const [one, end] = this.ground.lattice.side([hex.q, hex.r], [hex.q + dq, hex.r + dr]);
+          context.moveTo(...one);
+          context.lineTo(...end);
+        });
+      }
+      context.globalAlpha = alpha;
+      context.lineWidth = Math.max(width, 0.6 / scale);
+      context.stroke();
+    }
     context.globalAlpha = 1;
   }
 
@@ -231,7 +377,7 @@ export class GroundPainter {
     context.fillStyle = this.looks.inks.height;
     for (const level of levels.slice(1)) {
       this.trace(context, hexes.filter((hex) => hex.level === level));
-      context.globalAlpha = Math.min(0.36, 0.09 * (level - levels[0]));
+      context.globalAlpha = Math.min(0.24, 0.06 * (level - levels[0]));
       context.fill();
     }
     context.globalAlpha = 1;
@@ -294,9 +440,12 @@ export class GroundPainter {
     for (const [kind, sides] of groups) {
       const stroke = this.looks.stroke("hexsides", kind);
       context.beginPath();
-      for (const { ends: [[ax, ay], [bx, by]] } of sides) {
-        context.moveTo(ax, ay);
-        context.lineTo(bx, by);
+      if (FLOWING.has(kind)) traceWater(context, sides);
+      else {
+        for (const { ends: [one, other] } of sides) {
+          context.moveTo(...one);
+          context.lineTo(...other);
+        }
       }
       this.line(context, stroke, scale);
       if (stroke.teeth && scale >= 8) this.teeth(context, stroke, sides);
@@ -334,7 +483,7 @@ export class GroundPainter {
   paths(context, box, scale) {
     for (const path of this.ground.paths.filter((one) => meets(one.box, box))) {
       context.beginPath();
-      path.points.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
+      traceWay(context, path.points);
       this.line(context, this.looks.stroke("paths", path.kind), scale);
     }
   }
@@ -349,22 +498,47 @@ export class GroundPainter {
     }
   }
 
-  words(context, hexes, scale, pixels) {
+  // What is written, upon counters too: names, where they leave room for one another, and from 40 pixels a hex on numbers.
+  words(context, box, scale, pixels) {
+    if (!this.shown.labels) return;
     const { inks } = this.looks;
-    const many = this.ground.levels.size > 1;
+    const hexes = this.ground.in(box, "hexes");
     const base = Math.min(...this.ground.levels);
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (const hex of hexes) {
-      if (scale >= 22) {
-        pixels(hex.x, hex.y + 0.68, () => this.word(context, hex.label, 0.23 * scale, inks.label));
-        if (many && this.shown.levels && hex.level !== base) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
-        if (hex.features.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, inks.level));
-      }
-      // below the counters
-      if (hex.name && scale >= 7) pixels(hex.x, hex.y - 0.72, () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
+    for (const hex of scale >= 20 ? hexes : []) {
+      pixels(hex.x, hex.y + 0.7, () => this.word(context, hex.label, 0.2 * scale, inks.label));
+      if (this.shown.levels && hex.level !== base && this.land.shape(hex).crowns) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
     }
-    if (scale >= 12) this.marked(context, hexes, scale, pixels);
+    for (const { text, x, y, size } of scale >= 7 ? this.named(context, scale) : []) {
+      const half = 0.6 * size * text.length / 2 / scale;
+      if (x + half < box[0] || x - half > box[2] || y + 1 < box[1] || y - 1 > box[3]) continue;
+      pixels(x, y, () => this.word(context, text, size, inks.name, "600"));
+    }
+    if (scale >= 12) this.codes(context, hexes, scale, pixels);
+  }
+
+  // Where names are written at a scale: below the counters of their hex, else above them; who finds no room has none.
+  named(context, scale) {
+    const known = `${scale} ${this.ground.hexes.size}`;
+    if (this.names?.known !== known) {
+      const size = Math.max(0.26 * scale, 11);
+      const taken = [];
+      const places = [];
+      for (const hex of this.ground.hexes.values()) {
+        if (!hex.name) continue;
+        const [width, height] = [0.62 * size * hex.name.length / scale, 1.2 * size / scale];
+        for (const y of [hex.y - 0.74, hex.y + 0.95]) {
+          const field = [hex.x - width / 2, y - height / 2, hex.x + width / 2, y + height / 2];
+          if (taken.some((other) => meets(other, field))) continue;
+          taken.push(field);
+          places.push({ text: hex.name, x: hex.x, y, size });
+          break;
+        }
+      }
+      this.names = { known, places };
+    }
+    return this.names.places;
   }
 
   dot(context, [x, y], n, ink, filled) {
@@ -386,8 +560,8 @@ export class GroundPainter {
     context.fillText(text, 0, 0);
   }
 
-  // Objectives, printed positions and other places that the map marks, and their fire dots.
-  marked(context, hexes, scale, pixels) {
+  // Fire dots of printed positions.
+  dots(context, hexes) {
     const here = new Set(hexes.map((hex) => hex.label));
     const dots = new Map();
     for (const place of this.ground.marked) {
@@ -398,9 +572,16 @@ export class GroundPainter {
           this.dot(context, this.ground.point(label), n, this.looks.dot(place.attributes?.color), filled);
         }
       }
+    }
+  }
+
+  // Objectives, printed positions and other places that the map marks: at the left corner, beside counters.
+  codes(context, hexes, scale, pixels) {
+    const here = new Set(hexes.map((hex) => hex.label));
+    for (const place of this.ground.marked) {
       for (const label of (place.hexes ?? []).filter((one) => here.has(one))) {
         const [x, y] = this.ground.point(label);
-        pixels(x, y - 0.45, () => this.word(context, place.code, 0.24 * scale, this.looks.inks.level, "700"));
+        pixels(x - 0.74, y, () => this.word(context, place.code, (place.code.length > 2 ? 0.16 : 0.24) * scale, this.looks.inks.level, "700"));
       }
     }
   }

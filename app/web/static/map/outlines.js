@@ -8,6 +8,15 @@ const DEEP = 3; // hexes from the shore within which the sea grows deeper
 const LIGHT = [-0.5, -0.7]; // where light comes from, on a sheet with y down
 const SHADES = 6;
 
+// places before a hex, as a page is read, that may have its level written instead of it
+const CROWN = [];
+for (let dq = -3; dq <= 3; dq++) {
+  for (let dr = -3; dr <= 3; dr++) {
+    const down = 2 * dr + dq;
+    if (Math.abs(dq + dr) <= 3 && (down < 0 || (down === 0 && dq < 0))) CROWN.push([dq, dr]);
+  }
+}
+
 const middle = ([ax, ay], [bx, by]) => [(ax + bx) / 2, (ay + by) / 2];
 const beside = ({ q, r }, step) => ({ q: q + STEPS[step % 6][0], r: r + STEPS[step % 6][1] });
 const key = ({ q, r }) => `${q},${r}`;
@@ -18,13 +27,23 @@ export class Land {
     this.known = -1; // hexes that were there when shapes were last found
   }
 
+  // The water beyond the map in a box of the plane.
+  waters([left, low, right, high]) {
+    this.renew();
+    return [...this.beyond.values()].filter(({ x, y }) => x > left - 1 && x < right + 1 && y > low - 1 && y < high + 1);
+  }
+
+  renew() {
+    const { size } = this.ground.hexes;
+    if (this.known === size) return;
+    this.known = size;
+    this.beyond = this.findBeyond();
+  }
+
   // What is found of a hex is kept with it, until more of the map is there.
   shape(hex) {
-    const { size } = this.ground.hexes;
-    if (this.known !== size) {
-      this.known = size;
-      this.beyond = this.findBeyond();
-    }
+    this.renew();
+    const size = this.known;
     if (hex.shape?.known !== size) {
       hex.shape = { known: size, cuts: this.cuts(hex), shore: this.shore(hex), slopes: this.slopes(hex), depth: this.depth(hex), crowns: this.crowns(hex) };
     }
@@ -57,7 +76,7 @@ export class Land {
           const other = beside(place, step);
           if (this.ground.byPlace.has(key(other)) || found.has(key(other))) continue;
           const [x, y] = this.ground.lattice.center(other.q, other.r);
-          const water = { ...other, x, y, depth };
+          const water = { ...other, x, y, depth, terrain: "sea" };
           found.set(key(other), water);
           next.push(water);
         }
@@ -98,7 +117,7 @@ export class Land {
 
   // How far a place of the sea is from land, at most `DEEP`; 0 on land.
   depth(hex) {
-    if (!WATER.has(hex.terrain)) return 0;
+    if (hex.depth !== undefined || !WATER.has(hex.terrain)) return hex.depth ?? 0;
     let ring = [hex];
     for (let far = 1; far < DEEP; far++) {
       ring = ring.flatMap((place) => STEPS.map((_, step) => beside(place, step)));
@@ -110,7 +129,7 @@ export class Land {
   // Faces of a hex with their light (above 0) or shade, as far as the ground is not level there.
   slopes(hex) {
     const around = STEPS.map((_, step) => this.level(beside(hex, step)));
-    if (around.every((level) => level === undefined || level === hex.level)) return [];
+    if (hex.level === undefined || around.every((level) => level === undefined || level === hex.level)) return [];
     const corners = this.corners(hex);
     const heights = corners.map((_, n) => mean([hex.level, around[(n + 1) % 6], around[(n + 2) % 6]]));
     return corners.flatMap((corner, n) => {
@@ -122,7 +141,7 @@ export class Land {
 
   // Whether a level is written here: at the upper end of ground that is level, not in all of it.
   crowns(hex) {
-    return [5, 0, 1].every((step) => this.level(beside(hex, step)) !== hex.level);
+    return CROWN.every(([dq, dr]) => this.level({ q: hex.q + dq, r: hex.r + dr }) !== hex.level);
   }
 }
 

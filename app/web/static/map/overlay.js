@@ -1,8 +1,10 @@
 // What a ruling shows on the map: found hexes with their costs, a line, a way, what stops it.
 import { LayerGroup, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Tiles } from "./ground.js";
+import { STEPS } from "./lattice.js";
 
 const at = ([x, y]) => [y, x];
+const MANY = 7; // hexes found from which on all others lie under a veil
 
 export class Overlay {
   constructor(map, ground, looks, counters) {
@@ -21,7 +23,6 @@ export class Overlay {
 
   show(draws) {
     this.draws = draws;
-    this.most = draws ? Math.max(0, ...Object.values(draws.hexes).filter((cost) => typeof cost === "number")) : 0;
     this.found.redraw();
     this.numbers.redraw();
     this.lines.clearLayers();
@@ -55,28 +56,48 @@ export class Overlay {
       const side = this.ground.lattice.side([one.q, one.r], [other.q, other.r]);
       this.lines.addLayer(new Polyline(side.map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 8, lineCap: "butt" }));
     } else if (one) {
-      this.lines.addLayer(new Polygon(this.ground.outline(one, 0.9).map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 3, fillColor: color, fillOpacity: 0.28 }));
+      this.lines.addLayer(new Polygon(this.ground.outline(one, 0.9).map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 5, fill: false }));
     }
   }
 
-  // Hexes in a tint, the dearer the fainter.
-  paintFound(context, box, scale, pixels) {
-    if (!this.draws) return;
+  // What was found keeps its colours and has a rim; of much that was found, the rest lies under a veil.
+  paintFound(context, box, scale) {
+    const found = this.draws?.hexes;
+    if (!found || !Object.keys(found).length) return;
     const { inks } = this.looks;
-    for (const hex of this.ground.in(box, "hexes")) {
-      const cost = this.draws.hexes[hex.label];
-      if (cost === undefined) continue;
-      const share = typeof cost === "number" && this.most > 0 ? cost / this.most : 0;
+    const hexes = this.ground.in(box, "hexes");
+    if (Object.keys(found).length >= MANY) {
+      const ends = new Set(this.draws.ends);
       context.beginPath();
-      this.ground.outline(hex, 0.97).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.closePath();
-      context.fillStyle = context.strokeStyle = inks.answer;
-      context.globalAlpha = cost === null ? 0.36 : 0.52 - 0.34 * share;
+      for (const hex of hexes.filter(({ label }) => !(label in found) && !ends.has(label))) this.trace(context, hex);
+      context.fillStyle = inks.veil;
+      context.globalAlpha = 0.55;
       context.fill();
-      context.globalAlpha = 0.8;
-      context.lineWidth = Math.max(0.05, 1 / scale);
-      context.stroke();
       context.globalAlpha = 1;
+    }
+    context.beginPath();
+    for (const hex of hexes.filter(({ label }) => label in found)) this.rim(context, hex, found);
+    context.lineCap = "round";
+    for (const [ink, width] of [[inks.halo, 0.13], [inks.answer, 0.075]]) {
+      context.strokeStyle = ink;
+      context.lineWidth = Math.max(width, (ink === inks.answer ? 2 : 3.5) / scale);
+      context.stroke();
+    }
+  }
+
+  trace(context, hex) {
+    this.ground.outline(hex).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.closePath();
+  }
+
+  // The sides of a hex that part it from what was not found.
+  rim(context, hex, found) {
+    for (const [dq, dr] of STEPS) {
+      const other = this.ground.byPlace.get(`${hex.q + dq},${hex.r + dr}`);
+      if (other && other.label in found) continue;
+      const [one, end] = this.ground.lattice.side([hex.q, hex.r], [hex.q + dq, hex.r + dr]);
+      context.moveTo(...one);
+      context.lineTo(...end);
     }
   }
 

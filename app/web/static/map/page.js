@@ -37,20 +37,24 @@ async function start() {
   map.setMinZoom(map.getZoom() - 2);
   const painter = new GroundPainter(ground, looks);
   const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
+  // upon the counters
+  Object.assign(map.createPane("words").style, { zIndex: 620, pointerEvents: "none" });
+  const words = new Tiles((...tile) => painter.words(...tile), { pane: "words" }).addTo(map);
   const counters = new Counters(map, ground, panel.counters);
   const overlay = new Overlay(map, ground, looks, counters);
   const gestures = new Gestures(map, ground, counters, overlay, panel);
   looks.onChange(() => {
     tiles.redraw();
+    words.redraw();
     gestures.show(true);
   });
-  addLayerSwitches(map, painter, tiles, counters);
+  addLayerSwitches(map, painter, [tiles, words], counters);
   gestures.listen();
   gestures.show(true);
   gestures.frame();
 }
 
-function addLayerSwitches(map, painter, tiles, counters) {
+function addLayerSwitches(map, painter, painted, counters) {
   const names = { patterns: "Patterns", sides: "Hexsides", paths: "Ways", artwork: "Artwork and crests", levels: "Levels", labels: "Labels" };
   const Switch = Layer.extend({
     initialize(key) { this.key = key; },
@@ -59,7 +63,7 @@ function addLayerSwitches(map, painter, tiles, counters) {
     set(shown) {
       if (painter.shown[this.key] === shown) return;
       painter.shown[this.key] = shown;
-      tiles.redraw();
+      painted.forEach((tiles) => tiles.redraw());
     },
   });
   const switches = Object.fromEntries(Object.entries(names).map(([key, name]) => [name, new Switch(key).addTo(map)]));
