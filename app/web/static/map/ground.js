@@ -552,7 +552,7 @@ export class GroundPainter {
   }
 
   word(context, text, size, ink, weight = "400") {
-    context.font = `${weight} ${size}px "DejaVu Sans", system-ui, sans-serif`;
+    context.font = `${weight} ${size}px "Source Sans 3", "DejaVu Sans", system-ui, sans-serif`;
     context.lineWidth = size / 4;
     context.strokeStyle = this.looks.inks.halo;
     context.strokeText(text, 0, 0);

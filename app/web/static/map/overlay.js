@@ -127,7 +127,7 @@ export class Overlay {
 
   number(context, text, size) {
     const { inks } = this.looks;
-    context.font = `700 ${size}px "DejaVu Sans", system-ui, sans-serif`;
+    context.font = `700 ${size}px "Source Sans 3", "DejaVu Sans", system-ui, sans-serif`;
     const [width, height] = [Math.max(context.measureText(text).width + 0.6 * size, 1.4 * size), 1.4 * size];
     context.beginPath();
     context.roundRect(-width / 2, -height / 2, width, height, height / 2);
