@@ -57,6 +57,11 @@ class Axial(NamedTuple):
         return max(abs(dq), abs(dr), abs(dq + dr))
 
     @property
+    def row(self) -> int:
+        """Its row on the sheet, of columns that stand upright; every second one lies half a row lower."""
+        return (2 * self.r + self.q) // 2
+
+    @property
     def center(self) -> Corner:
         """Its centre on the integer lattice, as `lattice.center` has it."""
         return 3 * self.q, 2 * self.r + self.q

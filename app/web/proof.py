@@ -102,8 +102,6 @@ def chosen_readings(choices: Iterable[str]) -> dict[str, str]:
 
 def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> Markup:
     """The map around a ruling, with its line, its way or what it found."""
-    # of a stored map the hexes come one by one until somebody goes through them all, as a drawing does
-    iter(position.board.hexes)
     shown = picture(ruling, position)
     place = position.board.scheme.hex
     return svg(

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.drawing import counter, describe, marker, miniature, svg
-from app.drawing.board import stroke_sample, swatch
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
