@@ -51,15 +51,19 @@ def svg(
     window: bool = True,
     ghosts: Sequence[tuple[Unit, Axial]] = (),
     picked: bool = False,
+    about_units: bool = False,
 ) -> Markup:
     """A position, or the part of it around the marks, or else around its counters.
 
     `marks` as `app.terminal.report.marked` gives them; `line` is drawn between two centres, `path`
     as a way from hex to hex, `costs` are written into their hexes. With `window` a large map
     is cut to what matters. `ghosts` are counters where they stood before; `picked` lays a field over every
-    hex that a script can ask for its label and its units.
+    hex that a script can ask for its label and its units. With `about_units` the part is the one around the
+    counters, whatever is marked.
     """
     spoken = dict(marks) | dict.fromkeys([*(line or ()), *path], "end") if marks or line or path else {}
+    if about_units:
+        spoken = {}
     columns, rows = (
         part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else position.board.span()
     )
@@ -171,7 +175,10 @@ class _Sheet(Paper):
                 continue
             d = self._rim(by_mark[mark]) if mark == "answer" else self.outline(by_mark[mark])
             if casing:
-                yield f'<path d="{d}" fill="none" stroke="#ffffff" stroke-opacity=".85" stroke-width="{width + casing}" stroke-linejoin="round" stroke-linecap="round"/>'
+                yield (
+                    f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-opacity=".85"'
+                    f' stroke-width="{width + casing}" stroke-linejoin="round" stroke-linecap="round"/>'
+                )
             yield (
                 f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" fill="none" stroke="currentColor"'
                 f' stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more}/>'
@@ -221,8 +228,8 @@ class _Sheet(Paper):
 
 def _cased(d: str, mark: str, width: float) -> Iterator[str]:
     yield (
-        f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}" stroke-linecap="round"'
-        ' stroke-linejoin="round" stroke-opacity=".85"/>'
+        f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}"'
+        ' stroke-linecap="round" stroke-linejoin="round" stroke-opacity=".85"/>'
     )
     yield (
         f'<path class="ray" d="{d}" fill="none" stroke="{MARKS[mark]}" stroke-width="{width:g}" stroke-linecap="round"'
