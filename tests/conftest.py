@@ -24,7 +24,7 @@ RULEBOOKS = Path(os.environ.get("SIGHTLINE_RULEBOOKS", SHARED / "rulebooks"))
 CATALOGUE = SHARED / "catalogue"
 TEMPLATE = "template_sightline"
 FOR_TESTS = (
-    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_FAULTS",
+    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_QGIS", "SIGHTLINE_FAULTS",
     "SIGHTLINE_FUZZ", "SIGHTLINE_FIRE",
 )  # fmt: skip
 """Variables that tests read; all others would be settings of whoever runs them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -55,17 +56,18 @@ def arguments(kind: QuestionKind, ruleset: str | None = None) -> list[Argument]:
     ]
 
 
-def form_fields(form: type[BaseModel]) -> list[Argument]:
+@functools.cache
+def form_fields(form: type[BaseModel]) -> tuple[Argument, ...]:
     """The fields of any form, in order: of a question, a counter, the conditions of a game."""
     fields = form.model_fields
     one_of = {name: fields[name].alias or name for name in getattr(form, "one_of", ())}
-    return [
+    return tuple(
         dataclasses.replace(
             _argument(name, field),
             instead_of=tuple(word for other, word in one_of.items() if name in one_of and other != name),
         )
         for name, field in fields.items()
-    ]
+    )
 
 
 def needs_units(kind: QuestionKind) -> bool:

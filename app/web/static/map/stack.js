@@ -19,7 +19,7 @@ export class StackOffer {
     list.addEventListener("keydown", (event) => this.key(event, buttons));
     // what is clicked here is no click on the map beneath
     DomEvent.disableClickPropagation(list);
-    const { x, y } = this.ground.hexes.get(label);
+    const { x, y } = this.ground.places.get(label);
     const at = this.map.latLngToContainerPoint([y, x]);
     const { x: width, y: height } = this.map.getSize();
     this.map.getContainer().append(list);
