@@ -170,6 +170,20 @@ def test_a_map_is_placed_where_the_fit_puts_it(connection: Connection) -> None:
     assert on_land == 18
 
 
+@pytest.mark.parametrize(("island", "ways"), [("angaur", 3), ("eniwetok", 1)])
+def test_turns_that_fit_as_well_are_told(connection: Connection, island: str, ways: int) -> None:
+    """Eighteen hexes can be turned about on round Angaur; twelve on narrow Eniwetok cannot."""
+    import_map(connection, ROOT / "db" / "rulesets" / "fpb" / "maps" / f"{island}.yaml")
+    coast = shapely.geometry.shape(coasts()[island])
+    report = georeference_by_land(
+        connection, f"{island}-house", coast, printed_hexes(island), compare_turns=True, keep=False
+    )
+    assert report.equal is not None
+    assert (len(report.equal) >= ways) if ways > 1 else (len(report.equal) == 1)
+    assert all(off <= report.rms_hexes + 0.05 for _, _, off in report.equal)
+    assert min(abs((turn - report.turn + 180) % 360 - 180) for turn, _, _ in report.equal) < 5
+
+
 def test_a_coast_is_known_by_the_name_of_the_map() -> None:
     assert read_coast(FILE, None, "eniwetok-house")[0] == "eniwetok"
     with pytest.raises(SightlineError, match="no coast 'gaum'"):
