@@ -13,8 +13,9 @@ from sqlalchemy.engine import Connection
 from db.labels import Axial
 from db.map_draft import MapDraft
 from db.rulesets import read_ruleset
-from importers.islands import PLANS, island_text, write_islands
-from importers.islands.coast import land_shares, real_land
+from importers.demo.sheet import scheme_of
+from importers.islands import PLANS, css_grid, island_text, write_islands
+from importers.islands.coast import land_shares, real_land, shares_of_land
 from importers.maps import import_map, read_map_file
 
 FOLDER = Path(__file__).resolve().parent.parent / "db" / "rulesets" / "fpb" / "maps"
@@ -232,3 +233,40 @@ def test_an_island_lies_where_it_is_in_the_world(connection: Connection, island:
           and st_contains(st_transform(geom, 4326), st_setsrid(st_point(:lon, :lat), 4326))
     """
     assert connection.scalar(sa.text(query), {"map": report.name, "lon": lon, "lat": lat}) == 1
+
+
+# Guam with the numbers of css
+
+GRID = FOLDER.parent.parent / "css" / "maps" / "guam-grid.yaml"
+
+
+def test_the_kept_grid_of_css_is_what_its_maker_makes_and_has_every_printed_hex() -> None:
+    assert GRID.read_text() == css_grid.grid_text()
+    board = read_map_file(GRID)
+    assert {board.scheme.hex(label) for label in css_grid.PRINTED} <= board.hexes.keys()
+    assert "not the publisher's" in board.note
+    assert "ground is not known" in board.note
+
+
+def test_the_grid_of_css_lies_on_guam(connection: Connection) -> None:
+    import_map(connection, GRID)
+    place = sa.text(
+        "select st_x(p) as lon, st_y(p) as lat, st_distance(p::geography, st_setsrid(st_point(:lon, :lat), 4326)::geography)"
+        " as away from hex join map on map.id = hex.map_id,"
+        " lateral (select st_transform(gis.world(map.id, hex.center), 4326) as p) as at"
+        " where map.name = 'guam-grid' and hex.label = :label"
+    )
+    for label, lon, lat in css_grid.NAMED:
+        assert connection.execute(place, {"label": label, "lon": lon, "lat": lat}).one().away < 500, label
+    # the barracks were at Sumay, and the beach with mines (35.80) is one of Agat's: neither was fitted to
+    for label, lon, lat in (("24.78", 144.6505, 13.4345), ("35.80", 144.661, 13.390)):
+        assert connection.execute(place, {"label": label, "lon": lon, "lat": lat}).one().away < 1000, label
+
+
+def test_all_but_one_of_the_hexes_that_css_prints_have_land_there() -> None:
+    scheme = scheme_of("css")
+    shares = shares_of_land(
+        "guam", css_grid.CONTROL, scheme, [scheme.hex(label) for label in css_grid.PRINTED]
+    )
+    assert {scheme.label(place) for place, share in shares.items() if share < 0.1} <= {"34.81"}
+    assert sum(share > 0.45 for share in shares.values()) >= 38
