@@ -17,7 +17,7 @@ from db.cluster import Cluster
 from db.database import make_engine
 from db.schema import upgrade
 
-pytest_plugins = ["tests.browsing"]
+pytest_plugins = ["tests.browsing", "tests.ruled"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RULEBOOKS = Path(os.environ.get("SIGHTLINE_RULEBOOKS", SHARED / "rulebooks"))
