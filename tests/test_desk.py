@@ -495,10 +495,10 @@ def test_the_command_line_shows_a_ruling_and_asks_it_again(archive: URL) -> None
 def test_home_shows_three_live_examples_that_open_on_the_map(demo: FlaskClient) -> None:
     page = demo.get("/").text
     assert "A/1/31 does not see 14.12: blocked by 14.14 and 13.13; range 4" in page
-    assert page.count('class="board" role="img"') == 2
+    assert page.count('class="board" role="img"') == 3
     assert "8.7.2" in page
     links = re.findall(r'href="(/positions/[^"]*)"', page)
-    assert len(set(links)) == 2
+    assert len(set(links)) == 3
     for link in set(links):
         opened = demo.get(link.replace("&amp;", "&"))
         assert opened.status_code == 200
