@@ -3,7 +3,7 @@ import { Control, DomEvent, DomUtil, Layer, Map as LeafletMap } from "../vendor/
 import { Counters } from "./counters.js";
 import { Explainer } from "./explain.js";
 import { Gestures } from "./gestures.js";
-import { DOUBLING, Ground, PLANE, Tiles, stepOf } from "./ground.js";
+import { DOUBLING, FARTHEST, Ground, PLANE, Tiles, stepOf } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
 import { Overlay } from "./overlay.js";
@@ -61,7 +61,7 @@ async function start() {
   document.querySelector(".drawn").remove();
   element.hidden = false;
   const map = new LeafletMap(element, {
-    crs: PLANE, keyboard: false, attributionControl: false, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
+    crs: PLANE, keyboard: false, attributionControl: false, minZoom: FARTHEST, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
     maxBounds: ground.bounds.pad(0.4), fadeAnimation: false,
   });
   map.fitBounds(ground.bounds, { padding: [8, 8] });
