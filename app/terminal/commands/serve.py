@@ -24,7 +24,7 @@ from app.web.lanes import listening
 from app.web.site import create_app
 from db import SightlineError
 from db.cluster import Cluster
-from db.database import open_database, private_cluster
+from db.database import open_database, open_doors, private_cluster
 from db.settings import LOOPBACK, Settings, load_settings
 from importers.demo.load import load_demo
 
@@ -63,10 +63,8 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
     cluster = private_cluster(settings)
     was_running = cluster is not None and cluster.alive()
     try:
-        engine = open_database(settings, say=say, step=lambda step: say(f"… {step}"), serving=True)
+        engine = _opened(settings, demo)
         try:
-            if demo:
-                load_demo(engine, say)
             with _kept_alive(cluster):
                 _serve(settings, engine)
         finally:
@@ -74,6 +72,17 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
     finally:
         if cluster is not None and not was_running and not _in_use(cluster) and cluster.stop():
             say("stopped the private server")
+
+
+def _opened(settings: Settings, demo: bool) -> Engine:
+    """The database, current and not without maps, as the role of the web server."""
+    owner = open_database(settings, say=say, step=lambda step: say(f"… {step}"), serving=True)
+    try:
+        if demo:
+            load_demo(owner, say)
+    finally:
+        owner.dispose()
+    return open_doors(settings, say=say, serving=True)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
@@ -14,12 +14,12 @@ from app.referee.questions import kinds
 from app.referee.saved import (
     Wanted,
     as_ruled,
+    kept_ruling,
     read_again,
     rule_again,
     same_answer,
     same_proof,
     save,
-    saved_ruling,
     saved_rulings,
 )
 from app.referee.version import version_in
@@ -90,7 +90,7 @@ def summary(row: sa.RowMapping) -> dict[str, Any]:
 @pages.get("/<id>")
 def ruling(id: str) -> str:
     """A kept ruling, whole: to read, to print, to send on."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     ruled = as_ruled(row)
 
     def other_reading(point: str, letter: str) -> str:
@@ -112,7 +112,7 @@ def ruling(id: str) -> str:
 @pages.get("/<id>/again")
 def again(id: str) -> str:
     """The question of a kept ruling asked again, by the rules of today, in another reading if wanted."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     readings = chosen_readings(request.args.getlist("policy"))
 
     def other_reading(point: str, letter: str) -> str:
@@ -144,7 +144,7 @@ def again(id: str) -> str:
 @pages.post("/<id>/again")
 def keep(id: str) -> Response:
     """Keep the answer of today beside the one that was kept before."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     with engine().begin() as connection:
         case, ruled = rule_again(connection, row, chosen_readings(request.form.getlist("policy")))
         save(connection, case, [ruled])
@@ -155,13 +155,6 @@ def _conditions(document: dict[str, Any]) -> dict[str, Any]:
     """Weather, time of day and the like: the case's, and over them the question's own."""
     [ask] = document["ask"]
     return dict(sorted({**(document.get("conditions") or {}), **(ask.get("conditions") or {})}.items()))
-
-
-def _kept(id: str) -> sa.RowMapping:
-    row = saved_ruling(database(), id)
-    if row is None:
-        abort(404, f"There is no ruling {id[:40]!r}.")
-    return row
 
 
 def _picture(row: sa.RowMapping) -> tuple[Markup | None, str]:
