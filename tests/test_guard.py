@@ -26,9 +26,11 @@ from processes import folder_of, free_port, get, serving, sightline, wait_until
 from sqlalchemy.engine import URL, Engine
 
 from app.referee.conformance import SUITE
+from app.terminal.commands.serve import _kept_alive
 from app.web.guard import HEADERS, MOST
 from app.web.lanes import Lanes, listening
 from app.web.site import MOST_SENT, create_app, database
+from db.cluster import Cluster
 from db.database import make_engine, server_limits
 from db.settings import Settings
 from tests.conftest import Databases, web_engine
@@ -508,3 +510,33 @@ def test_serve_starts_its_own_postgresql_again_when_it_died_but_not_when_it_was_
                 wait_until(server.answers, 20)
         finally:
             sightline("db", "stop", environment=environment)
+
+
+class Stumbling(Cluster):
+    """A private server that is gone again before its second start has ended."""
+
+    def _create_database(self) -> None:
+        starts.append(self.alive())
+        if len(starts) == 2:
+            kill_postmaster(self)
+            (self.data / "postmaster.pid").unlink()
+        super()._create_database()
+
+
+starts: list[bool] = []
+
+
+def kill_postmaster(cluster: Cluster) -> None:
+    os.kill(int((cluster.data / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
+
+
+def test_a_server_that_dies_while_it_is_started_again_is_started_again() -> None:
+    with folder_of(mode=0o755) as folder:
+        cluster = Stumbling(folder / "home", durable=False)
+        cluster.start()
+        try:
+            with _kept_alive(cluster):
+                kill_postmaster(cluster)
+                wait_until(lambda: len(starts) == 3 and cluster.alive(), 60)
+        finally:
+            cluster.stop()

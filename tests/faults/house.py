@@ -28,7 +28,7 @@ from db.cluster import Cluster
 from db.roles import WEB
 from tests.processes import IS_ROOT, Serving, folder_of, free_port, get, python, sightline, wait_until
 
-PATIENCE = 60
+PATIENCE = 120
 """Seconds until what should come back must have."""
 COMMANDS = multiprocessing.get_context("forkserver")
 COMMANDS.set_forkserver_preload(
@@ -73,6 +73,15 @@ class House:
         with suppress(OSError):
             return get(f"{self.address}/healthz", timeout=5)[0] == 200
         return False
+
+    def recover(self) -> None:
+        """Wait until all is well again."""
+        try:
+            wait_until(self.healthy, PATIENCE)
+        except AssertionError as error:
+            said = self.server.told() if self.server else ""
+            log = self.cluster.log.read_text(errors="replace")
+            raise AssertionError(f"it did not recover:\n{said[-3000:]}\n{log[-3000:]}") from error
 
     @property
     def web(self) -> int:

@@ -19,7 +19,7 @@ import pytest
 
 from db.roles import WEB
 from tests.faults.clients import GAME, Asker, Client, Player, Watcher, check_games, check_rulings
-from tests.faults.house import IS_ROOT, PATIENCE, House, folder_of, post, rounds, wait_until
+from tests.faults.house import IS_ROOT, House, folder_of, post, rounds
 
 CLOCK = Path(__file__).with_name("clock.c")
 DISK = "900m"
@@ -184,7 +184,7 @@ def test_nothing_acknowledged_is_lost_done_twice_or_half_done(
         for _ in range(number):
             time.sleep(busy.dice.uniform(0.05, 0.9))
             fault(busy)
-            wait_until(busy.healthy, PATIENCE)
+            busy.recover()
     assert set(watcher.statuses) <= {0, 200, 503}, watcher.statuses
     actions, rulings = check_games(busy, busy.players), check_rulings(busy, busy.askers)
     print(f"\n{fault.__name__}: {number} rounds; {actions} actions and {rulings} rulings acknowledged so far")

@@ -91,20 +91,21 @@ def _kept_alive(cluster: Cluster | None) -> Iterator[None]:
     ended = threading.Event()
 
     def look() -> None:
-        pause = LOOK_SECONDS
+        assert cluster is not None
+        pause, dead = LOOK_SECONDS, False
         while not ended.wait(pause):
-            assert cluster is not None
-            if not cluster.died():
-                pause = LOOK_SECONDS
+            # one that failed to start may have left no sign that it had died
+            dead = dead or cluster.died()
+            if not dead:
                 continue
             try:
                 cluster.start()
+                pause, dead = LOOK_SECONDS, False
                 say("the private server had died; started it again")
-            except SightlineError as error:
+            except (SightlineError, psycopg.Error, OSError) as error:
                 pause = min(2 * pause, LONGEST_PAUSE)
-                say(
-                    f"the private server has died and does not start: {error.message} Trying again in {pause:g} s"
-                )
+                why = " ".join(str(error).split())
+                say(f"the private server has died and does not start: {why} Trying again in {pause:g} s")
 
     keeper = threading.Thread(target=look, name="keeper", daemon=True)
     if cluster is not None:
