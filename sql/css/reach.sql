@@ -351,20 +351,6 @@ return case slow when 2 then 0 when 1 then css._halved(remaining) else remaining
 comment on function css._slowed(integer, integer) is
 'Halves left to a unit that enters a marked hex: 1 halves them, 2 stops it.';
 
-create or replace function css._in_cave_hex(map_id bigint, q integer, r integer)
-returns boolean
-language sql stable parallel safe
-as $$
-  select 'cave' = any(hex.features)
-  from public.hex
-  where hex.map_id = _in_cave_hex.map_id
-    and hex.q = _in_cave_hex.q
-    and hex.r = _in_cave_hex.r
-$$;
-
-comment on function css._in_cave_hex(bigint, integer, integer) is
-'Whether a hex has a cave.';
-
 create or replace function css._reach_key(
   c integer, inside integer, dg integer, purse integer, variants integer, longest integer
 )

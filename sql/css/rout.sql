@@ -85,7 +85,7 @@ as $$
   where part.holds
   union all
   select work.rule, 'd', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts
-  from css._work_entries(footing, '8.5.1', said -> 'read') as work
+  from unnest(css._work_entries(footing, '8.5.1', said -> 'read')) as work
   where unit.q is not null
   union all
   -- with the opposite sign: less Troop Quality is more on the die
@@ -434,7 +434,7 @@ begin
   select found_one.q, found_one.r, hex.label into place
   from positions.place(position_id, "to") as found_one
   inner join public.hex on hex.map_id = state.map_id and hex.q = found_one.q and hex.r = found_one.r;
-  bars := array(select bar from css._actor_bars(state, array[routed]) as bar)
+  bars := css._actor_bars(state, array[routed])
   || array(
     select css._entry(bar.rule, null, 'forbids', bar.note, routed.code, null, null, place.label)
     from (
