@@ -5,18 +5,6 @@
 -- markers that combat asks for. Numbers that stand in charts are read there, and where the book does not print them
 -- in what the players read off their aid (`read`).
 
-create or replace function css._shown(attributes jsonb)
-returns jsonb
-language sql immutable parallel safe
-return case
-  when attributes ->> 'posture' = 'column' and jsonb_typeof(attributes -> 'column') = 'object'
-    then attributes || jsonb_strip_nulls(attributes -> 'column')
-  else attributes
-end;
-
-comment on function css._shown(jsonb) is
-'What a counter says on the side on which it lies: in Column the numbers of its Column side, where they differ.';
-
 drop type if exists css.piece cascade;
 create type css.piece as (
   code text,
