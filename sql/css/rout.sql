@@ -349,6 +349,7 @@ as $$
       case
         when marker.kind in ('concentrated_fire', 'no_opportunity_fire', 'sustained_fire') then '8.6'
         when marker.kind in ('foxhole', 'trench', 'pillbox') then '11.1'
+        when marker.kind in ('drunk', 'hungover') then '29.1'
         else '8.5.1'
       end as rule,
       state.readings
@@ -367,14 +368,16 @@ $$;
 
 comment on function css.vacated(bigint, text, jsonb, jsonb) is
 'What becomes of the markers of a hex that its last unit has left, one row each: removed, or stays where a reading keeps it
-(8.5.1, 8.6, 10.0, 11.1, css-33, css-34, css-70).';
+(8.5.1, 8.6, 10.0, 11.1, 29.1, css-33, css-34, css-70).';
 
 create or replace function css._vacated_marker(kind text, readings jsonb)
 returns table (goes boolean, points text[])
 language sql immutable rows 1
 as $$
   select true, '{}'::text[]
-  where kind in ('foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge')
+  where kind in (
+    'foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge', 'drunk', 'hungover'
+  )
   union all
   -- css-34: by Rally alone, or by this too
   select readings ->> 'css-34' = 'a', array['css-34']
