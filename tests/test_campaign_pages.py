@@ -21,7 +21,7 @@ from db.settings import Settings
 from importers.archive.campaigns import import_campaign
 from importers.maps import import_map
 from tests.browsing import PHONE, keep_picture, serious_findings, served
-from tests.conftest import ROOT, Databases
+from tests.conftest import ROOT, Databases, web_engine
 
 GUAM = "/campaigns/guam-1944"
 PAGES = [
@@ -58,7 +58,7 @@ def own(guam_url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(own: Engine) -> Iterator[FlaskClient]:
-    with create_app(Settings(log_level="error"), own).test_client() as client:
+    with create_app(Settings(log_level="error"), web_engine(own)).test_client() as client:
         yield client
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from sqlalchemy.engine import Connection
 
-from app.terminal.database import asking
+from app.terminal.database import writing
 from app.terminal.output import print_json, print_table, say
 from db import SightlineError
 from db.coasts import FILE
@@ -52,7 +52,7 @@ def georeference_command(
       sightline georeference guam-house --printed --scale 1609 --both-shifts --dry-run
       sightline georeference angaur-house --printed --turns --dry-run
     """
-    with asking() as connection, connection.begin():
+    with writing() as connection:
         name, coast = read_coast(land or FILE, island, map_name)
         control = []
         if points is not None:
