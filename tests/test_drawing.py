@@ -15,8 +15,8 @@ from sqlalchemy.engine import URL, Connection
 
 from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.board import COUNTER, HIGHEST, WIDEST
-from app.drawing.ground import stroke_sample, swatch
 from app.drawing.counters import ICONS, SYMBOLS
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import FEW, HALF, units_of
 from app.drawing.palette import (
     ANYONE,
