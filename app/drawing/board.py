@@ -9,13 +9,14 @@ from __future__ import annotations
 import collections
 import functools
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
 from app.drawing.counters import counter, marker, placed
 from app.drawing.ground import Ground, Paper, Point, closed_line, drawn_ground, open_line
-from app.drawing.palette import MARKS
+from app.drawing.outlines import rim, side
+from app.drawing.palette import INKS, MARKS
 from app.referee.picture import part as part_around
 from db.counters import Unit
 from db.labels import Axial
@@ -32,6 +33,12 @@ BESIDE = 44
 """Sides of a counter, of a marker, and of a marker that lies with counters."""
 SHOWN = 3
 """Counters of a stack that are seen; a number tells how many there are."""
+MANY = 7
+"""Hexes found from which on all others lie under a veil."""
+RIMS: dict[str, tuple[int, int, str]] = {
+    "line": (4, 5, ' stroke-dasharray="10 9"'), "answer": (7, 5, ""), "blocks": (10, 6, ""), "end": (11, 6, ""),
+}  # fmt: skip
+"""How a mark goes around its hexes: its width, how much wider the white beneath it is, and what else."""
 
 
 def svg(
@@ -44,15 +51,19 @@ def svg(
     window: bool = True,
     ghosts: Sequence[tuple[Unit, Axial]] = (),
     picked: bool = False,
+    about_units: bool = False,
 ) -> Markup:
     """A position, or the part of it around the marks, or else around its counters.
 
     `marks` as `app.terminal.report.marked` gives them; `line` is drawn between two centres, `path`
     as a way from hex to hex, `costs` are written into their hexes. With `window` a large map
     is cut to what matters. `ghosts` are counters where they stood before; `picked` lays a field over every
-    hex that a script can ask for its label and its units.
+    hex that a script can ask for its label and its units. With `about_units` the part is the one around the
+    counters, whatever is marked.
     """
     spoken = dict(marks) | dict.fromkeys([*(line or ()), *path], "end") if marks or line or path else {}
+    if about_units:
+        spoken = {}
     columns, rows = (
         part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else position.board.span()
     )
@@ -62,10 +73,10 @@ def svg(
     parts = [
         ground.beneath,
         *sheet.marked(marks),
-        ground.words,
         *sheet.ghosts(ghosts),
         *sheet.units(),
         *sheet.markers(),
+        ground.words,
         *sheet.found(line, path, costs or {}),
         *(sheet.fields() if picked else ()),
     ]
@@ -151,19 +162,31 @@ class _Sheet(Paper):
     # What a ruling found
 
     def marked(self, marks: Mapping[Axial, str]) -> Iterator[str]:
-        look = {
-            "line": 'fill="currentColor" fill-opacity=".16" stroke="currentColor" stroke-width="3" stroke-dasharray="10 7"',
-            "answer": 'fill="currentColor" fill-opacity=".24" stroke="currentColor" stroke-width="4"',
-            "blocks": 'fill="currentColor" fill-opacity=".3" stroke="currentColor" stroke-width="8"',
-            "end": 'fill="none" stroke="currentColor" stroke-width="11"',
-        }
-        for mark, how in look.items():
-            places = sorted(place for place, said in marks.items() if said == mark and place in self.shown)
-            if places:
-                d = self.outline(places)
-                if mark == "end":
-                    yield f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="17" stroke-linejoin="round"/>'
-                yield f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" {how} stroke-linejoin="round"/>'
+        """What is marked has a rim and keeps its colours; of much that was found, the rest lies under a veil."""
+        by_mark = collections.defaultdict(list)
+        for place, mark in sorted(marks.items()):
+            if place in self.shown:
+                by_mark[mark].append(place)
+        if len(by_mark["answer"]) >= MANY:
+            rest = sorted(set(self.shown) - {place for place in marks if marks[place] in ("answer", "end")})
+            yield f'<path class="map-veil" color="{INKS["veil"]}" d="{self.outline(rest)}" fill="currentColor" fill-opacity=".5"/>'
+        for mark, (width, casing, more) in RIMS.items():
+            if not by_mark[mark]:
+                continue
+            d = self._rim(by_mark[mark]) if mark == "answer" else self.outline(by_mark[mark])
+            if casing:
+                yield (
+                    f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-opacity=".85"'
+                    f' stroke-width="{width + casing}" stroke-linejoin="round" stroke-linecap="round"/>'
+                )
+            yield (
+                f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" fill="none" stroke="currentColor"'
+                f' stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more}/>'
+            )
+
+    def _rim(self, places: Iterable[Axial]) -> str:
+        """Around some hexes together."""
+        return "".join(open_line([self.at(*end) for end in side(*one)]) for one in rim(places))
 
     def found(
         self, line: tuple[Axial, Axial] | None, path: Sequence[Axial], costs: Mapping[Axial, str]
@@ -205,8 +228,8 @@ class _Sheet(Paper):
 
 def _cased(d: str, mark: str, width: float) -> Iterator[str]:
     yield (
-        f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}" stroke-linecap="round"'
-        ' stroke-linejoin="round" stroke-opacity=".85"/>'
+        f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}"'
+        ' stroke-linecap="round" stroke-linejoin="round" stroke-opacity=".85"/>'
     )
     yield (
         f'<path class="ray" d="{d}" fill="none" stroke="{MARKS[mark]}" stroke-width="{width:g}" stroke-linecap="round"'

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from app.drawing.outlines import Land, around, chained, rounded, side
 from app.drawing.palette import (
     CONTOUR,
     CREST,
@@ -41,6 +42,16 @@ SLANTS = ("slope", "steep_slope", "cliff", "escarpment")
 """Hexsides that show the change of level themselves, without a contour."""
 BUILT = ("blocks", "houses", "huts")
 """Patterns of what people built."""
+DEEPENING = ("sea", "ocean")
+"""Terrain that is darker the farther it is from land."""
+FLOWING = ("river", "stream")
+"""Hexsides without corners."""
+SHADING = 0.05
+"""How dark or light a degree of shade or light is."""
+FADING = (1, 1, 0.6, 0.25)
+"""Of the water beyond a map, by how far it is from the shore."""
+SOFT = 22
+"""How far what is soft is blurred."""
 KEY = "\ue000"
 """Stands in a kept drawing for what its ids begin with, which is another word in every drawing on a page."""
 ROOM = 24 * 1024 * 1024
@@ -127,6 +138,7 @@ class _GroundSheet(Paper):
         self.shown: Collection[Axial] = frozenset(
             place for place in self.board.hexes if place.q in columns and place.row in rows
         )
+        self.land = Land(self.board.hexes)
         self.drawn_terrains: dict[str, None] = {}
         """Terrains whose pattern is wanted."""
 
@@ -134,7 +146,9 @@ class _GroundSheet(Paper):
         beneath = "".join(
             (
                 *self.ground(),
-                *self.within((*self.artwork(), *self.levels(), *self.hexsides(), *self.paths())),
+                *self.within(
+                    (*self.artwork(), *self.levels(), *self.coast(), *self.hexsides(), *self.paths())
+                ),
                 *self.grid(),
                 *self.places(),
             )
@@ -167,11 +181,12 @@ class _GroundSheet(Paper):
         yield "</g>"
 
     def ground(self) -> Iterator[str]:
-        """Hexes by terrain; where artwork is drawn, it decides, and the hex itself is paler."""
+        """Hexes by terrain, their edges rounded; where artwork is drawn, it decides, and the hex itself is paler."""
         by_terrain = collections.defaultdict(list)
         for place in sorted(self.shown):
             by_terrain[self.board.hexes[place].terrain].append(place)
         pale = self.whole.drawn_terrain
+        yield from self._beyond()
         if pale:
             plain = vocabulary(self.board.ruleset).plain
             yield self._filled(plain, self.outline(sorted(self.shown)))
@@ -180,6 +195,75 @@ class _GroundSheet(Paper):
                 yield _flat(terrain, self.outline(places), ' opacity=".3"')
             else:
                 yield self._filled(terrain, self.outline(places))
+        for terrain, d in sorted(self._cut_off(pale).items()):
+            yield self._filled(terrain, d)
+        yield from self._depths()
+
+    def _beyond(self) -> Iterator[str]:
+        """Where a shore ends the map: the water beyond, fading away."""
+        by_depth = collections.defaultdict(list)
+        for place, far in sorted(self.land.beyond.items()):
+            if any(other in self.shown for other in around(place)) or far > 1:
+                by_depth[far].append(place)
+        if by_depth:
+            yield f'<g filter="url(#{KEY}-soft)">'
+            for far, places in sorted(by_depth.items()):
+                near = [place for place in places if self._inside(self.center(place))]
+                yield _flat("sea", self.outline(near), f' opacity="{FADING[far]}"')
+            yield "</g>"
+
+    def _cut_off(self, pale: Collection[str]) -> dict[str, str]:
+        """What neighbours take of a hex's corners, by the terrain that takes it."""
+        taken: dict[str, str] = collections.defaultdict(str)
+        rim = {place for place in self.land.beyond if any(other in self.shown for other in around(place))}
+        for place in sorted({*self.shown, *rim}):
+            for cut in self.land.cuts(place):
+                one, other = (self.at(*middle) for middle in cut.middles)
+                corner = self.at(*cut.corner)
+                if cut.terrain[0] == cut.terrain[1]:
+                    halves = [
+                        (cut.terrain[0], f"{open_line([one, corner, other])}Q{_spot(corner)} {_spot(one)}z")
+                    ]
+                else:
+                    peak = _between(_between(one, corner), _between(corner, other))
+                    halves = [
+                        (
+                            word,
+                            f"{open_line([end, corner, peak])}Q{_spot(_between(end, corner))} {_spot(end)}z",
+                        )
+                        for word, end in zip(cut.terrain, (one, other), strict=True)
+                    ]
+                for word, d in halves:
+                    if word not in pale:
+                        taken[word] += d
+        return taken
+
+    def _depths(self) -> Iterator[str]:
+        """The sea, the deeper the darker."""
+        by_depth = collections.defaultdict(list)
+        for place in sorted(self.shown):
+            if self.board.hexes[place].terrain in DEEPENING and (depth := self.land.depth(place)) > 1:
+                by_depth[depth].append(place)
+        for depth, places in sorted(by_depth.items()):
+            yield (
+                f'<path class="map-deep" color="{INKS["deep"]}" d="{self.outline(places)}" fill="currentColor"'
+                f' fill-opacity="{0.14 * (depth - 1):.2f}"/>'
+            )
+
+    def coast(self) -> Iterator[str]:
+        """The line between land and sea, with foam along it."""
+        d = "".join(self._curve(curve) for place in sorted(self.shown) for curve in self.land.shore(place))
+        if d:
+            yield f'<path class="map-foam" color="{INKS["foam"]}" d="{d}" fill="none" stroke="currentColor" stroke-width="13" stroke-opacity=".75" stroke-linecap="round"/>'
+            yield f'<path class="map-coast" color="{INKS["coast"]}" d="{d}" fill="none" stroke="currentColor" stroke-width="4.5" stroke-linecap="round"/>'
+
+    def _curve(self, points: Sequence[Point]) -> str:
+        """A straight piece, or a curve around a corner."""
+        spots = [self.at(*point) for point in points]
+        if len(spots) == 2:
+            return open_line(spots)
+        one, corner, other = spots
+        return f"M{_spot(one)}Q{_spot(corner)} {_spot(other)}"
 
     def artwork(self) -> Iterator[str]:
         for area in self.board.areas:
@@ -196,7 +280,7 @@ class _GroundSheet(Paper):
                 yield ground(area.terrain, d, ' fill-rule="evenodd"') + edge
 
     def levels(self) -> Iterator[str]:
-        """The higher, the browner; a contour wherever two hexes differ, unless crests are drawn."""
+        """The higher, the browner, slopes in light and shade; a contour wherever two hexes differ, unless crests are drawn."""
         by_level = collections.defaultdict(list)
         for place in sorted(self.shown):
             by_level[self.board.hexes[place].level].append(place)
@@ -205,8 +289,9 @@ class _GroundSheet(Paper):
             if level > lowest:
                 yield (
                     f'<path class="map-height" color="{INKS["height"]}" d="{self.outline(places)}" fill="currentColor"'
-                    f' fill-opacity="{min(0.36, 0.09 * (level - lowest)):.2f}"/>'
+                    f' fill-opacity="{min(0.24, 0.06 * (level - lowest)):.2f}"/>'
                 )
+        yield from self._slopes()
         if len(by_level) > 1 and not self.whole.has_crests:
             yield from self._contours()
         for crest in self.board.crests:
@@ -216,6 +301,18 @@ class _GroundSheet(Paper):
                 # the higher ground lies on its left where y goes down: the lower is on the right
                 sides = [(one, other, _beside(one, other, 40)) for one, other in itertools.pairwise(points)]
                 yield _stroked("crest", CREST, d, sides)
+
+    def _slopes(self) -> Iterator[str]:
+        faces: dict[int, str] = collections.defaultdict(str)
+        for place in sorted(self.shown):
+            for light, face in self.land.slopes(place):
+                faces[light] += closed_line([self.at(*corner) for corner in face])
+        if faces:
+            yield f'<g filter="url(#{KEY}-soft)">'
+            for light, d in sorted(faces.items()):
+                ink = "#ffffff" if light > 0 else "#2a1c08"
+                yield f'<path d="{d}" fill="{ink}" fill-opacity="{SHADING * abs(light):.2f}"/>'
+            yield "</g>"
 
     def _contours(self) -> Iterator[str]:
         slanted = {(x, y) for x, y, kind in self.board.hexsides if kind in SLANTS}
@@ -239,7 +336,12 @@ class _GroundSheet(Paper):
         # broad and wet first, so that what is narrow stays visible upon it
         for kind in sorted(by_kind, key=lambda kind: -HEXSIDES[kind].width):
             sides = [self._side(x, y) for x, y in by_kind[kind]]
-            d = "".join(open_line([one, other]) for one, other, _ in sides)
+            if kind in FLOWING:
+                d = "".join(
+                    self._curve(piece) for piece in chained(side_corners(x, y) for x, y in by_kind[kind])
+                )
+            else:
+                d = "".join(open_line([one, other]) for one, other, _ in sides)
             yield _stroked(f"hexside-{kind}", HEXSIDES[kind], d, sides)
 
     def _side(self, x: int, y: int) -> tuple[Point, Point, Point | None]:
@@ -255,15 +357,36 @@ class _GroundSheet(Paper):
         by_kind = collections.defaultdict(list)
         for way in self.board.paths:
             if any(place in self.shown for place in way.hexes):
-                by_kind[way.kind].append(open_line([self.center(place) for place in way.hexes]))
+                by_kind[way.kind].append(self._way([place.center for place in way.hexes]))
         for kind in sorted(by_kind, key=lambda kind: PATHS[kind].width):
             yield _stroked(f"path-{kind}", PATHS[kind], "".join(by_kind[kind]), [])
 
+    def _way(self, centers: Sequence[Point]) -> str:
+        """A road without corners, as one line, so that its dashes run on."""
+        first, *pieces = rounded(centers)
+        d = open_line([self.at(*point) for point in first])
+        for piece in pieces:
+            spots = [self.at(*point) for point in piece[1:]]
+            d += f"{'Q' if len(spots) == 2 else 'L'}{' '.join(map(_spot, spots))}"
+        return d
+
     def grid(self) -> Iterator[str]:
-        yield (
-            f'<path class="map-grid" color="{INKS["grid"]}" d="{self.outline(sorted(self.shown))}" fill="none"'
-            ' stroke="currentColor" stroke-width="2"/>'
-        )
+        """Hexsides, thinner within one terrain."""
+        within: list[str] = []
+        between: list[str] = []
+        for place in sorted(self.shown):
+            for step, other in enumerate(around(place)):
+                if other in self.shown and other < place:
+                    continue
+                alike = self.land.terrain(other) == self.land.terrain(place)
+                ends = [self.at(*corner) for corner in side(place, step)]
+                (within if alike else between).append(open_line(ends))
+        for d, width in ((within, 1.2), (between, 2.2)):
+            if d:
+                yield (
+                    f'<path class="map-grid" color="{INKS["grid"]}" d="{"".join(d)}" fill="none"'
+                    f' stroke="currentColor" stroke-width="{width:g}" stroke-opacity="{0.3 + 0.2 * width:.2f}"/>'
+                )
 
     def words(self) -> Iterator[str]:
         """Labels, levels above the lowest, names, and what else is printed in a hex."""
@@ -273,7 +396,7 @@ class _GroundSheet(Paper):
             ground = self.board.hexes[place]
             x, y = self.center(place)
             labels.append(f'<text x="{x:g}" y="{y - 60:g}">{escape(self.board.scheme.label(place))}</text>')
-            if ground.level > min(levels):
+            if ground.level > min(levels) and self.land.crowns(place):
                 numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
             if ground.name:
                 names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
@@ -297,7 +420,7 @@ class _GroundSheet(Paper):
                 )
             for place in sorted(feature.at & set(self.shown)):
                 x, y = self.center(place)
-                yield _badge(x, y - 38, code, colour, feature.kind)
+                yield _badge(x - 66, y, code, colour, feature.kind)
 
     def _sign(self, sign: str, x: float, y: float) -> str:
         """What a hex has beside its terrain, at its lower right: a sign, or a drop of another terrain."""
@@ -324,11 +447,20 @@ class _GroundSheet(Paper):
         )
 
     def patterns(self) -> Iterator[str]:
-        return (_pattern(terrain, f"{KEY}-{terrain}") for terrain in self.drawn_terrains)
+        yield from (_pattern(terrain, f"{KEY}-{terrain}") for terrain in self.drawn_terrains)
+        yield f'<filter id="{KEY}-soft"><feGaussianBlur stdDeviation="{SOFT}"/></filter>'
 
     def _filled(self, terrain: str, d: str, more: str = "") -> str:
         self.drawn_terrains[terrain] = None
         return f'<path d="{d}" fill="url(#{KEY}-{terrain})"{more}/>'
+
+    def _inside(self, point: Point) -> bool:
+        """Whether a hex about a point is seen, if only in part."""
+        left, top, width, height = self.box
+        return (
+            left - RADIUS < point[0] < left + width + RADIUS
+            and top - RADIUS < point[1] < top + height + RADIUS
+        )
 
     def _within(self, points: Sequence[Point]) -> bool:
         """Whether something drawn may reach into the part that is shown."""
@@ -346,6 +478,14 @@ def _sized(box: tuple[float, float, float, float]) -> str:
 
 def _flat(terrain: str, d: str, more: str = "") -> str:
     return f'<path class="fill-{terrain}" d="{d}" fill="{TERRAIN[terrain].fill}"{more}/>'
+
+
+def _spot(point: Point) -> str:
+    return f"{point[0]:g} {point[1]:g}"
+
+
+def _between(one: Point, other: Point) -> Point:
+    return round((one[0] + other[0]) / 2, 1), round((one[1] + other[1]) / 2, 1)
 
 
 def open_line(points: Sequence[Point]) -> str:

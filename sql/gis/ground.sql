@@ -2,8 +2,8 @@
 -- The ground of a map square by square, in few words: what a script asks for that paints what a screen shows.
 --
 -- The display plane is cut into squares of 64 (at a step of 2, 128; and so on), numbered from its origin, x to the
--- right and y up. A square has every hex that reaches into it, and a rim of hexes around it, so that it can be painted
--- by itself; a hex belongs to the square that its centre lies in. From afar one hex in step · step stands for the rest.
+-- right and y up. A square has every hex that reaches into it, and a rim of three hexes around it, so that it can be
+-- painted by itself, with its shores and slopes; a hex belongs to the square that its centre lies in. From afar one hex in step · step stands for the rest.
 
 create or replace function gis._square(x integer, y integer, step integer)
 returns public.geometry
@@ -18,7 +18,7 @@ returns json
 language sql stable strict parallel safe
 return (
   with box as materialized (
-    select gis._unplace(public.st_expand(square, 2), scheme) as geom
+    select gis._unplace(public.st_expand(square, 6), scheme) as geom
   ),
   hexes as materialized (
     select hex.q, hex.r, hex.label, hex.terrain, hex.level, hex.features, hex.name

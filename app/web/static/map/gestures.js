@@ -1,16 +1,18 @@
 // What a click, a key or a drag on the map does.
 import { LatLngBounds } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Picker } from "./panel.js";
+import { StackOffer } from "./stack.js";
 
 const ARROWS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const FAR = 5; // hexes, with Shift
 const READABLE = 18; // zoom at which labels and counters can be read
 
 export class Gestures {
-  constructor(map, ground, counters, overlay, panel) {
-    Object.assign(this, { map, ground, counters, overlay, panel });
+  constructor(map, ground, counters, overlay, panel, explainer) {
+    Object.assign(this, { map, ground, counters, overlay, panel, explainer });
     this.element = map.getContainer();
     this.cursor = null;
+    this.offer = new StackOffer(map, ground);
     this.walking = Promise.resolve();
   }
 
@@ -30,12 +32,17 @@ export class Gestures {
   }
 
   // A hex is chosen: looked at, or given to the tool; a tool that is on its way is waited for.
-  async choose(label, unit) {
+  async choose(label, unit, sure = false) {
+    this.offer.close();
     this.put(this.ground.places.get(label));
     while (this.panel.asking) await this.panel.shownSoon;
     const { form } = this.panel;
     if (!form) return this.look(label);
     const picker = new Picker(form);
+    const stack = this.counters.inHex.get(label)?.units ?? [];
+    if (!sure && stack.length > 1 && picker.wantsOneOf(unit)) {
+      return this.offer.open(label, stack, unit, (name) => this.choose(label, name, true));
+    }
     const wrong = picker.pick(label, unit, this.counters.topUnit(label), (name) => this.counters.isBoth(name));
     if (wrong) return this.panel.say(wrong);
     if (!picker.missing) return this.panel.go(this.panel.addressOf(form));
@@ -149,6 +156,7 @@ export class Gestures {
       Enter: () => this.chooseCursor(true),
       " ": () => this.chooseCursor(false),
       Escape: () => this.escape(),
+      i: () => this.cursor && this.explainer.open(this.cursor.label),
       Backspace: () => this.takeBack(),
       "+": () => this.map.zoomIn(),
       "=": () => this.map.zoomIn(),

@@ -1,8 +1,10 @@
-// The ground of a map: fetched square by square as far as it is seen, found by place, painted on canvas tiles.
+// The ground of a map: fetched square by square as far as it is seen, found by place; and tiles to paint it on.
 import { CRS, DomUtil, GridLayer, LatLngBounds, extend } from "../vendor/leaflet/leaflet-src.esm.js";
 import { STEPS } from "./lattice.js";
+import { Land } from "./outlines.js";
 
 const SIDE = 64; // plane units of a square of ground; from afar as many times the step
+const RIM = 6; // plane units around a square whose hexes come with it
 const CELL = 8; // of a cell of a square's index
 const KEPT = 300; // squares that are kept; the ones longest unused go first
 const FINE = 4; // pixels of a corner radius: with fewer, one hex stands for several,
@@ -22,6 +24,25 @@ export function stepOf(scale) {
   let step = 2;
   while (scale * step < COARSE && step < COARSEST) step *= 2;
   return step;
+}
+
+// A hex, with what its neighbours make of it.
+class Hex {
+  #square;
+  #shape;
+
+  constructor(square, told) {
+    this.#square = square;
+    Object.assign(this, told);
+  }
+
+  get shape() {
+    return (this.#shape ??= this.#square.land.shape(this));
+  }
+
+  beside(dq, dr) {
+    return this.#square.byPlace.get(`${this.q + dq},${this.r + dr}`);
+  }
 }
 
 // One square as it is fetched, with a rim of hexes around it, which other squares have, too.
@@ -44,6 +65,10 @@ class Square {
     this.marked = (told.marked ?? []).map(([code, color, role, q, r]) => ({ code, color, role, place: `${q},${r}` }));
   }
 
+  get land() {
+    return (this.lie ??= new Land(this, SIDE, RIM));
+  }
+
   // The hex at a place, if it belongs here and not to the rim.
   own(hex) {
     return squareOf(hex.x, this.step) === this.x && squareOf(hex.y, this.step) === this.y;
@@ -51,7 +76,7 @@ class Square {
 
   addHex(q, r, label, terrain, level, features, name) {
     const [x, y] = this.lattice.center(q, r);
-    const hex = { label, q, r, x, y, terrain, level, features: features ?? [], name };
+    const hex = new Hex(this, { label, q, r, x, y, terrain, level, features: features ?? [], name });
     this.byPlace.set(`${q},${r}`, hex);
     if (this.own(hex)) this.cell(x, y).hexes.push(hex);
   }
@@ -163,6 +188,11 @@ export class Ground {
     return [...found.values()].sort((one, other) => one.id - other.id);
   }
 
+  // How the land lies in the squares that a box meets, as far as they are there.
+  lands(box) {
+    return this.keys(box, 1).map((key) => this.loaded(...key)?.land).filter(Boolean);
+  }
+
   // The whole map, as Leaflet wants it.
   get bounds() {
     const [left, low, right, high] = this.box;
@@ -215,7 +245,7 @@ function boxOf(points) {
   return box;
 }
 
-const meets = (a, b) => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
+export const meets = (a, b) => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
 // Canvas tiles; `paint(context, box, scale, toPixels)` draws one, in units of the plane. They are
 // painted a few a frame, so that the map keeps moving; until then those of the old zoom are seen.
@@ -279,252 +309,3 @@ export const Tiles = GridLayer.extend({
     this.paint(context, box, scale, pixels);
   },
 });
-
-export class GroundPainter {
-  constructor(ground, looks) {
-    this.ground = ground;
-    this.looks = looks;
-    this.shown = { patterns: true, sides: true, paths: true, artwork: true, levels: true, labels: true };
-  }
-
-  paint(context, box, scale, pixels) {
-    const step = stepOf(scale);
-    const hexes = this.ground.in(box, step, "hexes");
-    if (!hexes.length) return;
-    context.lineJoin = context.lineCap = "round";
-    this.terrain(context, hexes, scale, step);
-    if (this.shown.artwork) this.artwork(context, box, scale, step);
-    if (this.shown.levels) this.heights(context, hexes, step);
-    if (this.shown.levels && scale >= 5) this.contours(context, box, scale);
-    if (scale >= 6) this.grid(context, hexes, scale);
-    if (this.shown.sides && scale >= 4) this.sides(context, box, scale);
-    if (this.shown.paths) this.paths(context, box, scale, step);
-    if (this.shown.artwork) this.crests(context, box, scale, step);
-    if (this.shown.labels) this.words(context, box, hexes, scale, pixels);
-  }
-
-  terrain(context, hexes, scale, step) {
-    const groups = Map.groupBy ? Map.groupBy(hexes, (hex) => hex.terrain) : groupBy(hexes);
-    for (const [word, group] of groups) {
-      this.trace(context, group, step);
-      context.fillStyle = context.strokeStyle = this.looks.terrain(word);
-      context.lineWidth = 0.8 / scale;
-      context.stroke();
-      context.fill();
-      const pattern = this.shown.patterns && scale >= 9 && this.looks.pattern(context, word, scale);
-      if (pattern) {
-        context.fillStyle = pattern;
-        context.fill();
-      }
-    }
-  }
-
-  // From afar a hex is as large as those it stands for.
-  trace(context, hexes, step = 1) {
-    context.beginPath();
-    const corners = this.ground.lattice.corners.map(([dx, dy]) => [step * dx, step * dy]);
-    for (const { x, y } of hexes) {
-      corners.forEach(([dx, dy], n) => (n ? context.lineTo(x + dx, y + dy) : context.moveTo(x + dx, y + dy)));
-      context.closePath();
-    }
-  }
-
-  grid(context, hexes, scale) {
-    this.trace(context, hexes);
-    context.strokeStyle = this.looks.inks.grid;
-    context.globalAlpha = 0.7;
-    context.lineWidth = Math.min(0.03, 1 / scale);
-    context.stroke();
-    context.globalAlpha = 1;
-  }
-
-  // The higher, the deeper the tint.
-  heights(context, hexes, step) {
-    const { levels } = this.ground;
-    context.fillStyle = this.looks.inks.height;
-    for (const level of levels.slice(1)) {
-      this.trace(context, hexes.filter((hex) => hex.level === level), step);
-      context.globalAlpha = Math.min(0.36, 0.09 * (level - levels[0]));
-      context.fill();
-    }
-    context.globalAlpha = 1;
-  }
-
-  contours(context, box, scale) {
-    context.beginPath();
-    for (const [[ax, ay], [bx, by]] of this.ground.in(box, 1, "contours")) {
-      context.moveTo(ax, ay);
-      context.lineTo(bx, by);
-    }
-    context.strokeStyle = this.looks.inks.contour;
-    context.lineWidth = Math.max(0.035, 0.8 / scale);
-    context.stroke();
-  }
-
-  artwork(context, box, scale, step) {
-    for (const area of this.ground.across(box, step, "areas")) {
-      context.beginPath();
-      for (const ring of area.points) {
-        ring.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
-        context.closePath();
-      }
-      context.fillStyle = this.looks.terrain(area.terrain);
-      context.fill("evenodd");
-      const pattern = this.shown.patterns && scale >= 9 && this.looks.pattern(context, area.terrain, scale);
-      if (pattern) {
-        context.fillStyle = pattern;
-        context.fill("evenodd");
-      }
-      context.strokeStyle = this.looks.ink(this.looks.legend.terrain[area.terrain]);
-      context.lineWidth = 0.03;
-      context.stroke();
-    }
-  }
-
-  // One line in its look: a casing beneath, dashes, in hundredths of the corner radius.
-  line(context, stroke, scale) {
-    const look = this.looks.side(stroke);
-    const width = Math.max(stroke.width / 100, 0.9 / scale);
-    if (look.casing) {
-      context.setLineDash([]);
-      context.strokeStyle = look.casing;
-      context.lineWidth = width + Math.max(0.045, 1 / scale);
-      context.stroke();
-    }
-    context.setLineDash((stroke.dash || "").split(" ").filter(Boolean).map((length) => length / 100));
-    context.strokeStyle = look.ink;
-    context.lineWidth = width;
-    context.stroke();
-    context.setLineDash([]);
-  }
-
-  sides(context, box, scale) {
-    const groups = new Map();
-    for (const side of this.ground.in(box, 1, "sides")) {
-      if (!groups.has(side.kind)) groups.set(side.kind, []);
-      groups.get(side.kind).push(side);
-    }
-    for (const [kind, sides] of groups) {
-      const stroke = this.looks.stroke("hexsides", kind);
-      context.beginPath();
-      for (const { ends: [[ax, ay], [bx, by]] } of sides) {
-        context.moveTo(ax, ay);
-        context.lineTo(bx, by);
-      }
-      this.line(context, stroke, scale);
-      if (stroke.teeth && scale >= 8) this.teeth(context, stroke, sides);
-    }
-  }
-
-  teeth(context, stroke, sides) {
-    const reach = { ticks: 0.13, long_ticks: 0.2, triangles: 0.17, cross: 0.14 }[stroke.teeth] ?? 0.13;
-    context.beginPath();
-    for (const { ends: [[ax, ay], [bx, by]], lower } of sides) {
-      let [nx, ny] = [-(by - ay), bx - ax];
-      const [mx, my] = [(ax + bx) / 2, (ay + by) / 2];
-      if (lower && (lower[0] - mx) * nx + (lower[1] - my) * ny < 0) [nx, ny] = [-nx, -ny];
-      for (const at of [0.15, 0.38, 0.62, 0.85]) {
-        const [x, y] = [ax + at * (bx - ax), ay + at * (by - ay)];
-        if (stroke.teeth === "triangles") {
-          const [tx, ty] = [(bx - ax) * 0.09, (by - ay) * 0.09];
-          context.moveTo(x - tx, y - ty);
-          context.lineTo(x + reach * nx, y + reach * ny);
-          context.lineTo(x + tx, y + ty);
-          context.closePath();
-        } else {
-          const back = stroke.teeth === "cross" || !lower ? -reach : 0;
-          context.moveTo(x + back * nx, y + back * ny);
-          context.lineTo(x + reach * nx, y + reach * ny);
-        }
-      }
-    }
-    context.strokeStyle = context.fillStyle = this.looks.side(stroke).ink;
-    context.lineWidth = 0.03;
-    if (stroke.teeth === "triangles") context.fill();
-    context.stroke();
-  }
-
-  paths(context, box, scale, step) {
-    for (const path of this.ground.across(box, step, "paths")) {
-      context.beginPath();
-      path.points.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
-      this.line(context, this.looks.stroke("paths", path.kind), scale);
-    }
-  }
-
-  crests(context, box, scale, step) {
-    for (const crest of this.ground.across(box, step, "crests")) {
-      context.beginPath();
-      crest.points.forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.strokeStyle = this.looks.inks.crest;
-      context.lineWidth = Math.max(0.06, 1 / scale);
-      context.stroke();
-    }
-  }
-
-  words(context, box, hexes, scale, pixels) {
-    const { inks } = this.looks;
-    const many = this.ground.levels.length > 1;
-    const base = this.ground.levels[0];
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    for (const hex of hexes) {
-      if (scale >= 22) {
-        pixels(hex.x, hex.y + 0.68, () => this.word(context, hex.label, 0.23 * scale, inks.label));
-        if (many && this.shown.levels && hex.level !== base) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
-        if (hex.features.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, inks.level));
-      }
-      // below the counters
-      if (hex.name && scale >= 7) pixels(hex.x, hex.y - 0.72, () => this.word(context, hex.name, Math.max(0.26 * scale, 11), inks.name, "600"));
-    }
-    if (scale >= 12) this.marked(context, box, hexes, scale, pixels);
-  }
-
-  dot(context, [x, y], n, ink, filled) {
-    context.beginPath();
-    context.arc(x - 0.4 + 0.18 * n, y - 0.72, 0.07, 0, 2 * Math.PI);
-    context.strokeStyle = ink;
-    context.fillStyle = filled ? ink : "#ffffff";
-    context.lineWidth = 0.03;
-    context.fill();
-    context.stroke();
-  }
-
-  word(context, text, size, ink, weight = "400") {
-    context.font = `${weight} ${size}px "DejaVu Sans", system-ui, sans-serif`;
-    context.lineWidth = size / 4;
-    context.strokeStyle = this.looks.inks.halo;
-    context.strokeText(text, 0, 0);
-    context.fillStyle = ink;
-    context.fillText(text, 0, 0);
-  }
-
-  // Objectives, printed positions and other places that the map marks, and their fire dots.
-  marked(context, box, hexes, scale, pixels) {
-    const here = new Map(hexes.map((hex) => [`${hex.q},${hex.r}`, hex]));
-    const dots = new Map();
-    for (const key of this.ground.keys(box, 1)) {
-      const square = this.ground.loaded(...key);
-      for (const { code, color, role, place } of square?.marked ?? []) {
-        const hex = here.get(place);
-        if (!hex || !square.own(hex)) continue;
-        if (role === "at") {
-          pixels(hex.x, hex.y - 0.45, () => this.word(context, code, 0.24 * scale, this.looks.inks.level, "700"));
-          continue;
-        }
-        const n = dots.get(place) ?? 0;
-        dots.set(place, n + 1);
-        this.dot(context, [hex.x, hex.y], n, this.looks.dot(color), role === "intense");
-      }
-    }
-  }
-}
-
-function groupBy(hexes) {
-  const groups = new Map();
-  for (const hex of hexes) {
-    if (!groups.has(hex.terrain)) groups.set(hex.terrain, []);
-    groups.get(hex.terrain).push(hex);
-  }
-  return groups;
-}
