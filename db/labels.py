@@ -57,6 +57,11 @@ class Axial(NamedTuple):
         return max(abs(dq), abs(dr), abs(dq + dr))
 
     @property
+    def row(self) -> int:
+        """Its row on the sheet, of columns that stand upright; every second one lies half a row lower."""
+        return (2 * self.r + self.q) // 2
+
+    @property
     def center(self) -> Corner:
         """Its centre on the integer lattice, as `lattice.center` has it."""
         return 3 * self.q, 2 * self.r + self.q
@@ -208,7 +213,10 @@ class Scheme(BaseModel):
 
     def display_point(self, place: Axial) -> tuple[float, float]:
         """The centre of a hex in the display plane, as `gis.place` has it."""
-        x, y = place.center
+        return self.display(*place.center)
+
+    def display(self, x: float, y: float) -> tuple[float, float]:
+        """A point of the lattice in the display plane."""
         root = 0.75**0.5
         return (-root * y, -0.5 * x) if self.orientation == "pointed" else (0.5 * x, -root * y)
 

@@ -104,6 +104,33 @@ class MapDraft:
     notices: list[str] = dataclasses.field(default_factory=list, compare=False)
     """What was assumed because the file does not say it."""
 
+    @property
+    def version(self) -> str | None:
+        """A word that is another one after every edit; None of a map that is not stored."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """How many hexes it has."""
+        return len(self.hexes)
+
+    @property
+    def drawn_terrain(self) -> set[str]:
+        """Terrains of its artwork."""
+        return {area.terrain for area in self.areas}
+
+    @property
+    def has_crests(self) -> bool:
+        return bool(self.crests)
+
+    def span(self) -> tuple[range, range]:
+        """Its columns and rows, from the first to the last."""
+        return columns_of(self.hexes), rows_of(self.hexes)
+
+    def cut(self, columns: range, rows: range) -> MapDraft:
+        """At least what lies in some columns and rows and touches them; a map at hand is given whole."""
+        return self
+
     def part(self, places: Iterable[Axial]) -> MapDraft:
         """Some hexes of the map with what lies on them; artwork as far as it may reach into them."""
         kept = {place: self.hexes[place] for place in places}
@@ -126,6 +153,17 @@ class MapDraft:
             },
             georeference=None,
         )
+
+
+def columns_of(places: Collection[Axial]) -> range:
+    """From the first to the last column of some hexes."""
+    return range(min(q for q, _ in places), max(q for q, _ in places) + 1) if places else range(0)
+
+
+def rows_of(places: Collection[Axial]) -> range:
+    """From the first to the last row of some hexes."""
+    rows = [place.row for place in places]
+    return range(min(rows), max(rows) + 1) if rows else range(0)
 
 
 def _runs(path: PathDraft, kept: Collection[Axial]) -> Iterator[PathDraft]:

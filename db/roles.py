@@ -36,7 +36,10 @@ WRITES: dict[str, str] = {
     **dict.fromkeys(
         ("crest", "hex", "hexside", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"
     ),
+    # what is kept of these by triggers
     "css_ground": KEEPS,
+    "map_count": KEEPS,
+    "map_summary": "insert, update",
     "position": KEEPS,
     "unit": KEEPS,
     "marker": KEEPS,

@@ -18,14 +18,14 @@ from db.database import make_engine
 from db.roles import as_web
 from db.schema import upgrade
 
-pytest_plugins = ["tests.browsing"]
+pytest_plugins = ["tests.browsing", "tests.ruled"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RULEBOOKS = Path(os.environ.get("SIGHTLINE_RULEBOOKS", SHARED / "rulebooks"))
 CATALOGUE = SHARED / "catalogue"
 TEMPLATE = "template_sightline"
 FOR_TESTS = (
-    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_FAULTS",
+    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_QGIS", "SIGHTLINE_FAULTS",
     "SIGHTLINE_FUZZ", "SIGHTLINE_FIRE",
 )  # fmt: skip
 """Variables that tests read; all others would be settings of whoever runs them."""

@@ -14,8 +14,9 @@ from markupsafe import Markup
 from sqlalchemy.engine import URL, Connection
 
 from app.drawing import counter, describe, marker, miniature, svg
-from app.drawing.board import COUNTER, HIGHEST, WIDEST, stroke_sample, swatch
+from app.drawing.board import COUNTER, HIGHEST, WIDEST
 from app.drawing.counters import ICONS, SYMBOLS
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import FEW, HALF, units_of
 from app.drawing.palette import (
     ANYONE,

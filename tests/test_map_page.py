@@ -177,13 +177,54 @@ def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str]
     see(page, ".asked", "unit 5/I/88")
 
 
+def test_one_of_two_takes_the_place_of_the_other(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=fire_zone&unit=A/1/31")
+    expect(page.locator("label[for=ask-unit]")).to_contain_text("(or side)")
+    page.locator("#ask-side").select_option("japan")
+    expect(page.locator("#ask-unit")).to_have_value("")
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url(re.compile("tool=fire_zone&side=japan$"), wait_until="commit")
+    see(page, ".asked", "side japan")
+
+
+def test_a_tool_takes_along_what_fits_it(page: Page, open_map: Callable[[str], None]) -> None:
+    """The first counter of a line is who can go somewhere; the other is no hex to go to."""
+    open_map(f"{POSITION}?tool=los&from=C/1/31&to=5/I/88")
+    tool(page, "Where a unit can go")
+    see(page, ".verdict", "C/1/31")
+    expect(page.locator(".refused")).to_have_count(0)
+    assert page.url.endswith("tool=reach&unit=C/1/31")
+    tool(page, "Line of sight")
+    expect(page.get_by_label("From")).to_have_value("C/1/31")
+    see(page, "[data-hint]", "Choose on the map: to")
+
+
+def test_a_stack_offers_all_its_counters(page: Page, open_map: Callable[[str], None]) -> None:
+    stacked = json.dumps({"units": {"B/1/31": {"at": "13.15"}}})
+    open_map(f"{POSITION}?tool=reach&whatif={stacked}")
+    page.locator('.on-map[title^="B/1/31,"]').click()
+    offer = page.get_by_role("group", name="Counters in 13.15")
+    expect(offer.get_by_role("button")).to_have_count(2)
+    keep_picture(page, "map-stack-offer")
+    offer.get_by_role("button", name="A/1/31").click()
+    page.wait_for_url(re.compile("unit=A/1/31"), wait_until="commit")
+    expect(offer).to_have_count(0)
+    page.locator("#map").focus()
+    page.locator('.on-map[title^="B/1/31,"]').click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(offer).to_have_count(0)
+    assert "unit=A/1/31" in page.url
+
+
 def test_a_click_says_whether_it_means_the_unit_or_the_hex(
     page: Page, open_map: Callable[[str], None]
 ) -> None:
-    """A unit called 13.16, as a hex is, stands in 14.16."""
+    """A unit called 13.16, as a hex is, stands in 14.16 with a tank."""
     namesake = json.dumps({"units": {"13.16": {"side": "us", "kind": "infantry", "at": "14.16"}}})
     open_map(f"{POSITION}?tool=range&whatif={namesake}")
     page.mouse.click(*counter_at(page, "13.16"))
+    page.get_by_role("group", name="Counters in 14.16").get_by_role("button", name="13.16").click()
     see(page, "[data-hint]", "Choose on the map: to")
     choose(page, "13.16")
     see(page, ".verdict", re.compile("1"))

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
-from sqlalchemy.engine import Connection
 
-from app.referee.cases import INDEX, RuledCase, case_files, rule_file
+from app.referee.cases import INDEX, RuledCase, case_files
 from db import SightlineError
 from db.rulesets import CODES, read_form, read_ruleset
 from db.settings import CHECKOUT
@@ -144,8 +143,8 @@ def read_entries(ruleset: str, suite: Path = SUITE) -> tuple[Entry, ...]:
     return read_form(suite / ruleset / INDEX, Entries).entries
 
 
-def conformance(connection: Connection, suite: Path = SUITE) -> dict[str, Conformance]:
-    """Rule on the whole suite; nothing stays in the database."""
+def conformance(rule: Callable[[str], RuledCase], suite: Path = SUITE) -> dict[str, Conformance]:
+    """The whole suite, each of its files ruled on by `rule`."""
     if not suite.is_dir():
         raise SightlineError(
             "The conformance suite is part of the project's folder, not of an installed Sightline.",
@@ -154,7 +153,7 @@ def conformance(connection: Connection, suite: Path = SUITE) -> dict[str, Confor
     found: dict[str, Conformance] = {}
     for ruleset in CODES:
         files = case_files([str(suite / ruleset)]) if _has_cases(suite / ruleset) else ()
-        cases = [rule_file(connection, name) for name in files]
+        cases = [rule(name) for name in files]
         found[ruleset] = Conformance(ruleset, read_entries(ruleset, suite), cases)
     return found
 

@@ -11,11 +11,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import psycopg
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from sqlalchemy.engine import Connection
 
 from app.referee import words
@@ -145,6 +145,16 @@ class Arguments(BaseModel):
     """The arguments of a question; an unknown one is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, populate_by_name=True)
+    one_of: ClassVar[tuple[str, ...]] = ()
+    """Fields of which a question has exactly one."""
+    which: ClassVar[str] = ""
+    """What is said to somebody who gives none of them, or several."""
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> Self:
+        if self.one_of and sum(getattr(self, name) is not None for name in self.one_of) != 1:
+            raise ValueError(self.which)
+        return self
 
 
 @dataclasses.dataclass(frozen=True)

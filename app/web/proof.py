@@ -100,10 +100,10 @@ def chosen_readings(choices: Iterable[str]) -> dict[str, str]:
     return readings
 
 
-def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> Markup:
-    """The map around a ruling, with its line, its way or what it found."""
-    # of a stored map the hexes come one by one until somebody goes through them all, as a drawing does
-    iter(position.board.hexes)
+def drawing(
+    ruling: Ruling, position: PositionDraft, connection: Connection, *, living: bool = False
+) -> Markup:
+    """The map around a ruling, with its line, its way or what it found; `living` for a script to ask again upon it."""
     shown = picture(ruling, position)
     place = position.board.scheme.hex
     return svg(
@@ -112,6 +112,8 @@ def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> 
         line=(place(shown.line[0]), place(shown.line[1])) if shown.line else None,
         path=[place(label) for label in shown.path],
         costs={at: words.in_words(cost) for at, cost in shown.costs(position.board).items()},
+        picked=living,
+        about_units=living,
     )
 
 

@@ -62,7 +62,8 @@ class Meter:
 
     def __init__(self, server: Serving, url: URL) -> None:
         self.server, self.address = server, url.set(drivername="postgresql").render_as_string()
-        self.worst_wait = self.before = self.in_web = self.in_backend = 0.0
+        self.worst_wait = self.before = self.in_web = self.in_backend = self.idle = 0.0
+        self.wrong: list[str] = []
 
     def _memory(self, pid: int) -> float:
         """MB that a process has to itself: what it shares with others is there once."""
@@ -70,6 +71,12 @@ class Meter:
             found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
             return int(found[1]) / 1024 if found else 0.0
         return 0.0
+
+    def note_idle(self) -> None:
+        """How long health takes while nobody asks for anything: a machine that is busy with other things is slow."""
+        with self.watching():
+            time.sleep(3)
+        self.idle = self.worst_wait
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -91,7 +98,12 @@ class Meter:
     def _wait(self, ended: threading.Event) -> None:
         while not ended.wait(0.05):
             began = time.monotonic()
-            assert get(f"{self.server.address}/healthz", timeout=60)[0] == 200
+            try:
+                status, text = get(f"{self.server.address}/healthz", timeout=60)
+                if status != 200:
+                    self.wrong.append(text)
+            except OSError as error:
+                self.wrong.append(str(error))
             self.worst_wait = max(self.worst_wait, time.monotonic() - began)
 
     def _weigh(self, ended: threading.Event) -> None:
@@ -105,9 +117,11 @@ class Meter:
 
     def check(self, what: str, told: str) -> None:
         print(
-            f"{what}: {told}; health waited {self.worst_wait:.2f} s at most;"
+            f"{what}: {told}; health waited {self.worst_wait:.2f} s at most (idle {self.idle:.2f});"
             f" {self.in_web:.0f} MB more in the web process, {self.in_backend:.0f} MB in a backend"
         )
+        assert self.wrong == [], what
+        assert self.worst_wait < MOST_WAIT + self.idle, what
         assert self.in_web < MOST_MEMORY, what
         assert self.in_backend < MOST_MEMORY, what
 
@@ -136,7 +150,9 @@ def meter(databases: Databases, demo_url: URL) -> Iterator[Meter]:
     with serving(environment=environment) as server:
         begun = {"from": "tanaro-assault", "name": "limits", "seed": "x"}
         assert ask(server, "/api/v1/games", begun)[0] == 201
-        yield Meter(server, url)
+        found = Meter(server, url)
+        found.note_idle()
+        yield found
 
 
 def test_many_who_ask_much_at_once_keep_nobody_waiting_for_health(meter: Meter) -> None:
@@ -158,7 +174,6 @@ def test_many_who_ask_much_at_once_keep_nobody_waiting_for_health(meter: Meter) 
         f"{len(askers)} cases of {size:,} bytes with 224 fans", f"{sorted(answers)} after {took:.1f} s"
     )
     assert {status for status, _ in answers} <= {200, 503}
-    assert meter.worst_wait < MOST_WAIT
 
 
 @pytest.mark.parametrize(
@@ -180,7 +195,6 @@ def test_a_request_that_asks_too_much_costs_little(
     meter.check(what, f"{told}, {size:,} bytes after {took:.2f} s")
     assert told == status
     assert size < most
-    assert meter.worst_wait < MOST_WAIT
 
 
 def addresses(engine: Engine) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import needed, step_of
@@ -44,14 +44,10 @@ NO_WAY = "there is no such way"
 class ZoneOf(Arguments):
     """Whose zone: a unit's, or that of a whole side."""
 
+    one_of = ("unit", "side")
+    which = "whose zone? Give a unit or a side, one of them"
     unit: Annotated[str | None, Names(("unit",))] = Field(None, description="A unit's id")
     side: Annotated[str | None, Names(("side",))] = Field(None, description="A side: all its units together")
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.unit is None) == (self.side is None):
-            raise ValueError("whose zone? Give a unit or a side, one of them")
-        return self
 
 
 class TracePath(Arguments):

@@ -7,6 +7,7 @@ the map, `part=all` the panel and the counters.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 from typing import Any
@@ -17,7 +18,7 @@ from sqlalchemy.engine import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.drawing import counter, describe, marker, miniature, svg
-from app.drawing.board import stroke_sample, swatch
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
@@ -31,6 +32,7 @@ from app.web.site import asking, database, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
+from db.labels import Axial, LabelError, unprefixed
 from db.maps import Map
 from db.position_draft import MarkerDraft, PositionDraft
 from db.rulesets import read_ruleset
@@ -119,7 +121,7 @@ def _picture(kind: Kind, name: str) -> AnyResponse:
     board = open_board(connection, name, kind)
     version = connection.scalar(sa.select(sa.func.gis.map_version(Map.id)).where(Map.name == board.map))
     units = [] if kind == "map" else units_of(connection, name)
-    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32])
+    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32], keep=True)
     return Response(miniature(connection, board.map, units), content_type="image/svg+xml")
 
 
@@ -146,24 +148,29 @@ def _rendered(
     except SightlineError as wrong:
         error = error or wrong
     position = board.position(connection)
+    part = request.args.get("part", "")
+    facts = None if part in PARTS else map_facts(connection, board.map)
+    if facts is not None and not (answer or error or shown.changes):
+        # the version of the map comes before all that is read of its ground: see db.keeping
+        told = repr((position.board.version, board, facts, position.units, position.markers))
+        known_version(hashlib.sha256(told.encode()).hexdigest()[:32], keep=True)
     looked_at = None
     try:
         looked_at = _looked_at(connection, shown, position)
     except SightlineError as wrong:
         error = error or wrong
     context = _panel(connection, shown, position, answer) | {"looked_at": looked_at, "wrong": _told(error)}
-    part = request.args.get("part", "")
-    if part in PARTS:
+    if facts is None:
         return render_template(
             PARTS[part], **context, **(_counters(position, shown) if part == "all" else {})
         )
-    facts = map_facts(connection, board.map)
     page = render_template(
         "maps/board.html",
         **context,
         **_counters(position, shown),
         facts=facts,
         legend=_legend(facts),
+        bounds=_bounds(position),
         drawn=drawing(answer.ruling, position, connection) if answer else svg(position, {}),
     )
     return Response(page, status=422 if error else 200, content_type="text/html; charset=utf-8")
@@ -178,7 +185,7 @@ def _panel(
         {
             "name": name,
             "title": kind.title,
-            "address": shown.with_tool(name),
+            "address": shown.with_tool(name, position),
             "draws": kind.draws or "",
             "done": isinstance(kind, ProcedureKind),
         }
@@ -189,9 +196,11 @@ def _panel(
         "view": shown,
         "board": board,
         "address": shown.address(),
+        "looking": shown.with_tool(None, position),
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
         "fields": _fields(shown, position),
+        "places": to_json(_places(shown), indent=None),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
         "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
         "draws": to_json(answer.draws(), indent=None) if answer else "",
@@ -228,6 +237,24 @@ def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
     ]
 
 
+def _places(shown: View) -> dict[str, Axial]:
+    """Where the hexes lie that the address names, for the script."""
+    found = {}
+    for word in (value for values in shown.given.values() for value in values):
+        _, label = unprefixed(word)
+        with contextlib.suppress(LabelError):
+            found[label] = shown.board.scheme.hex(label)
+    return found
+
+
+def _bounds(position: PositionDraft) -> list[float]:
+    """How far the map reaches in the display plane: left, low, right, high."""
+    columns, rows = position.board.span()
+    corners = [(3 * columns.start - 2, 2 * rows.start - 1), (3 * columns.stop - 1, 2 * rows.stop)]
+    xs, ys = zip(*(position.board.scheme.display(x, y) for x, y in corners), strict=True)
+    return [round(edge, 3) for edge in (min(xs), min(ys), max(xs), max(ys))]
+
+
 def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
     """An argument of a tool as a field of its form."""
     values = shown.given.get(argument.word, ())
@@ -259,6 +286,8 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "id": code,
             "at": label(place) if place else "",
+            "place": place,
+            "both": position.is_hex(code),
             "words": describe(unit),
             "picture": counter(unit, ruleset, turn),
             "changed": code in shown.changes.units,
@@ -269,6 +298,7 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "kind": draft.kind,
             "at": label(draft.at),
+            "place": draft.at,
             "words": _marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
@@ -292,9 +322,8 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     """The hex that is looked at, with who stands in it."""
     if not shown.look:
         return None
-    node = read_values(shown.look, "look")
     problems = Problems()
-    place = read_hex(node, position.board, problems)
+    place = read_hex(read_values(_spelled(shown), "look"), position.board, problems)
     if place is None:
         problems.found[:] = [
             dataclasses.replace(problem, file=shown.board.name, line=None, place="")
@@ -305,9 +334,19 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     facts: HexFacts | None = hex_facts(connection, shown.board.map, place.q, place.r)
     return {
         "facts": facts,
+        "places": to_json({facts.label: place} if facts else {}, indent=None),
         "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
         "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
     }
+
+
+def _spelled(shown: View) -> str:
+    """The label that is looked for, in capitals where it was written without."""
+    for label in (shown.look, shown.look.upper()):
+        with contextlib.suppress(LabelError):
+            shown.board.scheme.hex(label)
+            return label
+    return shown.look
 
 
 def _legend(facts: MapFacts) -> list[dict[str, Any]]:

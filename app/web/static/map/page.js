@@ -2,10 +2,11 @@
 import { Control, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Counters } from "./counters.js";
 import { Gestures } from "./gestures.js";
-import { Ground, GroundPainter, PLANE, Tiles } from "./ground.js";
+import { Ground, PLANE, Tiles, stepOf } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
 import { Overlay } from "./overlay.js";
+import { GroundPainter } from "./painter.js";
 import { Panel } from "./panel.js";
 
 const NEAREST = 26; // zoom: a corner radius of 90 pixels
@@ -24,8 +25,9 @@ try {
 }
 
 async function start() {
-  const lattice = new Lattice(element.dataset.orientation === "pointed");
-  const [ground, looks] = await Promise.all([Ground.load(element.dataset.api, lattice), Looks.load(element.dataset.legend)]);
+  const { api, legend, orientation, bounds, levels } = element.dataset;
+  const ground = new Ground(api, new Lattice(orientation === "pointed"), JSON.parse(bounds), JSON.parse(levels));
+  const looks = await Looks.load(legend);
   // until now the server's drawing was seen in its place
   document.querySelector(".drawn").remove();
   element.hidden = false;
@@ -36,21 +38,30 @@ async function start() {
   map.fitBounds(ground.bounds, { padding: [8, 8] });
   map.setMinZoom(map.getZoom() - 2);
   const painter = new GroundPainter(ground, looks);
-  const tiles = new Tiles((...tile) => painter.paint(...tile)).addTo(map);
+  const load = (box, scale) => ground.load(box, stepOf(scale));
+  const tiles = new Tiles((...tile) => painter.paint(...tile), {}, load);
+  // upon the counters
+  Object.assign(map.createPane("words").style, { zIndex: 620, pointerEvents: "none" });
+  const words = new Tiles((...tile) => painter.words(...tile), { pane: "words" }, load).addTo(map);
+  const painted = new Promise((resolve) => tiles.once("load", resolve));
+  tiles.on("tileerror", ({ error }) => panel.say(`${error.message} Reload the page to try again.`));
+  tiles.addTo(map);
   const counters = new Counters(map, ground, panel.counters);
   const overlay = new Overlay(map, ground, looks, counters);
   const gestures = new Gestures(map, ground, counters, overlay, panel);
   looks.onChange(() => {
     tiles.redraw();
+    words.redraw();
     gestures.show(true);
   });
-  addLayerSwitches(map, painter, tiles, counters);
+  addLayerSwitches(map, painter, [tiles, words], counters);
   gestures.listen();
   gestures.show(true);
   gestures.frame();
+  await painted;
 }
 
-function addLayerSwitches(map, painter, tiles, counters) {
+function addLayerSwitches(map, painter, painted, counters) {
   const names = { patterns: "Patterns", sides: "Hexsides", paths: "Ways", artwork: "Artwork and crests", levels: "Levels", labels: "Labels" };
   const Switch = Layer.extend({
     initialize(key) { this.key = key; },
@@ -59,7 +70,7 @@ function addLayerSwitches(map, painter, tiles, counters) {
     set(shown) {
       if (painter.shown[this.key] === shown) return;
       painter.shown[this.key] = shown;
-      tiles.redraw();
+      painted.forEach((tiles) => tiles.redraw());
     },
   });
   const switches = Object.fromEntries(Object.entries(names).map(([key, name]) => [name, new Switch(key).addTo(map)]));

@@ -20,6 +20,7 @@ export class Panel {
       event.preventDefault();
       this.go(this.addressOf(event.target, event.submitter));
     });
+    panel.addEventListener("change", (event) => takePlace(event.target));
     addEventListener("popstate", () => this.go(location.href, false));
   }
 
@@ -125,6 +126,12 @@ const several = (text) => text.split(/(?<!\\),/).map((value) => value.trim().rep
 const listed = (values) => values.map((value) => value.replaceAll(",", "\\,")).join(", ");
 const valuesOf = (field) => ("many" in field.dataset ? several(field.value) : [field.value].filter(Boolean));
 
+// Of fields of which a question has one, the one that is filled takes the place of the others.
+function takePlace(field) {
+  if (!field.value) return;
+  for (const name of field.dataset.instead?.split(" ") ?? []) field.form.elements[name].value = "";
+}
+
 const takes = (field, what) => field.dataset.names.split(" ").includes(what);
 
 // Choosing a question's places on the map, field by field.
@@ -134,7 +141,6 @@ export class Picker {
     this.fields = [...form.querySelectorAll("[data-names]")];
     const required = this.fields.filter((field) => "required" in field.dataset);
     this.wanted = required.length ? required : this.fields.slice(0, 1);
-    this.either = required.length === 0; // one of several: a unit, or a whole side
   }
 
   // The field that the next hex goes to: one in focus, the first that is empty, a way that grows. Where
@@ -146,8 +152,13 @@ export class Picker {
     if (!last || "many" in last.dataset) return last;
     const beside = this.fields.find((field) => !this.wanted.includes(field) && takes(field, "hex") && !("many" in field.dataset));
     if (beside && !unit && !takes(this.wanted[0], "hex")) return beside;
-    this.wanted.forEach((field) => (field.value = ""));
     return this.wanted[0];
+  }
+
+  // Whether a stack must be asked which of its counters is meant: where a unit was chosen, or none but a unit can be.
+  wantsOneOf(unit) {
+    const field = this.next(unit);
+    return Boolean(field) && takes(field, "unit") && (Boolean(unit) || !takes(field, "hex"));
   }
 
   // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told. Where a field
@@ -160,8 +171,9 @@ export class Picker {
     const chosen = takes(field, "unit") ? unit ?? hex : hex;
     const value = either && chosen && isBoth(chosen) ? `${unit ? "unit" : "hex"}:${chosen}` : chosen;
     if (!value) return `There is no unit in ${label}.`;
-    if (this.either) this.form.querySelectorAll(".fields input, .fields select").forEach((other) => (other.value = ""));
+    if (field.value && this.wanted.includes(field) && !("many" in field.dataset)) this.wanted.forEach((filled) => (filled.value = ""));
     field.value = "many" in field.dataset ? listed([...valuesOf(field), value]) : value;
+    takePlace(field);
     return field.value ? null : `${value} cannot be chosen here.`;
   }
 
