@@ -115,6 +115,7 @@ class Hex(Base):
         _map_and_ruleset(),
         sa.ForeignKeyConstraint(["ruleset", "terrain"], ["terrain.ruleset", "terrain.code"]),
         sa.UniqueConstraint("map_id", "label"),
+        sa.Index("hex_named_idx", "map_id", postgresql_where=sa.text("name is not null")),
         sa.CheckConstraint("level between -9 and 9", name="level"),
         _spatial_index(),
         {"comment": "Hexes: terrain, level and features, with their exact polygon"},

@@ -6,7 +6,7 @@ import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base
@@ -19,6 +19,7 @@ class SavedRuling(Base):
     __table_args__ = (
         sa.Index(None, "ruleset", "kind"),
         sa.Index(None, "steps", postgresql_using="gin"),
+        sa.Index(None, "contested", postgresql_using="gin"),
         {"comment": "Kept rulings: immutable, addressed by a digest of what was asked"},
     )
 
@@ -38,6 +39,14 @@ class SavedRuling(Base):
         JSONB, server_default="[]", comment="Errata and house rules on the rules applied, as they stood"
     )
     policy: Mapped[dict[str, Any]] = mapped_column(comment="Readings chosen")
+    terrain: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text),
+        server_default="{}",
+        comment="Terrain, hexsides and markers at the places of its steps",
+    )
+    mood: Mapped[str | None] = mapped_column(
+        comment="yes, no, open (for want of something) or plain; null: kept before it was told"
+    )
     created_at: Mapped[datetime.datetime] = mapped_column(
         server_default=sa.func.now(), comment="First asked when"
     )

@@ -15,12 +15,14 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from app.referee.cases import INDEX, RuledCase, case_files
-from db import SightlineError
+from app.referee.precedents import terrain_of
+from app.referee.rulings import Ruling
+from db import SightlineError, suite
 from db.rulesets import CODES, read_form, read_ruleset
-from db.settings import CHECKOUT
 from db.values import to_json
+from importers.cases import CaseDraft
 
-SUITE = CHECKOUT / "tests" / "cases"
+SUITE = suite.FOLDER
 MADE = "<!-- Written by `sightline conformance --write docs/conformance.md`; do not edit here. -->\n\n"
 
 Status = Literal["case", "later", "blocked", "not_a_question"]
@@ -163,23 +165,30 @@ def _has_cases(folder: Path) -> bool:
 
 
 def rule_index(found: dict[str, Conformance]) -> str:
-    """For the rules reference: which cases each rule takes part in, as JSON."""
-    index: dict[str, dict[str, list[dict[str, str]]]] = {}
-    for code, one in found.items():
-        rules: dict[str, list[dict[str, str]]] = collections.defaultdict(list)
-        for ruled in one.cases:
-            if ruled.case is None:
-                continue
-            name = {"case": ruled.case.case, "title": ruled.case.title}
-            for rule in {
-                *ruled.case.cites,
-                *(step.rule for ruling in ruled.rulings for step in ruling.steps),
-            }:
-                rules[rule].append(name)
-        index[code] = {
-            rule: sorted(names, key=lambda name: name["case"]) for rule, names in sorted(rules.items())
-        }
-    return to_json(index, indent=1) + "\n"
+    """The index of the suite (`db.suite`) as JSON, a case a line: what each asks, which rules it applies, on what ground."""
+    games = (
+        f' "{code}": {{\n'
+        + ",\n".join(
+            f"  {to_json(ruled.case.case, indent=None)}: {to_json(_indexed(ruled.case, ruled.rulings), indent=None)}"
+            for ruled in sorted(one.cases, key=lambda ruled: ruled.case.case if ruled.case else "")
+            if ruled.case is not None
+        )
+        + "\n }"
+        for code, one in found.items()
+    )
+    return "{\n" + ",\n".join(games) + "\n}\n"
+
+
+def _indexed(case: CaseDraft, rulings: list[Ruling]) -> dict[str, Any]:
+    """A case as the index tells it."""
+    ground = {terrain for ruling in rulings for terrain in terrain_of(ruling, case.position)}
+    return {
+        "title": case.title,
+        "kinds": sorted({ruling.kind for ruling in rulings}),
+        "rules": sorted({*case.cites, *(step.rule for ruling in rulings for step in ruling.steps)}),
+        "points": sorted({touched["point"] for ruling in rulings for touched in ruling.contested}),
+        "terrain": sorted(ground),
+    }
 
 
 def page(found: dict[str, Conformance]) -> str:

@@ -178,6 +178,10 @@ class QuestionKind:
     """How a map shows its answer: `hexes`, `path` or `line`."""
     names_units: tuple[str, ...] = ()
     """The keys of its answer that tell units."""
+    offer: Callable[[Ruling], dict[str, str]] = lambda ruling: {}
+    """What else could be said for another answer, such as the posture in which a unit may move."""
+    lacking: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Of games that do not have it, why."""
 
 
 @dataclasses.dataclass

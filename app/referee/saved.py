@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONPATH, insert
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
 from sqlalchemy.engine import Connection
 
 from app.referee.cases import rule_document
+from app.referee.precedents import terrain_of
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.version import version_in
-from app.referee.words import verdict
+from app.referee.words import mood, verdict
 from db import SightlineError
 from db.rulings import DeletedRuling, SavedRuling
 from db.values import canonical, exact
@@ -94,8 +95,24 @@ def kept_summary(row: sa.RowMapping) -> dict[str, Any]:
         "verdict": verdict(ruling),
         "answer": ruling.full_answer,
         "rules": list(dict.fromkeys(step.rule for step in ruling.steps)),
+        "question_id": asked_as(row),
+        "conditions": conditions_of(row),
         "created_at": row["created_at"].isoformat(),
     }
+
+
+def asked_as(row: sa.RowMapping) -> str | None:
+    """The id of the question within its case, where it has one."""
+    [asked] = row["document"]["ask"]
+    name: str | None = asked.get("id")
+    return name
+
+
+def conditions_of(row: sa.RowMapping) -> dict[str, Any]:
+    """Weather, time of day and the like: the case's, and over them the question's own."""
+    [asked] = row["document"]["ask"]
+    told = {**(row["document"].get("conditions") or {}), **(asked.get("conditions") or {})}
+    return dict(sorted(told.items()))
 
 
 def read_again(connection: Connection, row: sa.RowMapping) -> CaseDraft:
@@ -130,6 +147,7 @@ def save(connection: Connection, case: CaseDraft, rulings: Iterable[Ruling]) -> 
     for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True)):
         record = _record(case, number, ruling, question, version_in(connection, ruling.ruleset))
         ruling.id = record["id"]
+        record["terrain"] = sorted(terrain_of(ruling, case.position, connection))
         connection.execute(insert(SavedRuling).values(**record).on_conflict_do_nothing(index_elements=["id"]))
 
 
@@ -159,7 +177,16 @@ def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question, ve
         "contested": exact(ruling.contested),
         "errata": exact(ruling.errata),
         "policy": policy | ruling.policy,
+        "mood": mood(exact(ruling.answer)),
     }
+
+
+MOODS = ("yes", "no", "open", "plain")
+"""Verdicts to look for: yes, no, open for want of something, or neither (a list, a number)."""
+FACETS = ("ruleset", "kind", "rule", "point", "verdict")
+"""By what kept rulings are counted and narrowed down."""
+COUNTED = 12
+"""Values of a facet that are told, those with most rulings first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +203,10 @@ class Wanted:
     """First asked on this day (UTC) or later."""
     until: datetime.date | None = None
     """First asked on this day or earlier."""
+    point: str | None = None
+    """A contested point that was touched."""
+    verdict: str | None = None
+    """One of `MOODS`."""
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         found: list[sa.ColumnElement[bool]] = []
@@ -191,6 +222,10 @@ class Wanted:
             )
             words = sa.func.concat_ws(" ", SavedRuling.title, SavedRuling.case_id, notes)
             found.append(words.icontains(self.text, autoescape=True))
+        if self.point is not None:
+            found.append(SavedRuling.contested.contains([{"point": self.point}]))
+        if self.verdict is not None:
+            found.append(SavedRuling.mood == self.verdict)
         day = sa.func.timezone("UTC", SavedRuling.created_at).cast(sa.Date)
         if self.since is not None:
             found.append(day >= self.since)
@@ -205,6 +240,36 @@ def saved_ruling(connection: Connection, id: str) -> sa.RowMapping | None:
         return None
     query = sa.select(*SavedRuling.__table__.columns).where(SavedRuling.id == id)
     return connection.execute(query).mappings().one_or_none()
+
+
+def facets(connection: Connection, wanted: Wanted) -> dict[str, dict[str, int]]:
+    """By facet: how many of the rulings that are wanted otherwise have each value."""
+    found: dict[str, dict[str, int]] = {}
+    for name in FACETS:
+        told = sa.select(_values(name).label("value")).select_from(SavedRuling)
+        told = told.where(*dataclasses.replace(wanted, **{name: None}).conditions())
+        values = told.subquery()
+        query = (
+            sa.select(values.c.value, sa.func.count().label("rulings"))
+            .where(values.c.value.is_not(None))
+            .group_by(values.c.value)
+            .order_by(sa.desc("rulings"), values.c.value)
+            .limit(COUNTED)
+        )
+        found[name] = {row.value: row.rulings for row in connection.execute(query)}
+    return found
+
+
+def _values(facet: str) -> sa.ColumnElement[Any]:
+    """What a ruling has of a facet; of rules and contested points each once."""
+    if facet in ("rule", "point"):
+        column = SavedRuling.steps if facet == "rule" else SavedRuling.contested
+        item = sa.func.jsonb_array_elements(column).column_valued("item", joins_implicitly=True)
+        once = sa.select(sa.func.array_agg(sa.distinct(sa.type_coerce(item, JSONB)[facet].astext)))
+        return sa.func.unnest(once.correlate(SavedRuling).scalar_subquery())
+    return {"ruleset": SavedRuling.ruleset, "kind": SavedRuling.kind, "verdict": SavedRuling.mood}[
+        facet
+    ].expression
 
 
 def kept_ruling(connection: Connection, id: str) -> sa.RowMapping:

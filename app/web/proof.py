@@ -56,7 +56,7 @@ def proof(
         "title": title(ruling.ruleset, ruling.kind),
         "asked": words.arguments_in_words(ruling.question[ruling.kind]),
         "verdict": words.verdict(ruling),
-        "mood": mood(ruling.answer),
+        "mood": words.mood(ruling.answer),
         "lists": words.lists(ruling),
         "steps": [_step(step) for step in ruling.steps],
         "shown": len(ruling.steps) if steps is None else steps,
@@ -115,14 +115,6 @@ def drawing(
         picked=living,
         about_units=living,
     )
-
-
-def mood(answer: Mapping[str, Any]) -> str:
-    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour alone."""
-    if None in answer.values():
-        return "open"
-    told = next((value for value in answer.values() if isinstance(value, bool)), None)
-    return "plain" if told is None else "yes" if told else "no"
 
 
 def title(ruleset: str, name: str) -> str:

@@ -19,7 +19,7 @@ select
   (array['clear', 'clear', 'brush', 'palm_forest', 'tropical_forest', 'rice_paddy', 'rocky'])[
     1 + (abs(hashint4((c / 7) * 1009 + n / 9)) % 7)
   ],
-  (2 + 1.4 * sin(c / 31.0) + 1.4 * cos(n / 23.0))::integer
+  (2.5 + 0.95 * sin(c / 31.0) + 0.95 * cos(n / 23.0))::integer
 from generate_series(1, :columns) as c, generate_series(1, :rows) as n
 """
 """Patches of terrain on rolling ground; columns and rows as the scheme of css counts them."""

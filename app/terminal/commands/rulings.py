@@ -8,6 +8,7 @@ import getpass
 import click
 
 from app.referee.saved import (
+    MOODS,
     Wanted,
     as_ruled,
     delete_rulings,
@@ -18,7 +19,8 @@ from app.referee.saved import (
     same_answer,
     saved_rulings,
 )
-from app.referee.words import asked, counted, verdict
+from app.referee.words import asked, counted
+from app.referee.words import verdict as in_a_sentence
 from app.terminal.caution import confirm
 from app.terminal.database import asking, writing
 from app.terminal.output import out, print_json, print_table, say
@@ -46,6 +48,8 @@ def rulings() -> None:
 @click.option("--text", help="With these words in the title or id of the case, or in a note of the proof.")
 @click.option("--since", type=DAY, metavar="DAY", help="First asked on this day (UTC) or later: 2024-12-31.")
 @click.option("--until", type=DAY, metavar="DAY", help="First asked on this day or earlier.")
+@click.option("--point", help="That touch this contested point, such as css-12.")
+@click.option("--verdict", type=click.Choice(MOODS), help="That answer so; open: something is not known.")
 @click.option("--page", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Which page.")
 @click.option(
     "--per-page", type=click.IntRange(1, 100), default=20, show_default=True, help="How many on one."
@@ -58,6 +62,8 @@ def list_rulings(
     text: str | None,
     since: datetime.datetime | None,
     until: datetime.datetime | None,
+    point: str | None,
+    verdict: str | None,
     page: int,
     per_page: int,
     as_json: bool,
@@ -69,7 +75,7 @@ def list_rulings(
       sightline rulings list --kind los --text spine
       sightline rulings list --since 2024-01-01 --until 2024-06-30 --json
     """
-    wanted = Wanted(ruleset, kind, rule, text, since and since.date(), until and until.date())
+    wanted = Wanted(ruleset, kind, rule, text, since and since.date(), until and until.date(), point, verdict)
     with asking() as connection:
         total, rows = saved_rulings(connection, wanted, page, per_page)
     if as_json:
@@ -85,7 +91,7 @@ def list_rulings(
                 row["ruleset"],
                 row["title"] or row["case_id"],
                 asked(as_ruled(row)),
-                verdict(as_ruled(row)),
+                in_a_sentence(as_ruled(row)),
             )
             for row in rows
         ],

@@ -13,7 +13,7 @@ import hashlib
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, redirect, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.engine import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -23,18 +23,22 @@ from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
 from app.referee.boards import Answer, Board, Kind, case_file, open_board
-from app.referee.questions import kinds_of
+from app.referee.cases import rule_text
+from app.referee.precedents import precedents, terrain_of
+from app.referee.questions import common_kinds, kinds_of
 from app.referee.rulings import QuestionKind
+from app.referee.saved import save
 from app.web.address import OWN, SEPARATOR, View, listed, view
 from app.web.change_form import with_one_more
+from app.web.counters import lying, marker_words, standing
 from app.web.proof import drawing, proof
-from app.web.site import asking, database, known_version
+from app.web.site import asking, database, engine, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
 from db.labels import Axial, LabelError, unprefixed
-from db.maps import Map
-from db.position_draft import MarkerDraft, PositionDraft
+from db.maps import Hex, Map
+from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.values import to_json
 from importers.documents import Problem, Problems, read_values
@@ -49,6 +53,8 @@ DRAWN = ("line", "hexes", "path")
 """The order of the tools, by what they draw."""
 FEW = 2
 """Fields that a question need not have, and that are shown all the same."""
+WRITTEN_OUT = 20_000
+"""Hexes of a map that may be written out with a ruling that is kept; a larger one is named."""
 FORM = "if."
 """How the fields of what-if begin, so that they are no argument of a question."""
 
@@ -101,6 +107,18 @@ def map_case(name: str) -> str | AnyResponse:
 def position_case(name: str) -> str | AnyResponse:
     """What is asked of a position as a case file."""
     return _case("position", name)
+
+
+@pages.post("/maps/<name>/keep")
+def map_keep(name: str) -> AnyResponse:
+    """Keep the ruling on a map for good."""
+    return _keep("map", name)
+
+
+@pages.post("/positions/<name>/keep")
+def position_keep(name: str) -> AnyResponse:
+    """Keep the ruling on a position for good."""
+    return _keep("position", name)
 
 
 @pages.get("/maps/<name>/picture.svg")
@@ -202,13 +220,32 @@ def _panel(
         "fields": _fields(shown, position),
         "places": to_json(_places(shown), indent=None),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
+        "offers": _offers(shown, answer),
+        "lacking": _lacking(board.ruleset, position),
         "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
+        "precedents": precedents(connection, answer.ruling, terrain_of(answer.ruling, position, connection))
+        if answer
+        else [],
         "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
+        "keep_address": shown.address("keep", edit=None, look=None) if answer else None,
         "case_address": shown.address("case") if answer or shown.changes else None,
         "edit_forms": _edit_forms(shown, position) if shown.edit else None,
     }
+
+
+def _offers(shown: View, answer: Answer | None) -> list[tuple[str, str]]:
+    """Another way to put the question, where the answer is no: words and address."""
+    said = shown.tool.offer(answer.ruling) if shown.tool and answer else {}
+    return [(f"{word} {value}", shown.address(**{word: value})) for word, value in said.items()]
+
+
+def _lacking(ruleset: str, position: PositionDraft) -> list[tuple[str, str]]:
+    """Tools that other games have, or a map with units, each with why it is not here."""
+    absent = [(kind.title, kind.lacking[ruleset]) for kind in common_kinds() if ruleset in kind.lacking]
+    idle = [kind.title for kind in kinds_of(ruleset).values() if not position.units and needs_units(kind)]
+    return [*absent, *((title, "no unit stands on this map") for title in sorted(idle))]
 
 
 def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
@@ -273,6 +310,8 @@ def _conditions(shown: View, position: PositionDraft) -> dict[str, str]:
 
 
 def _words(value: Any) -> str:
+    if value is True:
+        return "yes"
     if isinstance(value, dict):
         return ", ".join(f"{name} {told}" for name, told in value.items())
     return str(value).replace("_", " ")
@@ -299,23 +338,12 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
             "kind": draft.kind,
             "at": label(draft.at),
             "place": draft.at,
-            "words": _marker_words(draft),
+            "words": marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
         for draft in position.markers
     ]
     return {"units": units, "markers": markers}
-
-
-def _marker_words(draft: MarkerDraft) -> str:
-    told = [draft.kind.replace("_", " ")]
-    told += [] if draft.value is None else [str(draft.value)]
-    told += [] if draft.facing is None else [f"side {draft.facing}"]
-    told += [
-        key.replace("_", " ") if value is True else f"{key} {value}"
-        for key, value in draft.attributes.items()
-    ]
-    return " ".join(told)
 
 
 def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> dict[str, Any] | None:
@@ -335,8 +363,8 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     return {
         "facts": facts,
         "places": to_json({facts.label: place} if facts else {}, indent=None),
-        "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
-        "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
+        "units": standing(position, place, shown),
+        "markers": lying(position, place),
     }
 
 
@@ -401,7 +429,7 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
         "markers": [
             (
                 to_json(marker_tree(draft, label(draft.at)), indent=None),
-                f"{_marker_words(draft)} in {label(draft.at)}",
+                f"{marker_words(draft)} in {label(draft.at)}",
             )
             for draft in position.markers
         ],
@@ -465,3 +493,19 @@ def _case(kind: Kind, name: str) -> str | AnyResponse:
         is_case=question is not None,
         address=shown.address(),
     )
+
+
+def _keep(kind: Kind, name: str) -> AnyResponse:
+    """Keep what is asked, with all that it stands on, and go to its page."""
+    with asking(what_if=True) as connection:
+        shown = view(open_board(connection, name, kind), request.args)
+        question = shown.question
+        if question is None:
+            raise SightlineError("Nothing is asked here that could be kept.", "Choose a tool and ask.")
+        some = sa.select(Hex.q).where(Hex.map_id == shown.board.map_id).limit(WRITTEN_OUT + 1).subquery()
+        large = (connection.scalar(sa.select(sa.func.count()).select_from(some)) or 0) > WRITTEN_OUT
+        text = case_file(connection, shown.board, question, shown.changes, by_name=large)
+    with engine().begin() as connection:
+        case, rulings = rule_text(connection, text, f"{name}.yaml")
+        save(connection, case, rulings)
+    return redirect(url_for("rulings.ruling", id=rulings[0].id), code=303)

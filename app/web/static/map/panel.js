@@ -1,5 +1,8 @@
 // The panel beside the map: what the address says, fetched from the server and put in place.
 
+const SLOW = 200; // milliseconds after which one is told that something is worked on
+const STOPPED = new DOMException("Stopped.", "AbortError");
+
 // An address as people read it: labels and ids as they are written.
 const readable = (address) => address.href.replace(/%(2F|3A|2C)/g, decodeURIComponent);
 
@@ -17,6 +20,7 @@ export class Panel {
       this.go(link.href);
     });
     panel.addEventListener("submit", (event) => {
+      if (event.target.method === "post") return;
       event.preventDefault();
       this.go(this.addressOf(event.target, event.submitter));
     });
@@ -51,6 +55,13 @@ export class Panel {
     this.said.textContent = text;
   }
 
+  // An answer that takes a while: that it is worked on, and a way to stop it, on the server too.
+  sayBusy(asking) {
+    const stop = Object.assign(document.createElement("button"), { type: "button", className: "quiet-button", textContent: "Stop" });
+    stop.addEventListener("click", () => asking.abort(STOPPED));
+    this.said.replaceChildren("Working … ", Object.assign(document.createElement("progress"), { ariaLabel: "Working" }), " ", stop);
+  }
+
   addressOf(form, submitter) {
     const address = new URL(form.action, location.href);
     const data = new FormData(form, submitter);
@@ -72,6 +83,7 @@ export class Panel {
     this.asking?.abort();
     const asking = (this.asking = new AbortController());
     this.panel.setAttribute("aria-busy", "true");
+    const slow = setTimeout(() => this.sayBusy(asking), SLOW);
     try {
       const answer = await fetch(wanted, { signal: asking.signal });
       const text = await answer.text();
@@ -86,10 +98,12 @@ export class Panel {
         this.panel.querySelector("[data-whatif]")?.scrollIntoView({ block: "start" });
       }
     } catch (error) {
+      if (error === STOPPED) return this.say("Stopped.");
       if (error.name === "AbortError") return;
       this.say(error.message);
       this.onShown(true);
     } finally {
+      clearTimeout(slow);
       if (this.asking === asking) {
         this.asking = null;
         this.panel.removeAttribute("aria-busy");
@@ -117,7 +131,7 @@ export class Panel {
       this.panel.innerHTML = text;
     }
     if (inside) ((again && this.panel.querySelector(again)) || this.panel.querySelector("#ruling") || this.panel.querySelector("a"))?.focus({ preventScroll: true });
-    if (this.verdict) this.say(this.verdict);
+    this.say(this.verdict);
   }
 }
 
