@@ -436,7 +436,4 @@ def rule_ids(connection: Connection, ruleset: str) -> dict[str, int]:
 
 def forget_orphans(connection: Connection, ruleset: str) -> None:
     """Drop rules that neither our digests nor any edition has, unless an erratum hangs on them."""
-    kept = [sa.exists().where(table.rule_id == Rule.id) for table in (EditionRule, Erratum)]
-    connection.execute(
-        sa.delete(Rule).where(Rule.ruleset == ruleset, Rule.digest == "", *(~link for link in kept))
-    )
+    connection.execute(sa.text("select rules._forget_orphans(:ruleset)"), {"ruleset": ruleset})

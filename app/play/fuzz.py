@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -87,8 +88,8 @@ def fuzz(
 
 def play(connection: Connection, start: Start, n: int, seed: str, *, most: int = MOST_ACTIONS) -> Played:
     """One random game to its end; what goes wrong is told, with the record as far as it came."""
-    # a name that no other run of random play waits for
-    name = f"fuzz-{sha256(seed)[:8]}-{n}"
+    # a name that no other run of random play waits for, of this seed either
+    name = f"fuzz-{os.getpid()}-{sha256(seed)[:8]}-{n}"
     actions: Counter[str] = Counter()
     dice = random.Random(seed)
     try:

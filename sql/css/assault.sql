@@ -615,7 +615,7 @@ begin
     case when work.by = 'trench' and (assault.state).readings ->> 'css-4' = 'b' then 'passes' else work.effect end,
     work.note, case when work.by = 'trench' then 'css-4' end, work.by,
     case when work.by = 'trench' and (assault.state).readings ->> 'css-4' = 'b' then null else - work.halves end, work.facts
-  from css._work_entries(assault.there, '9.5', assault.said -> 'read') as work
+  from unnest(css._work_entries(assault.there, '9.5', assault.said -> 'read')) as work
   union all
   select entry.*
   from (
