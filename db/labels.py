@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Annotated, Literal, NamedTuple, Self
@@ -29,7 +29,7 @@ Numerals = Literal["digits", "letters", "doubled_letters"]
 
 LARGEST_NUMBER = 9999
 """Of a column or row: labels have at most four digits, and joined boards reach no farther."""
-LARGEST_RECTANGLE = 250_000
+LARGEST_RECTANGLE = 4_000_000
 """Hexes; beyond it an extent is a mistake, not a map."""
 
 
@@ -222,6 +222,10 @@ class Scheme(BaseModel):
 
     def rectangle(self, first: str, last: str) -> list[Axial]:
         """Every hex between two corner labels, by column and row, inclusive; of boards, those they have."""
+        return list(self.within(first, last))
+
+    def within(self, first: str, last: str) -> Iterator[Axial]:
+        """The same, one by one; what is wrong with the labels is told at once."""
         corners = [self._column_row(self.hex(label), None) for label in (first, last)]
         (left, right), (top, bottom) = (sorted(numbers) for numbers in zip(*corners, strict=True))
         size = (right - left + 1) * (bottom - top + 1)
@@ -236,7 +240,7 @@ class Scheme(BaseModel):
             for column in range(left, right + 1)
             for row in range(top, bottom + 1)
         )
-        return [place for place in places if not self.boards or self._has_label(place)]
+        return (place for place in places if not self.boards or self._has_label(place))
 
     def nearest(self, label: str, known: Iterable[str], count: int = 3) -> list[str]:
         """The known labels that a wrong one may stand for: the most alike, of those the nearest."""

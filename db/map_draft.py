@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, MutableMapping, MutableSet
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -89,7 +89,7 @@ class MapDraft:
     meters_per_hex: int | None = None
     note: str = ""
     hexes: MutableMapping[Axial, HexDraft] = dataclasses.field(default_factory=dict)
-    hexsides: set[tuple[int, int, str]] = dataclasses.field(default_factory=set)
+    hexsides: MutableSet[tuple[int, int, str]] = dataclasses.field(default_factory=set)
     """(x, y, kind), (x, y) the sum of the side's two hexes."""
     paths: list[PathDraft] = dataclasses.field(default_factory=list)
     areas: list[AreaDraft] = dataclasses.field(default_factory=list)

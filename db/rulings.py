@@ -50,3 +50,21 @@ class SavedRuling(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(
         server_default=sa.func.now(), comment="First asked when"
     )
+
+
+class DeletedRuling(Base):
+    """What is left of a kept ruling that the operator deleted: who did it, when and why, and a digest of what it was."""
+
+    __tablename__ = "deleted_ruling"
+    __table_args__ = ({"comment": "Kept rulings that were deleted: a trace of each, without what it said"},)
+
+    id: Mapped[str] = mapped_column(primary_key=True, comment="The id that it had, and its address has")
+    ruleset: Mapped[str] = mapped_column(sa.ForeignKey("ruleset.code"), comment="The game")
+    kind: Mapped[str] = mapped_column(comment="Question kind")
+    digest: Mapped[str] = mapped_column(comment="SHA-256 of all that was kept of it")
+    created_at: Mapped[datetime.datetime] = mapped_column(comment="First asked when")
+    who: Mapped[str] = mapped_column(comment="Who deleted it")
+    why: Mapped[str] = mapped_column(comment="Why, in their words")
+    deleted_at: Mapped[datetime.datetime] = mapped_column(
+        server_default=sa.func.now(), comment="Deleted when; the last time, if it was asked again meanwhile"
+    )

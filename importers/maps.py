@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import secrets
+import string
 import tempfile
 import zipfile
 from collections import UserDict, defaultdict
@@ -41,8 +43,8 @@ from db.map_draft import (
 )
 from importers.documents import Problems, read_document
 from importers.georeference import georeference
-from importers.map_formats import read_root, read_tables, read_written, write_tables
-from importers.map_reading import NAME, is_name, read_hex, read_map
+from importers.map_formats import Progress, read_root, read_tables, read_written, write_tables
+from importers.map_reading import LARGE, NAME, is_name, read_hex, read_map
 from importers.map_writing import write_json, write_yaml
 
 __all__ = [
@@ -63,13 +65,16 @@ __all__ = [
 
 Box = tuple[int, int, int, int]
 """Left, low, right and high edge, on the lattice."""
-Progress = Callable[[int, int], None]
-"""Is told how many of how many rows are done; see `PROGRESS_ABOVE`."""
 PROGRESS_ABOVE = 1000
 """Smaller maps are in before a bar could be drawn."""
 BATCH = 500
+ROWS = 250_000
+"""Rows that are sent in one go."""
 GAMES_LISTED = 8
 """Games that a word on a map in use names."""
+SIGNS = string.digits + string.ascii_uppercase + "./:-"
+LONGEST = 16
+"""Signs that labels are made of, and characters of the longest."""
 BLOCK = 12
 """Columns and rows of a stored map that are looked up at a time."""
 
@@ -119,7 +124,7 @@ def import_map(
     where the caller has not begun a transaction of their own.
     """
     path = Path(path)
-    draft = read_map_file(path)
+    draft = read_map_file(path, progress)
     if _format(path) not in ("yaml", "json"):
         # there the extent was counted as it was read
         spend("hexes of a map", len(draft.hexes))
@@ -150,8 +155,8 @@ def import_map(
     )
 
 
-def read_map_file(path: Path) -> MapDraft:
-    """The draft of a map file in any form, or `Problems`."""
+def read_map_file(path: Path, progress: Progress | None = None) -> MapDraft:
+    """The draft of a map file in any form, or `Problems`; CSV tables are read row by row, and progress is told."""
     form = _format(path)
     if not path.exists():
         raise MapError(f"There is no file {path}.")
@@ -161,7 +166,7 @@ def read_map_file(path: Path) -> MapDraft:
     readers: dict[str, Callable[[Path, Problems], MapDraft | None]] = {
         "yaml": read_written,
         "json": _read_json,
-        "csv": read_tables,
+        "csv": functools.partial(read_tables, progress=progress),
         "geojson": read_geojson,
         "geopackage": read_geopackage,
     }
@@ -352,6 +357,20 @@ class StoredHexes(UserDict[Axial, HexDraft]):
         """Whether a hex is there, by somebody who has just looked."""
         self._noted[place] = is_there
 
+    def likely(self, text: str) -> list[str] | None:
+        """Of a large map, the labels that differ from a text in a character or two; None where all may be looked at."""
+        counted = "select coalesce(sum(count), 0) from map_count where map_id = :map and part = 'terrain'"
+        if self._whole or int(self._connection.scalar(sa.text(counted), {"map": self._id}) or 0) <= LARGE:
+            return None
+        written = text.strip().upper()[:LONGEST]
+        ends = [(written[:n], written[n:]) for n in range(len(written) + 1)]
+        spellings = {start + rest[1:] for start, rest in ends}
+        spellings |= {start + sign + rest[skip:] for start, rest in ends for sign in SIGNS for skip in (0, 1)}
+        known = sa.text(
+            "select label from hex where map_id = :map and label = any(:spellings) order by label"
+        )
+        return list(self._connection.scalars(known, {"map": self._id, "spellings": sorted(spellings)}))
+
     def __contains__(self, place: object) -> bool:
         if not isinstance(place, Axial):
             return False
@@ -503,7 +522,11 @@ class _Copier:
             ),
             bool(draft.hexes),
         )
-        self._into("hexside (map_id, ruleset, x, y, kind)", sorted(draft.hexsides))
+        sides = draft.hexsides
+        self._into(
+            "hexside (map_id, ruleset, x, y, kind)",
+            sorted(sides) if isinstance(sides, set) else sides,
+        )
         self._into(
             "path (map_id, ruleset, kind, name, qs, rs)",
             [
@@ -525,10 +548,13 @@ class _Copier:
     def _into(self, table: str, rows: Iterable[Sequence[Any]], filled: bool | None = None) -> None:
         if not (rows if filled is None else filled):
             return
-        with self.cursor.copy(f"copy {table} from stdin") as copy:
-            for row in rows:
-                copy.write_row((self.map_id, self.draft.ruleset, *row))
-                self._tell()
+        left = iter(rows)
+        # what is kept beside the rows is worked out after every so many: so the bar does not stand still at its end
+        while batch := list(itertools.islice(left, 1)):
+            with self.cursor.copy(f"copy {table} from stdin") as copy:
+                for row in itertools.chain(batch, itertools.islice(left, ROWS - 1)):
+                    copy.write_row((self.map_id, self.draft.ruleset, *row))
+                    self._tell()
 
     def _tell(self) -> None:
         if self.progress is None:

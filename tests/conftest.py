@@ -15,6 +15,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from db.cluster import Cluster
 from db.database import make_engine
+from db.roles import as_web
 from db.schema import upgrade
 
 pytest_plugins = ["tests.browsing", "tests.ruled"]
@@ -116,6 +117,21 @@ def connection(engine: Engine) -> Iterator[Connection]:
         yield connection
         if outer.is_active:
             outer.rollback()
+
+
+_DOORS: dict[URL, Engine] = {}
+
+
+def web_engine(owner: Engine) -> Engine:
+    """The same database as pages and API have it: as the web role.
+
+    One engine a database; of those that were made before, a few keep their connections.
+    """
+    known = _DOORS.pop(owner.url) if owner.url in _DOORS else None
+    engine = _DOORS[owner.url] = known or make_engine(as_web(owner.url))
+    for earlier in list(_DOORS.values())[:-3]:
+        earlier.dispose()
+    return engine
 
 
 @pytest.fixture

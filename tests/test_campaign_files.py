@@ -203,6 +203,28 @@ def test_the_demo_tells_enough_to_be_worth_a_look(guam: Connection) -> None:
     assert "house" not in books, "what we conclude is no entry"
 
 
+DATED = {
+    "1941-invasion": "1941-12-08", "1941-surrender": "1941-12-10", "crowe": "1943-01-13",
+    "engebi": "1944-02-18", "eniwetok": "1944-02-19/1944-02-21", "parry": "1944-02-22",
+    "w-day-north": "1944-07-21", "w-day-south": "1944-07-21", "w-day-fpb": "1944-07-21", "mason-clears": "1944-07-22",
+    "tinian": "1944-07-24/1944-08-01", "orote-clear": "1944-07-30", "witek-killed": "1944-08-03",
+    "end-fpb": "1944-08-08", "secure": "1944-08-10", "peleliu": "1944-09-15T08:30",
+    "angaur": "1944-09-17/1944-09-20", "wilson-commandant": "1975-07-01",
+}  # fmt: skip
+"""What the five books date, as they date it."""
+
+
+def test_the_demo_dates_and_counts_as_the_books_do(guam: Connection) -> None:
+    import_campaign(guam, GUAM)
+    entries = {entry["key"]: entry for entry in campaign_tree(guam, "guam-1944")["entries"]}
+    assert {key: entries[key]["when"] for key in DATED} == DATED
+    for key in ("skaggs-night", "wilson-attack", "wilson-rescue", "banzai"):
+        assert entries[key]["when"].startswith("about "), "no book tells the hour"
+    [us], [japan] = (entries[key]["forces"] for key in ("us-losses", "japanese-losses"))
+    assert (us["killed"], us["wounded"], us["missing"]) == (1214, 5704, 329)
+    assert 10971 in japan.values()
+
+
 @pytest.mark.parametrize("form", ["yaml", "json", "csv", "zip"])
 def test_what_goes_out_comes_in_the_same(guam: Connection, tmp_path: Path, form: str) -> None:
     import_campaign(guam, GUAM, who="Ann")

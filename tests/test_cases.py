@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import collections
+import copy
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.engine import Connection
 
+from app.play.procedures import Runner
 from app.referee import words
 from app.referee.arguments import arguments
-from app.referee.cases import case_files
+from app.referee.cases import case_files, rule_file
 from app.referee.conformance import SUITE
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
@@ -45,6 +49,26 @@ def test_every_step_cites_a_rule_that_there_is(ruled: Ruled) -> None:
         if step.rule not in numbers[ruling.ruleset]
     }
     assert lost == set()
+
+
+@pytest.mark.parametrize(
+    "case", ["bob/bob-65.1-end", "fpb/fpb-18.2-h", "ddp/ddp-6.34-a", "css/css-8.0-a", "ccp/ccp-O20.2-a"]
+)
+def test_a_run_leaves_alone_what_it_found(
+    case: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[Any, Any]] = []
+    look_up = Runner._looked_up
+
+    def noted(*given: Any) -> Any:
+        rows = look_up(*given)
+        found.append((rows, copy.deepcopy(rows)))
+        return rows
+
+    monkeypatch.setattr(Runner, "_looked_up", noted)
+    rule_file(connection, str(SUITE / f"{case}.yaml"))
+    assert found
+    assert [rows for rows, before in found if rows != before] == []
 
 
 def test_case_ids_are_unique() -> None:

@@ -28,7 +28,7 @@ from db.rulings import SavedRuling
 from db.settings import Settings
 from tests.browsing import PHONE, keep_picture, serious_findings, served
 from tests.command_line import CommandLine
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 PADDY = """\
 case: paddy-line
@@ -63,14 +63,14 @@ def desk_engine(desk_url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(desk_engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), desk_engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(desk_engine)).test_client()
 
 
 @pytest.fixture(scope="module")
 def demo(demo_url: URL) -> Iterator[FlaskClient]:
     """The app on the demo; nothing is kept in it."""
     engine = make_engine(demo_url)
-    yield create_app(Settings(log_level="error"), engine).test_client()
+    yield create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     engine.dispose()
 
 
@@ -470,7 +470,7 @@ def archive(databases: Databases) -> URL:
     """A database with rulings of three days."""
     url = databases.make()
     engine = make_engine(url)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     [one] = client.post("/api/v1/rulings", data=PADDY, content_type="application/yaml").json
     with engine.begin() as connection:
         row = dict(connection.execute(sa.select(SavedRuling.__table__)).mappings().one())
@@ -527,7 +527,7 @@ def test_pages_api_and_command_line_filter_alike(
     archive: URL, wanted: dict[str, str], titles: list[str]
 ) -> None:
     engine = make_engine(archive)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     page = client.get("/rulings", query_string=wanted).text
     assert re.findall(r'class="title"[^>]*>([^<]*)<', page) == titles
     told = client.get("/api/v1/rulings", query_string=wanted).json
@@ -540,7 +540,7 @@ def test_pages_api_and_command_line_filter_alike(
 
 def test_the_list_has_pages_that_keep_its_filter(archive: URL) -> None:
     engine = make_engine(archive)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     page = client.get("/rulings?kind=range").text
     assert "22 rulings found, page 1 of 2" in page
     [json] = re.findall(r'<link rel="alternate" type="application/json" href="([^"]*)"', page)
@@ -586,10 +586,10 @@ def test_the_command_line_shows_a_ruling_and_asks_it_again(archive: URL) -> None
 def test_home_shows_three_live_examples_that_open_on_the_map(demo: FlaskClient) -> None:
     page = demo.get("/").text
     assert "A/1/31 does not see 14.12: blocked by 14.14 and 13.13; range 4" in page
-    assert page.count('class="board" role="img"') == 2
+    assert page.count('class="board" role="img"') == 3
     assert "8.7.2" in page
     links = re.findall(r'href="(/positions/[^"]*)"', page)
-    assert len(set(links)) == 2
+    assert len(set(links)) == 3
     for link in set(links):
         opened = demo.get(link.replace("&amp;", "&"))
         assert opened.status_code == 200

@@ -323,6 +323,35 @@ def test_a_question_is_exported_and_taken_to_the_desk(page: Page, open_map: Call
     see(page, ".expectation", "As expected")
 
 
+def test_a_counter_that_is_pointed_at_explains_itself(page: Page, open_map: Callable[[str], None]) -> None:
+    """Large, every number by its name and rule, its markers, and what it can be asked."""
+    open_map(POSITION)
+    page.mouse.move(*counter_at(page, "A/1/31"))
+    card = page.locator(".explain-card")
+    card.wait_for()
+    told = card.inner_text()
+    for words in ("A/1/31", "Fire Strength", "Movement Allowance", "Defense", "Where a unit can go"):
+        assert words in told
+    assert card.get_by_role("link", name="8.1", exact=True).get_attribute("href") == "/rules/css/8.1"
+    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    card.wait_for(state="detached")
+
+
+def test_counters_are_hidden_and_the_map_is_fitted_by_buttons(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    open_map(POSITION)
+    before = counter_at(page, "A/1/31")
+    page.get_by_role("button", name="Hide the counters").click()
+    expect(page.locator('.on-map[title^="A/1/31,"]')).to_be_hidden()
+    page.get_by_role("button", name="Hide the counters").click()
+    expect(page.locator('.on-map[title^="A/1/31,"]')).to_be_visible()
+    page.get_by_role("button", name="The whole map").click()
+    page.wait_for_timeout(400)
+    assert counter_at(page, "A/1/31") != before
+
+
 def test_a_ruling_is_kept_in_one_click(own_page: Page) -> None:
     own_page.goto(BLOCKED)
     own_page.wait_for_selector("#map[data-ready]")

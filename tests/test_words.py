@@ -25,7 +25,7 @@ from db.rulings import SavedRuling
 from db.settings import Settings
 from importers.demo.load import load_demo
 from tests.command_line import CommandLine
-from tests.conftest import ROOT, Databases
+from tests.conftest import ROOT, Databases, web_engine
 
 CASES = ROOT / "tests" / "cases"
 VERDICTS: dict[str, list[str]] = {
@@ -555,7 +555,7 @@ def doors(url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(doors: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), doors).test_client()
+    return create_app(Settings(log_level="error"), web_engine(doors)).test_client()
 
 
 def shown(client: FlaskClient, address: str) -> list[str]:

@@ -226,7 +226,7 @@ SIDES: dict[str, Paint] = {
     "marine": Paint("#2f5f47", "#173526", "#ffffff"),
     "army": Paint("#55602a", "#323a14", "#ffffff"),
     "navy": Paint("#35526f", "#1c3044", "#ffffff"),
-    "japan": Paint("#e6ab3c", "#8a5a10", "#2a1a05"),
+    "japan": Paint("#e3a31a", "#85560c", "#2a1a05"),
     "commonwealth": Paint("#96592b", "#54300f", "#ffffff"),
     "allied": Paint("#47632f", "#24361a", "#ffffff"),
     "german": Paint("#6a7583", "#3a434d", "#ffffff"),

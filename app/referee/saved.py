@@ -19,10 +19,27 @@ from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Need, Ruling, Step, contested_points
 from app.referee.version import version_in
 from app.referee.words import mood, verdict
-from db.rulings import SavedRuling
+from db import SightlineError
+from db.rulings import DeletedRuling, SavedRuling
 from db.values import canonical, exact
 from importers.cases import CaseDraft, case_of
 from importers.questions import Question
+
+ID = re.compile("[0-9a-f]{20}")
+
+
+class NoRulingError(SightlineError):
+    """No ruling was ever kept under an id."""
+
+    status = 404
+    title = "There is no such ruling"
+
+
+class DeletedRulingError(SightlineError):
+    """A ruling was kept under an id, and the operator has deleted it."""
+
+    status = 410
+    title = "This ruling was deleted"
 
 
 def as_ruled(row: sa.RowMapping) -> Ruling:
@@ -219,7 +236,7 @@ class Wanted:
 
 def saved_ruling(connection: Connection, id: str) -> sa.RowMapping | None:
     """A kept ruling by its id; None where there is none, or the text is no id at all."""
-    if not re.fullmatch("[0-9a-f]{20}", id):
+    if not ID.fullmatch(id):
         return None
     query = sa.select(*SavedRuling.__table__.columns).where(SavedRuling.id == id)
     return connection.execute(query).mappings().one_or_none()
@@ -253,6 +270,46 @@ def _values(facet: str) -> sa.ColumnElement[Any]:
     return {"ruleset": SavedRuling.ruleset, "kind": SavedRuling.kind, "verdict": SavedRuling.mood}[
         facet
     ].expression
+
+
+def kept_ruling(connection: Connection, id: str) -> sa.RowMapping:
+    """A kept ruling by its id, or a word on why there is none."""
+    row = saved_ruling(connection, id)
+    if row is not None:
+        return row
+    query = sa.select(*DeletedRuling.__table__.columns).where(DeletedRuling.id == id)
+    gone = connection.execute(query).mappings().one_or_none() if ID.fullmatch(id) else None
+    if gone is None:
+        raise NoRulingError(
+            f"There is no ruling {id[:40]!r}.",
+            "`sightline rulings list` and the page /rulings list the kept ones.",
+        )
+    raise DeletedRulingError(
+        f"Ruling {id} was deleted on {gone['deleted_at']:%Y-%m-%d} by {gone['who']}: {gone['why']}",
+        f"It was a {gone['ruleset']} ruling of kind {gone['kind']}, first asked on {gone['created_at']:%Y-%m-%d};"
+        f" the SHA-256 of what was kept is {gone['digest']}. Ask the question again to have it ruled anew.",
+    )
+
+
+def delete_rulings(connection: Connection, ids: Iterable[str], *, who: str, why: str) -> None:
+    """Delete kept rulings for good, all or none; of each a trace is left."""
+    if not why.strip():
+        raise SightlineError("Whoever deletes a ruling says why.", "The reason stays at its address.")
+    for id in dict.fromkeys(ids):
+        row = kept_ruling(connection, id)
+        trace = {
+            "digest": hashlib.sha256(canonical(dict(row)).encode()).hexdigest(),
+            **{name: row[name] for name in ("ruleset", "kind", "created_at")},
+            "who": who,
+            "why": why.strip(),
+        }
+        statement = insert(DeletedRuling).values(id=id, **trace)
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=["id"], set_=trace | {"deleted_at": sa.func.now()})
+        )
+        connection.execute(sa.text("set local sightline.rulings_may_change = 'yes'"))
+        connection.execute(sa.delete(SavedRuling).where(SavedRuling.id == id))
+        connection.execute(sa.text("set local sightline.rulings_may_change = 'no'"))
 
 
 def saved_rulings(

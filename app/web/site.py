@@ -429,7 +429,7 @@ def _sightline_error(error: SightlineError) -> Response:
     problems = getattr(error, "as_dicts", lambda: None)()
     response = problem_response(
         Problem(
-            title="This cannot be done as asked",
+            title=getattr(error, "title", "This cannot be done as asked"),
             status=status,
             detail=error.message,
             remedy=error.remedy or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import getpass
 
 import click
 
@@ -10,19 +11,20 @@ from app.referee.saved import (
     MOODS,
     Wanted,
     as_ruled,
+    delete_rulings,
     kept,
+    kept_ruling,
     kept_summary,
     rule_again,
     same_answer,
-    saved_ruling,
     saved_rulings,
 )
-from app.referee.words import asked
+from app.referee.words import asked, counted
 from app.referee.words import verdict as in_a_sentence
-from app.terminal.database import asking
-from app.terminal.output import out, print_json, print_table
+from app.terminal.caution import confirm
+from app.terminal.database import asking, writing
+from app.terminal.output import out, print_json, print_table, say
 from app.terminal.report import report_ruling
-from db import SightlineError
 from db.rulesets import CODES
 
 DAY = click.DateTime(["%Y-%m-%d"])
@@ -30,7 +32,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 
 @click.group()
 def rulings() -> None:
-    """List and show rulings that were kept.
+    """List, show and delete rulings that were kept.
 
     \b
     Examples:
@@ -112,9 +114,7 @@ def show(ruling: str, again: bool, as_json: bool) -> None:
       sightline rulings show 0123456789abcdef0123 --again
     """
     with asking() as connection:
-        row = saved_ruling(connection, ruling)
-        if row is None:
-            raise SightlineError(f"There is no ruling {ruling!r}.", "See `sightline rulings list`.")
+        row = kept_ruling(connection, ruling)
         today = rule_again(connection, row)[1] if again else None
     if as_json:
         print_json(kept(row) | ({} if today is None else {"again": today.as_dict()}))
@@ -126,6 +126,28 @@ def show(ruling: str, again: bool, as_json: bool) -> None:
             report_ruling(today, out)
     if today is not None and not same_answer(row, today):
         raise click.exceptions.Exit(1)
+
+
+@rulings.command("delete")
+@click.argument("ids", nargs=-1, required=True, metavar="RULING...")
+@click.option("--why", required=True, metavar="TEXT", help="The reason; it stays at the ruling's address.")
+@click.option("--who", metavar="NAME", help="Who deletes.  [default: the user's name]")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+def delete(ids: tuple[str, ...], why: str, who: str | None, yes: bool) -> None:
+    """Delete kept rulings for good, all of them or none.
+
+    Of each a trace is left: who deleted it, when and why, and a digest of what it was. Its address
+    says so from then on. Whoever asks the same question again has it ruled and kept anew.
+
+    \b
+    Examples:
+      sightline rulings delete 0123456789abcdef0123 --why "names a player"
+      sightline rulings delete 0123456789abcdef0123 --why "a test" --who "the referee" --yes
+    """
+    confirm(f"Delete {counted(len(ids), 'ruling')} for good?", yes)
+    with writing() as connection:
+        delete_rulings(connection, ids, who=who or getpass.getuser(), why=why)
+    say(f"deleted {counted(len(ids), 'ruling')}")
 
 
 COMMANDS = [rulings]

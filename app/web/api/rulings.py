@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from app.referee.cases import rule_text
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
-from app.referee.saved import Wanted, kept, kept_summary, save, saved_ruling, saved_rulings
+from app.referee.saved import Wanted, kept, kept_ruling, kept_summary, save, saved_rulings
 from app.web.api import PREFIX, problems
 from app.web.site import database, engine
 from db.rulesets import CODES
@@ -276,13 +276,10 @@ def rule() -> Response:
     return flask.jsonify([ruling.as_dict() for ruling in rulings])
 
 
-@api.get("/rulings/<id>", tags=[RULINGS], responses={"200": KeptRuling, **problems(404)})
+@api.get("/rulings/<id>", tags=[RULINGS], responses={"200": KeptRuling, **problems(404, 410)})
 def ruling(path: RulingPath) -> Response:
-    """A kept ruling, as it was ruled."""
-    row = saved_ruling(database(), path.id)
-    if row is None:
-        abort(404, f"There is no ruling {path.id[:40]!r}.")
-    return flask.jsonify(kept(row))
+    """A kept ruling, as it was ruled; of one that was deleted, when, by whom and why (410)."""
+    return flask.jsonify(kept(kept_ruling(database(), path.id)))
 
 
 @api.get("/rulings", tags=[RULINGS], responses={"200": KeptRulings, **problems(422)})

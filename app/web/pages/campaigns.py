@@ -366,8 +366,9 @@ def differences(name: str) -> str:
     told = [
         dict(row)
         | {
-            "first_when": write_when(row["first_during"], "minute", False, view.zone),
-            "second_when": write_when(row["second_during"], "minute", False, view.zone),
+            "first_when": _when(row["first_during"], view.zone),
+            "second_when": _when(row["second_during"], view.zone),
+            "differs": _differs(row),
         }
         for row in rows
     ]
@@ -383,6 +384,22 @@ def differences(name: str) -> str:
         "campaigns/differences.html", view=view, campaign=view.campaign, rows=told, one=one, other=other, drawn=drawn,
         credit=CREDIT if coast else "", **choices,
     )  # fmt: skip
+
+
+def _when(during: Range[datetime.datetime], zone: datetime.timezone) -> str:
+    """A time as days where it is whole days."""
+    ends = [end.astimezone(zone) for end in (during.lower, during.upper) if end is not None]
+    midnight = all(end.time() == datetime.time() for end in ends)
+    return write_when(during, "day" if midnight else "minute", False, zone)
+
+
+def _differs(row: Mapping[str, Any]) -> str:
+    """In what two accounts differ, in words."""
+    found = [] if row["first_during"] == row["second_during"] else ["time"]
+    found += ["place"] if row["first_shape"] != row["second_shape"] else []
+    if row["what"] == "stance":
+        found = ["state"] * (row["first_says"] != row["second_says"]) + ["place"] * bool(row["meters_apart"])
+    return ", ".join(found) or "forces"
 
 
 # Recording

@@ -21,7 +21,7 @@ from app.referee.boards import Board, open_board
 from app.referee.cases import rule_text
 from app.referee.precedents import precedents, terrain_of
 from app.referee.rulings import Ruling
-from app.referee.saved import save, saved_ruling
+from app.referee.saved import kept_ruling, save
 from app.referee.words import arguments_in_words
 from app.web.proof import choice, chosen_readings, drawing, proof
 from app.web.site import database, engine
@@ -96,10 +96,7 @@ def _text_to_start_from() -> str:
     if id := request.args.get("case"):
         return _of_suite(id).text()
     if id := request.args.get("ruling"):
-        row = saved_ruling(database(), id)
-        if row is None:
-            abort(404, f"There is no ruling {id[:40]!r}.")
-        return written(row["document"])
+        return written(kept_ruling(database(), id)["document"])
     if name := request.args.get("position"):
         return _about(open_board(database(), name, "position"), database())
     return ""

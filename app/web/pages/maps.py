@@ -32,6 +32,7 @@ from app.referee.saved import save
 from app.referee.whatif import NOTHING
 from app.web.address import OWN, SEPARATOR, View, listed, view
 from app.web.change_form import with_one_more
+from app.web.counters import lying, marker_words, standing
 from app.web.proof import drawing, proof
 from app.web.site import asking, database, engine, known_version
 from db import SightlineError, __version__
@@ -40,7 +41,7 @@ from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positio
 from db.labels import Axial, LabelError, side_hexes, unprefixed
 from db.map_draft import vocabulary
 from db.maps import Hex, Map
-from db.position_draft import MarkerDraft, PositionDraft
+from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.values import to_json
 from importers.documents import Problem, Problems, read_values
@@ -366,23 +367,12 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
             "kind": draft.kind,
             "at": label(draft.at),
             "place": draft.at,
-            "words": _marker_words(draft),
+            "words": marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
         for draft in position.markers
     ]
     return {"units": units, "markers": markers}
-
-
-def _marker_words(draft: MarkerDraft) -> str:
-    told = [draft.kind.replace("_", " ")]
-    told += [] if draft.value is None else [str(draft.value)]
-    told += [] if draft.facing is None else [f"side {draft.facing}"]
-    told += [
-        key.replace("_", " ") if value is True else f"{key} {value}"
-        for key, value in draft.attributes.items()
-    ]
-    return " ".join(told)
 
 
 def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> dict[str, Any] | None:
@@ -402,8 +392,8 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     return {
         "facts": facts,
         "places": to_json({facts.label: place} if facts else {}, indent=None),
-        "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
-        "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
+        "units": standing(position, place, shown),
+        "markers": lying(position, place),
     }
 
 
@@ -469,7 +459,7 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
         "markers": [
             (
                 to_json(marker_tree(draft, label(draft.at)), indent=None),
-                f"{_marker_words(draft)} in {label(draft.at)}",
+                f"{marker_words(draft)} in {label(draft.at)}",
             )
             for draft in position.markers
         ],

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask import Response as AnyResponse
 from markupsafe import Markup
 from werkzeug.wrappers import Response
@@ -23,13 +23,13 @@ from app.referee.saved import (
     asked_as,
     conditions_of,
     facets,
+    kept_ruling,
     kept_summary,
     read_again,
     rule_again,
     same_answer,
     same_proof,
     save,
-    saved_ruling,
     saved_rulings,
 )
 from app.referee.version import version_in
@@ -175,7 +175,7 @@ def _chosen(row: sa.RowMapping) -> dict[str, str]:
 @pages.get("/<id>")
 def ruling(id: str) -> str:
     """A kept ruling, whole: to read, to print, to send on."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     ruled = as_ruled(row)
 
     def other_reading(point: str, letter: str) -> str:
@@ -198,7 +198,7 @@ def ruling(id: str) -> str:
 @pages.get("/<id>/again")
 def again(id: str) -> str:
     """The question of a kept ruling asked again, by the rules of today, in another reading if wanted."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     readings = chosen_readings(request.args.getlist("policy"))
 
     def other_reading(point: str, letter: str) -> str:
@@ -230,18 +230,11 @@ def again(id: str) -> str:
 @pages.post("/<id>/again")
 def keep(id: str) -> Response:
     """Keep the answer of today beside the one that was kept before."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     with engine().begin() as connection:
         case, ruled = rule_again(connection, row, chosen_readings(request.form.getlist("policy")))
         save(connection, case, [ruled])
     return redirect(url_for(".ruling", id=ruled.id), code=303)
-
-
-def _kept(id: str) -> sa.RowMapping:
-    row = saved_ruling(database(), id)
-    if row is None:
-        abort(404, f"There is no ruling {id[:40]!r}.")
-    return row
 
 
 def _picture(row: sa.RowMapping) -> tuple[Markup | None, str]:

@@ -9,8 +9,8 @@ const FAR = 5; // hexes, with Shift
 const READABLE = 18; // zoom at which labels and counters can be read
 
 export class Gestures {
-  constructor(map, ground, counters, overlay, panel) {
-    Object.assign(this, { map, ground, counters, overlay, panel });
+  constructor(map, ground, counters, overlay, panel, explainer) {
+    Object.assign(this, { map, ground, counters, overlay, panel, explainer });
     this.element = map.getContainer();
     this.cursor = null;
     this.offer = new StackOffer(map, ground);
@@ -161,6 +161,7 @@ export class Gestures {
       Enter: () => this.chooseCursor(true),
       " ": () => this.chooseCursor(false),
       Escape: () => this.escape(),
+      i: () => this.cursor && this.explainer.open(this.cursor.label),
       Backspace: () => this.takeBack(),
       "+": () => this.map.zoomIn(),
       "=": () => this.map.zoomIn(),

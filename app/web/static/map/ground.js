@@ -7,19 +7,22 @@ const SIDE = 64; // plane units of a square of ground; from afar as many times t
 const RIM = 6; // plane units around a square whose hexes come with it
 const CELL = 8; // of a cell of a square's index
 const KEPT = 300; // squares that are kept; the ones longest unused go first
-const FINE = 4; // pixels of a corner radius: with fewer, one hex stands for several
+const FINE = 4; // pixels of a corner radius: with fewer, one hex stands for several,
+const COARSE = 2; // whose own radius has at least so many
 const COARSEST = 256;
 const TILE = 384;
 const BUDGET = 8; // milliseconds of a frame for painting
 const MARGIN = 1.2; // how far a hex or side reaches beyond its centre
 // Four zoom levels double the size: a map fits its frame, and tiles stay crisp.
 export const DOUBLING = 4;
+export const FARTHEST = -40; // zoom: a thousandth of a pixel
 export const PLANE = extend({}, CRS.Simple, { scale: (zoom) => 2 ** (zoom / DOUBLING), zoom: (scale) => DOUBLING * Math.log2(scale) });
 
 // How many hexes across one stands for, where a corner radius has so many pixels.
 export function stepOf(scale) {
-  let step = 1;
-  while (scale * step < FINE && step < COARSEST) step *= 2;
+  if (scale >= FINE) return 1;
+  let step = 2;
+  while (scale * step < COARSE && step < COARSEST) step *= 2;
   return step;
 }
 
@@ -248,7 +251,7 @@ export const meets = (a, b) => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a
 // painted a few a frame, so that the map keeps moving; until then those of the old zoom are seen.
 // `prepare(box, scale)` fetches what painting wants, if anything is wanted.
 export const Tiles = GridLayer.extend({
-  options: { tileSize: TILE, updateWhenZooming: false, keepBuffer: 2 },
+  options: { tileSize: TILE, updateWhenZooming: false, keepBuffer: 2, minZoom: FARTHEST },
 
   initialize(paint, options, prepare = () => null) {
     GridLayer.prototype.initialize.call(this, options);

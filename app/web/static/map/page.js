@@ -1,8 +1,9 @@
 // The map page: Leaflet over our own canvas tiles, the panel, and one cursor for mouse and keys.
-import { Control, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Control, DomEvent, DomUtil, Layer, Map as LeafletMap } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Counters } from "./counters.js";
+import { Explainer } from "./explain.js";
 import { Gestures } from "./gestures.js";
-import { Ground, PLANE, Tiles, stepOf } from "./ground.js";
+import { DOUBLING, FARTHEST, Ground, PLANE, Tiles, stepOf } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
 import { Overlay } from "./overlay.js";
@@ -10,6 +11,34 @@ import { GroundPainter } from "./painter.js";
 import { Panel } from "./panel.js";
 
 const NEAREST = 26; // zoom: a corner radius of 90 pixels
+
+// Hide the counters, fit the whole map, magnify.
+const ViewButtons = Control.extend({
+  options: { position: "topleft" },
+
+  initialize(ground, counters) {
+    Object.assign(this, { ground, counters });
+  },
+
+  onAdd(map) {
+    const bar = DomUtil.create("div", "leaflet-bar view-buttons");
+    const button = (text, title, act) => {
+      const made = DomUtil.create("button", "", bar);
+      Object.assign(made, { type: "button", textContent: text, title });
+      made.setAttribute("aria-label", title);
+      DomEvent.on(made, "click", () => act(made));
+      return made;
+    };
+    button("▢", "Hide the counters", (made) => {
+      const hidden = map.getContainer().classList.toggle("bare");
+      made.setAttribute("aria-pressed", String(hidden));
+    });
+    button("⤢", "The whole map", () => map.fitBounds(this.ground.bounds, { padding: [8, 8] }));
+    button("⌕", "Magnify", () => map.setZoom(Math.min(map.getZoom() + DOUBLING, NEAREST)));
+    DomEvent.disableClickPropagation(bar);
+    return bar;
+  },
+});
 
 const element = document.getElementById("map");
 const panel = new Panel(document.getElementById("panel"), document.getElementById("counters"), document.getElementById("said"));
@@ -32,7 +61,7 @@ async function start() {
   document.querySelector(".drawn").remove();
   element.hidden = false;
   const map = new LeafletMap(element, {
-    crs: PLANE, keyboard: false, attributionControl: false, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
+    crs: PLANE, keyboard: false, attributionControl: false, minZoom: FARTHEST, maxZoom: NEAREST, zoomSnap: 1, zoomDelta: 2, wheelPxPerZoomLevel: 25,
     maxBounds: ground.bounds.pad(0.4), fadeAnimation: false,
   });
   map.fitBounds(ground.bounds, { padding: [8, 8] });
@@ -48,7 +77,9 @@ async function start() {
   tiles.addTo(map);
   const counters = new Counters(map, ground, panel.counters);
   const overlay = new Overlay(map, ground, looks, counters);
-  const gestures = new Gestures(map, ground, counters, overlay, panel);
+  const explainer = new Explainer(map, ground, counters);
+  const gestures = new Gestures(map, ground, counters, overlay, panel, explainer);
+  new ViewButtons(ground, counters).addTo(map);
   looks.onChange(() => {
     tiles.redraw();
     words.redraw();

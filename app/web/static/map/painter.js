@@ -6,7 +6,7 @@ import { pieces, traceWater, traceWay } from "./outlines.js";
 const SOFT = 4; // pixels of a corner radius in which light and shade are painted, to be softened
 const FLOWING = new Set(["river", "stream"]); // hexsides without corners
 const DEEPENING = new Set(["sea", "ocean"]);
-const FADING = [1, 1, 0.6, 0.25]; // of the water beyond a map, by how far it is from the shore
+const FADING = [[3, 0.25], [2, 0.45], [1, 1]]; // of the water beyond a map: the farthest first, what is nearer upon it
 const SHADING = 0.05; // how dark or light a degree of shade or light is
 const NAMES = 8; // plane units around a tile within which names may be in each other's way
 
@@ -54,9 +54,10 @@ export class GroundPainter {
     if (!waters.length) return;
     this.soft(context, box, (small) => {
       small.fillStyle = this.looks.terrain("sea");
-      for (const water of waters) {
-        this.trace(small, [water]);
-        small.globalAlpha = FADING[water.depth];
+      // what is nearer lies upon what is farther, so that no seams are seen
+      for (const [depth, alpha] of FADING) {
+        this.trace(small, waters.filter((water) => water.depth <= depth));
+        small.globalAlpha = alpha;
         small.fill();
       }
     });
