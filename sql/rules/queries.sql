@@ -22,7 +22,10 @@ comment on type rules.query_name is
 
 drop type if exists rules.query cascade;
 
-create type rules.query as (words rules.query_word [], names rules.query_name []);
+create type rules.query as (
+  words rules.query_word [],
+  names rules.query_name []
+);
 
 comment on type rules.query is
 'What somebody typed, as it is understood.';
