@@ -1,4 +1,4 @@
-"""The viewshed cache: what a hex of a position sees, kept until something near it changes."""
+"""What sight has found out: what a hex of a position sees, and lines that were asked, kept until something near changes."""
 
 from __future__ import annotations
 
@@ -44,3 +44,38 @@ class Viewshed(Base):
         JSONB, comment="What hides the rest, as the reasons of the fan tell it; null until somebody asks"
     )
     ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of every hex seen")
+
+
+class KeptLine(Base):
+    """A line of sight over drawn terrain that was asked before, with all that it told.
+
+    Filled by `positions.line` on first use, dropped by the triggers of the viewsheds.
+    """
+
+    __tablename__ = "kept_line"
+    __table_args__ = (
+        sa.ForeignKeyConstraint(
+            ["position_id", "map_id"], ["position.id", "position.map_id"], ondelete="CASCADE"
+        ),
+        sa.Index(None, "map_id"),
+        {"comment": "Cache: lines of sight that were asked; dropped around every edit"},
+    )
+
+    position_id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, comment="The position")
+    viewer: Mapped[str] = mapped_column(primary_key=True, comment="From where, by the name asked")
+    target: Mapped[str] = mapped_column(primary_key=True, comment="To where, by the name asked")
+    map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
+    q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
+    r: Mapped[int] = mapped_column(comment="Axial row of the viewer")
+    away: Mapped[int] = mapped_column(comment="Hexes to the target")
+    rules: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="Rule of every step told, the verdict last"
+    )
+    places: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Where each is at work")
+    effects: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="What each does")
+    notes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Each in words")
+    points: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="The contested point that each turns on"
+    )
+    ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of each")
+    hindrances: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Hindrance of each")

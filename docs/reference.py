@@ -35,7 +35,7 @@ COMMENT = re.compile(
     r"comment on (function|view|aggregate|type) ([a-z_]+\.[a-z0-9_]+)\s*(\([^)]*\))? is\s+'((?:[^']|'')*)'"
 )
 
-TYPE = re.compile(r"create type ([a-z_]+\.[a-z0-9_]+) as \((.*?)\n\);", re.DOTALL)
+TYPE = re.compile(r"create type ([a-z_]+\.[a-z0-9_]+) as \((.*?)\);", re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -94,7 +94,8 @@ def settings_page() -> str:
 
         For developers only: `SIGHTLINE_RULEBOOKS` (a folder with the five rulebooks' texts, for the tests
         that read them), `SIGHTLINE_CHROMIUM` (the browser for the browser tests), `SIGHTLINE_BARE=1` (run
-        the test that sets Sightline up in a bare Debian).
+        the test that sets Sightline up in a bare Debian), `SIGHTLINE_QGIS` (a Python with PyQGIS, to run the
+        test that opens a campaign with QGIS).
         """
     return MADE + dedent(text).lstrip() + "".join(rows) + dedent(example)
 
@@ -197,7 +198,9 @@ def sql_page() -> str:
     found: dict[str, list[str]] = {}
     for path in verbs():
         source = path.read_text(encoding="utf-8")
-        columns = {name: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for name, rows in TYPE.findall(source)}
+        columns = {
+            name: re.findall(r"(?:^|,|\n)\s*([a-z]\w*) ", rows) for name, rows in TYPE.findall(source)
+        }
         for kind, name, taken, text in COMMENT.findall(source):
             if not name.partition(".")[2].startswith("_"):
                 words = " ".join(text.replace("''", "'").split()).replace("|", "\\|")

@@ -178,7 +178,7 @@ BROKEN = {
     "an extent without end": (
         "broken.yaml",
         'ruleset: css\nextent: ["20.76", "9999.9999"]\n',
-        "broken.yaml:2: extent: too large: from 20.76 to 9999.9999 are 99,041,520 hexes; a map has at most 250,000",
+        "broken.yaml:2: extent: too large: from 20.76 to 9999.9999 are 99,041,520 hexes; a map has at most 4,000,000",
     ),
     "an extent of another form": (
         "broken.yaml",

@@ -778,7 +778,10 @@ def _odds(
                 basis = outcome.pending.basis
             waiting += [(so_far.then(outcome.pending, fall), weight / len(falls)) for fall in falls]
         else:
-            result = str(outcome.answer.get("result"))
+            if (word := outcome.answer.get("result")) is None:
+                # it has no result, or one that hangs on what is not printed: dice alone do not decide
+                return {"odds": None} if "result" in outcome.answer else {}
+            result = str(word)
             chances[result] += 1
             weights[result] = weights.get(result, Fraction(0)) + weight
     odds = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}

@@ -1,5 +1,8 @@
--- needs: bob/los.sql, rulings/fan_reasons.sql
--- All that a hex sees in bob: bob.los asked of every hex near enough.
+-- needs: bob/los.sql, bob/views.sql, rulings/fan_reasons.sql
+-- All that a hex sees in bob, and why no more.
+--
+-- What is seen is judged for all lines at once (`bob/views.sql`), by the rules of bob.los; why the rest is not, bob.los
+-- tells of every line.
 
 create or replace function bob._near(
   position_id bigint, "from" text, radius integer, conditions jsonb
@@ -21,10 +24,11 @@ as $$
         else 24
       end as reach
   ) as sight
-  cross join lateral lattice.disc(viewer.q, viewer.r, least(_near.radius, sight.reach)) as disc
-  inner join public.hex on hex.map_id = position.map_id and hex.q = disc.hq and hex.r = disc.hr
+  inner join public.drawn_hex as hex
+    on hex.map_id = position.map_id
+      and hex.q between viewer.q - least(_near.radius, sight.reach) and viewer.q + least(_near.radius, sight.reach)
+      and lattice.distance(viewer.q, viewer.r, hex.q, hex.r) between 1 and least(_near.radius, sight.reach)
   where position.id = _near.position_id
-    and (disc.dq <> 0 or disc.dr <> 0)
 $$;
 
 comment on function bob._near(bigint, text, integer, jsonb) is
@@ -39,21 +43,31 @@ create or replace function bob.fan(
 )
 returns table (q integer, r integer, label text, range integer)
 language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  state positions.state;
+  start bob.sight_end;
+  lines bob.view[];
+  hidden integer[];
 begin
-  if not exists (select from positions.place(fan.position_id, fan."from") as place where place.q is not null) then
+  select * into start from bob._end(fan.position_id, fan."from");
+  if start.q is null then
     raise exception 'no hex or unit % on the map of this position', fan."from" using errcode = 'no_data_found';
   end if;
+  select * into state from positions.state(fan.position_id, fan.conditions, fan.policy);
+  lines := array(
+    select line
+    from bob._views(
+      state, start, array(select row(near.*)::bob.near from bob._near(fan.position_id, fan."from", fan.radius, fan.conditions) as near)
+    ) as line
+  );
+  hidden := bob._hidden_views(state, start, lines);
   return query
-  select
-    near.q,
-    near.r,
-    near.label,
-    los.range
-  from bob._near(fan.position_id, fan."from", fan.radius, fan.conditions) as near
-  cross join lateral bob.los(fan.position_id, fan."from", 'hex:' || near.label, fan.conditions, fan.policy) as los
-  where los.effect = 'visible';
+  select line.q, line.r, line.label, line.away
+  from unnest(lines) as line
+  where not line.i = any(hidden);
 end
 $$;
 

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding, Names
@@ -57,18 +57,14 @@ POINTS = (
 class JapaneseAction(Action):
     """Which position, or which unit, acts by which card."""
 
+    one_of = ("position", "unit")
+    which = "name a position or a unit"
     position: str | None = Field(
         None, description="A position: its key, the ID or the label of one of its hexes"
     )
     unit: Annotated[str | None, Named(("unit",))] = Field(
         None, description="A tank outside a position, or a unit in counterattack stance"
     )
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> JapaneseAction:
-        if (self.position is None) == (self.unit is None):
-            raise ValueError("name a position or a unit")
-        return self
 
 
 @dataclasses.dataclass

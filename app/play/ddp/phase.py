@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
@@ -267,14 +267,10 @@ def _guns(rows: Sequence[Any], phase: Phase) -> Deciding:
 class Recover(Action):
     """Who recovers: the Japanese by a fire card, or one US unit."""
 
+    one_of = ("side", "unit")
+    which = "name the side japan or a US unit"
     side: Literal["japan"] | None = Field(None, description="japan: by the colors of a fire card")
     unit: Annotated[str | None, Named(("unit",))] = Field(None, description="A disrupted US unit")
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Recover:
-        if (self.side is None) == (self.unit is None):
-            raise ValueError("name the side japan or a US unit")
-        return self
 
 
 def recover(of: Recover) -> Procedure:
