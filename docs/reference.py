@@ -198,9 +198,7 @@ def sql_page() -> str:
     found: dict[str, list[str]] = {}
     for path in verbs():
         source = path.read_text(encoding="utf-8")
-        columns = {
-            name: re.findall(r"(?:^|,|\n)\s*([a-z]\w*) ", rows) for name, rows in TYPE.findall(source)
-        }
+        columns = {name: re.findall(r"(?:^|,|\n)\s*([a-z]\w*) ", rows) for name, rows in TYPE.findall(source)}
         for kind, name, taken, text in COMMENT.findall(source):
             if not name.partition(".")[2].startswith("_"):
                 words = " ".join(text.replace("''", "'").split()).replace("|", "\\|")
