@@ -208,6 +208,13 @@ class Entry(_Recorded, _Placed, Base):
         sa.Index("entry_forces_idx", "forces", postgresql_using="gin"),
         sa.Index("entry_event_idx", "campaign_id", "event"),
         sa.Index("entry_today_idx", "campaign_id", "id", postgresql_where=sa.text("upper_inf(known)")),
+        sa.Index(
+            "entry_order_idx",
+            "campaign_id",
+            sa.text("lower(during) nulls first"),
+            "key",
+            postgresql_where=sa.text("upper_inf(known)"),
+        ),
         {"comment": "Entries: what happened, when, where, to whom, by which account"},
     )
 

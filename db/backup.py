@@ -27,7 +27,7 @@ from sqlalchemy.engine import URL
 from db import SightlineError
 from db.cluster import installed_servers
 from db.database import make_engine
-from db.schema import Step, has_schema, upgrade
+from db.schema import Step, grant_web_rights, has_schema, upgrade
 
 UNFINISHED = ".unfinished"
 NEW, OLD = "_new_", "_old_"
@@ -215,6 +215,8 @@ def _upgrade(url: URL, step: Step, *, must_be_ours: bool = False) -> None:
             if must_be_ours and not has_schema(connection):
                 raise BackupError("it is not a backup of a Sightline database.")
             upgrade(connection, step)
+            # a backup says nothing of who may do what
+            grant_web_rights(connection)
     except sa.exc.DBAPIError as error:
         raise BackupError(str(error.orig).strip().splitlines()[0]) from error
     finally:

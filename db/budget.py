@@ -8,6 +8,8 @@ statement can be ended from outside when time is up or nobody waits for the answ
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +22,8 @@ from db import SightlineError
 
 CANCEL_SECONDS = 2.0
 """How long the server may take to hear that a statement is to end."""
+CUT_SECONDS = 3.0
+"""After so long without an answer the connection itself is cut: a server that hangs hears no word."""
 
 
 class TooMuchError(SightlineError):
@@ -88,16 +92,25 @@ class Budget:
             self._drivers.pop(driver, None)
 
     def end_statements(self) -> None:
-        """End what runs on the connections; they are not used again."""
+        """End what runs on the connections, which are not used again; where nobody listens, cut them."""
         with self._lock:
             for driver, info in self._drivers.items():
-                info[CANCELLED] = True
+                since = info.setdefault(CANCELLED, time.monotonic())
+                if time.monotonic() - since > CUT_SECONDS:
+                    _cut(driver)
+                    continue
                 with contextlib.suppress(psycopg.Error):
                     driver.cancel_safe(timeout=CANCEL_SECONDS)
 
 
+def _cut(driver: psycopg.Connection) -> None:
+    """End a connection beneath whoever waits on it: they are told that it is gone."""
+    with contextlib.suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(driver.fileno())) as wire:
+        wire.shutdown(socket.SHUT_RDWR)
+
+
 CANCELLED = "cancelled"
-"""Marks a connection that was told to end a statement: the word may come late, so nobody has it after."""
+"""Marks a connection that was told to end a statement, with when: the word may come late, so nobody has it after."""
 _current: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 

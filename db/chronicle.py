@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ Told = dict[str, Any]
 """A row by its columns."""
 Box = tuple[float, float, float, float]
 """West, south, east, north."""
+FILTERS = ("force", "account", "kind", "event")
+"""By what entries and stances can be asked for, beside time and place."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,35 +258,34 @@ def _told_of_a_time(
     connection: Connection, model: Any, campaign_id: int, wanted: Wanted, limit: int, offset: int
 ) -> list[Told]:
     """What falls into a time, by the function that keeps its plan: a page asks at every move of its slider."""
-    values: dict[str, Any] = {
-        "campaign": campaign_id,
-        "known": wanted.known,
-        "limit": limit,
-        "offset": offset,
-    }
+    told = {name: getattr(wanted, name) for name in FILTERS if name == "force" or hasattr(model, name)}
+    filters = {name: value for name, value in told.items() if value is not None}
+    values: dict[str, Any] = {"campaign": campaign_id, "during": wanted.during, "known": wanted.known}
+    if wanted.box is not None:
+        values |= dict(zip(("west", "south", "east", "north"), wanted.box, strict=True))
+    query = _of_a_time(model, wanted.box is not None, tuple(filters))
+    rows = connection.execute(query, values | filters | {"limit": limit, "offset": offset})
+    return [dict(row) for row in rows.mappings()]
+
+
+@functools.cache
+def _of_a_time(model: Any, boxed: bool, filters: tuple[str, ...]) -> sa.TextualSelect:
+    """The statement for one way of asking; written once, since writing it takes as long as its answer."""
     function = "entries" if model is Entry else "stances"
     kept = [column for column in model.__table__.columns if column.name not in ("geom", "campaign_id")]
     plain = ", ".join(f'"{column.name}"' for column in kept)
-    box = "null"
-    if wanted.box is not None:
-        box = "st_makeenvelope(:west, :south, :east, :north, 4326)"
-        values |= dict(zip(("west", "south", "east", "north"), wanted.box, strict=True))
-    filters = []
-    for column in ("force", "account", "kind", "event"):
-        value = getattr(wanted, column)
-        if value is not None and (column == "force" or hasattr(model, column)):
-            filters.append(
-                ":force = any(forces)" if column == "force" and model is Entry else f"{column} = :{column}"
-            )
-            values[column] = value
-    where = f"where {' and '.join(filters)}" if filters else ""
+    box = "st_makeenvelope(:west, :south, :east, :north, 4326)" if boxed else "null"
+    conditions = [
+        ":force = any(forces)" if name == "force" and model is Entry else f"{name} = :{name}"
+        for name in filters
+    ]
+    where = f"where {' and '.join(conditions)}" if conditions else ""
     query = sa.text(
         f"select {plain}, st_asgeojson(geom, 6) as shape"
         f" from archive.{function}(:campaign, :during, {box}, cast(:known as timestamptz)) {where}"
         " limit :limit offset :offset"
-    ).bindparams(sa.bindparam("during", wanted.during, TSTZRANGE))
-    told = query.columns(*kept, sa.column("shape", sa.Text))
-    return [dict(row) for row in connection.execute(told, values).mappings()]
+    ).bindparams(sa.bindparam("during", type_=TSTZRANGE))
+    return query.columns(*kept, sa.column("shape", sa.Text))
 
 
 def _by_key(connection: Connection, model: Any, campaign_id: int, known: Moment | None) -> dict[str, Told]:

@@ -1,8 +1,8 @@
-"""The way to the database: which server, is it good enough, is its schema current.
+"""The way to the database: which server, as whom, is it good enough, is its schema current.
 
-`open_database()` is what every door calls: it starts the private cluster if that is
-the server in use, refuses a server that is too old or lacks PostGIS, and brings the
-schema up to date before it hands out an engine.
+`open_database()` is for who writes what only the owner may: it starts the private cluster if that is the server in
+use, refuses a server that is too old or lacks PostGIS, and brings the schema up to date before it hands out an
+engine. `open_doors()` is for pages, API and questions: the same, and then an engine of the web role (`db.roles`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from db import SightlineError
 from db.budget import CANCELLED, check, current
 from db.cluster import OLDEST_SERVER, Cluster
-from db.schema import Step, is_current, others_connected, upgrade
+from db.roles import WEB, as_web, might
+from db.schema import Step, grant_web_rights, is_current, others_connected, upgrade
 from db.settings import Settings, load_settings
 
 OLDEST_POSTGIS = (3, 2)
@@ -67,20 +68,37 @@ def private_cluster(settings: Settings | None = None) -> Cluster | None:
 
 
 def database_url(settings: Settings | None = None) -> URL:
-    """The address of the database in use, as SQLAlchemy wants it."""
+    """The address of the database in use, as its owner; as SQLAlchemy wants it."""
     settings = settings or load_settings()
-    text = settings.database_url or Cluster(settings.data_home).url()
+    if settings.database_url:
+        return _read_url(settings.database_url, "SIGHTLINE_DATABASE_URL")
+    return _read_url(Cluster(settings.data_home).url(), "")
+
+
+def web_url(settings: Settings | None = None) -> URL:
+    """The address of the same database as the role that pages, API and questions connect as."""
+    settings = settings or load_settings()
+    if settings.web_database_url is None:
+        return as_web(database_url(settings))
+    if settings.database_url is None:
+        raise DatabaseError(
+            "SIGHTLINE_WEB_DATABASE_URL is set, and SIGHTLINE_DATABASE_URL is not.",
+            "Set both, or neither to use the private cluster.",
+        )
+    return _read_url(settings.web_database_url, "SIGHTLINE_WEB_DATABASE_URL")
+
+
+def _read_url(text: str, variable: str) -> URL:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        raise DatabaseError("SIGHTLINE_DATABASE_URL is not a database address.", FORM) from error
+        raise DatabaseError(f"{variable} is not a database address.", FORM) from error
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise DatabaseError(
-            f"SIGHTLINE_DATABASE_URL names a {url.get_backend_name()} database; Sightline needs PostgreSQL.",
-            FORM,
+            f"{variable} names a {url.get_backend_name()} database; Sightline needs PostgreSQL.", FORM
         )
     if not url.database:
-        raise DatabaseError("SIGHTLINE_DATABASE_URL names no database.", FORM)
+        raise DatabaseError(f"{variable} names no database.", FORM)
     return url.set(drivername="postgresql+psycopg")
 
 
@@ -100,8 +118,8 @@ def make_engine(url: URL, *, pool_size: int = 8, limits: Mapping[str, str] | Non
         connect_args=CONNECTING | {"options": options},
     )
     sa.event.listen(engine, "checkin", _note_use)
-    sa.event.listen(engine, "checkout", _refuse_dead)
     sa.event.listen(engine, "checkout", _belong_to_budget)
+    sa.event.listen(engine, "checkout", _refuse_dead)
     sa.event.listen(engine, "before_cursor_execute", lambda *_: check())
     return engine
 
@@ -133,7 +151,8 @@ def _belong_to_budget(driver: Any, record: Any, _: Any) -> None:
 def _refuse_dead(driver: Any, record: Any, _: Any) -> None:
     """A connection that lay unused is tried before it is used: the server may have gone meanwhile.
 
-    One that was in use a moment ago is not: the trial would cost a question a third of its time.
+    One that was in use a moment ago is not: the trial would cost a question a third of its time. The trial belongs to
+    the budget as well: a server that hangs answers nothing.
     """
     if time.monotonic() - record.info.get("used", 0) < IDLE_SECONDS:
         return
@@ -141,17 +160,20 @@ def _refuse_dead(driver: Any, record: Any, _: Any) -> None:
         driver.execute("select 1")
         driver.rollback()
     except psycopg.Error as error:
+        if (budget := current()) is not None:
+            budget.gave_back(driver)
         raise sa.exc.DisconnectionError from error
 
 
 def open_database(
     settings: Settings | None = None, say: Say = silent, step: Step = silent, *, serving: bool = False
 ) -> Engine:
-    """Start, check and upgrade what is needed; then an engine, for the web server (`serving`) one with limits."""
+    """Start, check and upgrade what is needed; then an engine of the owner.
+
+    A web server that begins (`serving`) first puts in order what an interrupted restore left.
+    """
     settings = settings or load_settings()
-    cluster = private_cluster(settings)
-    if cluster is not None and cluster.start():
-        say(f"started the private server ({cluster.data})")
+    _start(settings, say)
     engine = make_engine(database_url(settings), pool_size=settings.threads)
     if serving or not _answers(engine):
         for done in _mended(engine.url):
@@ -166,10 +188,83 @@ def open_database(
                 )
             upgrade(connection, step)
             connection.commit()
-    if not serving:
-        return engine
-    engine.dispose()
-    return make_engine(engine.url, pool_size=settings.threads, limits=server_limits(settings))
+    return engine
+
+
+def open_doors(
+    settings: Settings | None = None, say: Say = silent, step: Step = silent, *, serving: bool = False
+) -> Engine:
+    """An engine of the web role on a database that is current; for the web server (`serving`) one with limits.
+
+    The owner is asked only where something is to be done. A command whose user has the owner's address, and whose
+    server has no web role, goes on as the owner; the web server does not.
+    """
+    settings = settings or load_settings()
+    _start(settings, say)
+    engine = make_engine(
+        web_url(settings),
+        pool_size=settings.threads,
+        limits=server_limits(settings) if serving else None,
+    )
+    if not _ready(engine):
+        owner = open_database(settings, say, step)
+        _let_in(owner)
+        if not _ready(engine):
+            if not serving and settings.web_database_url is None:
+                engine.dispose()
+                return owner
+            owner.dispose()
+            raise _shut_out(engine)
+        owner.dispose()
+    if serving:
+        _tell_might(engine, say)
+    return engine
+
+
+def _start(settings: Settings, say: Say) -> None:
+    cluster = private_cluster(settings)
+    if cluster is not None and cluster.start():
+        say(f"started the private server ({cluster.data})")
+
+
+def _ready(engine: Engine) -> bool:
+    """Whether one gets in here, may look, and finds the schema current."""
+    try:
+        with engine.connect() as connection:
+            return is_current(connection)
+    except DBAPIError:
+        return False
+
+
+def _let_in(owner: Engine) -> None:
+    """Make the web role and let it do what it may, as far as this owner can."""
+    with suppress(DBAPIError), owner.begin() as connection:
+        grant_web_rights(connection)
+
+
+def _shut_out(engine: Engine) -> DatabaseError:
+    """Why the web role does not get in."""
+    reason = "it finds no current schema there, or may not read it"
+    try:
+        engine.connect().close()
+    except DBAPIError as error:
+        reason = " ".join(str(error.orig).split())
+    return DatabaseError(
+        f"Pages and API connect to {shown(engine.url)}, and cannot: {reason}",
+        f"Have an administrator run `create role {WEB} login password '…'` (or `grant {WEB} to` a role of yours), set"
+        " SIGHTLINE_WEB_DATABASE_URL to the database's address as that role, then run `sightline db upgrade`."
+        " See docs/operating.md.",
+    )
+
+
+def _tell_might(engine: Engine, say: Say) -> None:
+    with engine.connect() as connection:
+        found = might(connection)
+    if found:
+        say(
+            f"pages and API connect as {engine.url.username}, who {', '.join(found)};"
+            " SIGHTLINE_WEB_DATABASE_URL names a role that may do less"
+        )
 
 
 def _answers(engine: Engine) -> bool:

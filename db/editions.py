@@ -13,7 +13,7 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from db.rule_numbers import Answer, NotInReference, game_title
-from db.rules import EditionRule, Rule, Rulebook, RuleText, forget_orphans
+from db.rules import EditionRule, Rule, Rulebook, RuleText
 from db.rulesets import FOLDER, Strict, read_form
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -141,9 +141,9 @@ def choose(connection: Connection, ruleset: str, edition: str | None) -> None:
 def remove(connection: Connection, ruleset: str, edition: str) -> None:
     """Take an edition out of the database, with the rules that it alone has."""
     _known(connection, ruleset, edition)
-    connection.execute(sa.delete(Rulebook).where(Rulebook.ruleset == ruleset, Rulebook.edition == edition))
-    forget_orphans(connection, ruleset)
-    connection.execute(sa.text("select rules.refresh()"))
+    connection.execute(
+        sa.text("select rules.remove_edition(:ruleset, :edition)"), {"ruleset": ruleset, "edition": edition}
+    )
 
 
 def remarks(

@@ -56,8 +56,15 @@ MAP_LAYERS = {
     "crest": "Crest lines",
     "map_feature": "Marked places",
 }
-STANDING_LAYERS = {"unit": "Units", "marker": "Markers"}
-CAMPAIGN_LAYERS = {"entry": "What happened", "stance": "Where forces stood"}
+LAYERS = {
+    "map": MAP_LAYERS,
+    "position": {"unit": "Units", "marker": "Markers"},
+    "game": {"unit": "Units"},
+    "campaign": {"entry": "What happened", "stance": "Where forces stood"},
+}
+"""Of what there are collections, and which."""
+_COLUMNS: dict[str, dict[str, dict[str, Any]]] = {}
+"""Columns of the views by their names: they are part of this version, so they are looked up once."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,66 +126,69 @@ class Query:
 
 def collections(connection: Connection) -> list[Collection]:
     """Every collection."""
-    found: list[Collection] = []
-    maps = connection.execute(
-        sa.select(Map.id, Map.name, Map.title).where(Map.srid.is_not(None)).order_by(Map.name)
-    )
-    for row in maps:
-        found += [
-            Collection("map", row.name, layer, f"{row.title}: {title}", row.id)
-            for layer, title in MAP_LAYERS.items()
-        ]
-    on_ground = sa.select(Map.id).where(Map.srid.is_not(None))
-    positions = sa.select(Position.id, Position.name, Position.title).where(
-        Position.name.is_not(None), Position.map_id.in_(on_ground)
-    )
-    for id, name, title in connection.execute(positions.order_by(Position.name)):
-        found += _standing("position", name or "", title or name or "", id)
-    games = (
-        sa.select(Game.position_id, Game.name, Game.title)
-        .join(Position, Position.id == Game.position_id)
-        .where(Position.map_id.in_(on_ground))
-    )
-    for row in connection.execute(games.order_by(Game.name)):
-        found += _standing("game", row.name, row.title or row.name, row.position_id)[:1]
-    campaigns = sa.select(Campaign.id, Campaign.name, Campaign.title).where(sa.func.upper_inf(Campaign.known))
-    for row in connection.execute(campaigns.order_by(Campaign.name)):
-        found += [
-            Collection("campaign", row.name, layer, f"{row.title}: {title}", row.id)
-            for layer, title in CAMPAIGN_LAYERS.items()
-        ]
-    return found
+    return [found for kind in LAYERS for found in _named(connection, kind)]
 
 
-def _standing(kind: str, name: str, title: str, position_id: int) -> list[Collection]:
+def _named(connection: Connection, kind: str, name: str | None = None) -> list[Collection]:
+    """The collections of a kind, of everything or of what has that name."""
+    if kind not in LAYERS:
+        return []
+    query, called = _owners(kind)
+    rows = connection.execute(query.order_by(called) if name is None else query.where(called == name))
     return [
-        Collection(kind, name, layer, f"{title}: {words}", position_id)
-        for layer, words in STANDING_LAYERS.items()
+        Collection(kind, found, layer, f"{title or found}: {words}", id)
+        for id, found, title in rows
+        for layer, words in LAYERS[kind].items()
     ]
 
 
+def _owners(kind: str) -> tuple[Any, Any]:
+    """What collections of a kind are of: row, name and title; and the column of the name."""
+    on_ground = sa.select(Map.id).where(Map.srid.is_not(None))
+    if kind == "map":
+        return sa.select(Map.id, Map.name, Map.title).where(Map.srid.is_not(None)), Map.name
+    if kind == "position":
+        named = Position.name.is_not(None) & Position.map_id.in_(on_ground)
+        return sa.select(Position.id, Position.name, Position.title).where(named), Position.name
+    if kind == "game":
+        games = sa.select(Game.position_id, Game.name, Game.title)
+        played = games.join(Position, Position.id == Game.position_id)
+        return played.where(Position.map_id.in_(on_ground)), Game.name
+    today = sa.func.upper_inf(Campaign.known)
+    return sa.select(Campaign.id, Campaign.name, Campaign.title).where(today), Campaign.name
+
+
 def find_collection(connection: Connection, id: str) -> Collection:
-    """The collection of that id."""
-    known = {collection.id: collection for collection in collections(connection)}
-    if id not in known:
-        alike = nearest(id, known)
-        raise NotThereError(
-            f"There is no collection {id[:120]!r}.",
-            f"Did you mean {alike[0]}?" if alike else "/ogc/collections lists all.",
-        )
-    return known[id]
+    """The collection of that id, looked for by itself: a client asks for one again and again."""
+    kind, _, rest = id.partition(".")
+    name, _, layer = rest.rpartition(".")
+    for found in _named(connection, kind, name):
+        if found.layer == layer:
+            return found
+    known = [collection.id for collection in collections(connection)]
+    alike = nearest(id, known)
+    raise NotThereError(
+        f"There is no collection {id[:120]!r}.",
+        f"Did you mean {alike[0]}?" if alike else "/ogc/collections lists all.",
+    )
 
 
 def properties_of(connection: Connection, collection: Collection) -> dict[str, dict[str, Any]]:
     """The properties of a collection's features, each with its JSON type."""
-    query = sa.text(
-        "select attname as name, format_type(atttypid, null) as type from pg_attribute"
-        " where attrelid = cast(:relation as regclass) and attnum > 0 order by attnum"
-    )
+    relation = collection.relation
+    if relation not in _COLUMNS:
+        query = sa.text(
+            "select attname as name, format_type(atttypid, null) as type from pg_attribute"
+            " where attrelid = cast(:relation as regclass) and attnum > 0 order by attnum"
+        )
+        rows = connection.execute(query, {"relation": relation})
+        _COLUMNS[relation] = {
+            row.name: TYPES.get(row.type, {"type": "string"}) for row in rows if row.name not in HIDDEN
+        }
     return {
-        row.name: TYPES.get(row.type, {"type": "string"})
-        for row in connection.execute(query, {"relation": collection.relation})
-        if row.name not in HIDDEN and (collection.kind != "game" or row.name in SHOWN_OF_GAMES)
+        name: type
+        for name, type in _COLUMNS[relation].items()
+        if collection.kind != "game" or name in SHOWN_OF_GAMES
     }
 
 

@@ -179,6 +179,6 @@ class Annotation(Base):
     author: Mapped[str] = mapped_column(comment="Who says it")
     text: Mapped[str] = mapped_column(comment="What is said")
     ruling: Mapped[str | None] = mapped_column(
-        sa.ForeignKey("ruling.id"), comment="A kept ruling that it refers to"
+        comment="Id of a kept ruling that it refers to; it may have been deleted since"
     )
     at: Mapped[datetime.datetime] = mapped_column(server_default=sa.func.now(), comment="Said when")

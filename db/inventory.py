@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 from collections.abc import Collection
@@ -12,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.labels import STEPS, Scheme, nearest
-from db.maps import Crest, Hex, Hexside, Map, MapFeature, MapFeatureHex, Path, TerrainArea
+from db.maps import Crest, Hex, Hexside, Map, MapCount, MapFeature, MapFeatureHex, Path, TerrainArea
 from db.positions import Marker, Position, Unit
 from db.rulesets.tables import HexsideKind, PathKind, Terrain
 
@@ -105,7 +106,7 @@ def maps(connection: Connection) -> list[MapEntry]:
         Map.name,
         Map.title,
         Map.ruleset,
-        _count(Hex.map_id == Map.id),
+        _hexes().where(MapCount.map_id == Map.id).scalar_subquery(),
         _count((Position.map_id == Map.id) & Position.name.is_not(None)),
         Map.srid,
     ).order_by(Map.name)
@@ -131,44 +132,46 @@ def positions(connection: Connection) -> list[PositionEntry]:
 
 
 def map_facts(connection: Connection, name: str) -> MapFacts:
-    """One map, counted."""
-    found = connection.execute(sa.select(*Map.__table__.columns).where(Map.name == name)).one_or_none()
+    """One map, with what is kept of it: nothing is counted here."""
+    end = sa.select(Hex.label).where(Hex.map_id == Map.id).limit(1)
+    standing = sa.select(Position.name).where(Position.map_id == Map.id, Position.name.is_not(None))
+    kept = sa.select(sa.func.jsonb_build_array(MapCount.part, MapCount.word, MapCount.count)).where(
+        MapCount.map_id == Map.id
+    )
+    found = connection.execute(
+        sa.select(
+            *Map.__table__.columns,
+            end.order_by(Hex.q, Hex.r).scalar_subquery().label("first"),
+            end.order_by(Hex.q.desc(), Hex.r.desc()).scalar_subquery().label("last"),
+            sa.func.array(standing.order_by(Position.name).scalar_subquery()).label("positions"),
+            sa.func.array(kept.order_by(MapCount.count.desc(), MapCount.word).scalar_subquery()).label(
+                "counts"
+            ),
+        ).where(Map.name == name)
+    ).one_or_none()
     if found is None:
         raise no_map(connection, name)
-
-    def counted(column: Any) -> dict[Any, int]:
-        table = column.class_
-        query = (
-            sa.select(column, sa.func.count())
-            .where(table.map_id == found.id)
-            .group_by(column)
-            .order_by(sa.func.count().desc(), column)
-        )
-        return dict(tuple(row) for row in connection.execute(query))
-
-    terrain = counted(Hex.terrain)
-    ends = [
-        connection.scalar(sa.select(Hex.label).where(Hex.map_id == found.id).order_by(*order).limit(1))
-        for order in ((Hex.q, Hex.r), (Hex.q.desc(), Hex.r.desc()))
-    ]
+    counted: dict[str, dict[str, int]] = collections.defaultdict(dict)
+    for part, word, count in found.counts:
+        counted[part][word] = count
     return MapFacts(
         name=found.name,
         title=found.title,
         ruleset=found.ruleset,
         scheme=found.scheme,
-        first=ends[0],
-        last=ends[1],
+        first=found.first,
+        last=found.last,
         meters_per_hex=found.meters_per_hex,
         note=found.note,
-        hexes=sum(terrain.values()),
-        terrain=terrain,
-        levels=dict(sorted(counted(Hex.level).items())),
-        hexsides=counted(Hexside.kind),
-        paths=counted(Path.kind),
-        areas=counted(TerrainArea.terrain),
-        crests=dict(sorted(counted(Crest.level).items())),
-        places=counted(MapFeature.kind),
-        positions=[entry.name for entry in positions(connection) if entry.map == name],
+        hexes=sum(counted["terrain"].values()),
+        terrain=counted["terrain"],
+        levels=_by_level(counted["level"]),
+        hexsides=counted["hexside"],
+        paths=counted["path"],
+        areas=counted["area"],
+        crests=_by_level(counted["crest"]),
+        places=counted["place"],
+        positions=found.positions,
         srid=found.srid,
         crs=_crs(connection, found.srid),
         control_points=found.control_points,
@@ -286,6 +289,15 @@ def _not_there(
     else:
         remedy = "There is none yet: see `sightline import` and `sightline demo load`."
     return NotThereError(f"There is no {what} {name!r}.", remedy)
+
+
+def _by_level(counts: dict[str, int]) -> dict[int, int]:
+    return dict(sorted((int(level), count) for level, count in counts.items()))
+
+
+def _hexes() -> sa.Select[Any]:
+    """How many hexes maps have, as it is kept."""
+    return sa.select(sa.func.coalesce(sa.func.sum(MapCount.count), 0)).where(MapCount.part == "terrain")
 
 
 def _count(of: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Annotated, Literal, NamedTuple, Self
@@ -29,7 +29,7 @@ Numerals = Literal["digits", "letters", "doubled_letters"]
 
 LARGEST_NUMBER = 9999
 """Of a column or row: labels have at most four digits, and joined boards reach no farther."""
-LARGEST_RECTANGLE = 250_000
+LARGEST_RECTANGLE = 4_000_000
 """Hexes; beyond it an extent is a mistake, not a map."""
 
 
@@ -55,6 +55,11 @@ class Axial(NamedTuple):
     def distance(self, other: Axial) -> int:
         dq, dr = self.q - other.q, self.r - other.r
         return max(abs(dq), abs(dr), abs(dq + dr))
+
+    @property
+    def row(self) -> int:
+        """Its row on the sheet, of columns that stand upright; every second one lies half a row lower."""
+        return (2 * self.r + self.q) // 2
 
     @property
     def center(self) -> Corner:
@@ -208,12 +213,19 @@ class Scheme(BaseModel):
 
     def display_point(self, place: Axial) -> tuple[float, float]:
         """The centre of a hex in the display plane, as `gis.place` has it."""
-        x, y = place.center
+        return self.display(*place.center)
+
+    def display(self, x: float, y: float) -> tuple[float, float]:
+        """A point of the lattice in the display plane."""
         root = 0.75**0.5
         return (-root * y, -0.5 * x) if self.orientation == "pointed" else (0.5 * x, -root * y)
 
     def rectangle(self, first: str, last: str) -> list[Axial]:
         """Every hex between two corner labels, by column and row, inclusive; of boards, those they have."""
+        return list(self.within(first, last))
+
+    def within(self, first: str, last: str) -> Iterator[Axial]:
+        """The same, one by one; what is wrong with the labels is told at once."""
         corners = [self._column_row(self.hex(label), None) for label in (first, last)]
         (left, right), (top, bottom) = (sorted(numbers) for numbers in zip(*corners, strict=True))
         size = (right - left + 1) * (bottom - top + 1)
@@ -228,7 +240,7 @@ class Scheme(BaseModel):
             for column in range(left, right + 1)
             for row in range(top, bottom + 1)
         )
-        return [place for place in places if not self.boards or self._has_label(place)]
+        return (place for place in places if not self.boards or self._has_label(place))
 
     def nearest(self, label: str, known: Iterable[str], count: int = 3) -> list[str]:
         """The known labels that a wrong one may stand for: the most alike, of those the nearest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, MutableMapping, MutableSet
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -89,7 +89,7 @@ class MapDraft:
     meters_per_hex: int | None = None
     note: str = ""
     hexes: MutableMapping[Axial, HexDraft] = dataclasses.field(default_factory=dict)
-    hexsides: set[tuple[int, int, str]] = dataclasses.field(default_factory=set)
+    hexsides: MutableSet[tuple[int, int, str]] = dataclasses.field(default_factory=set)
     """(x, y, kind), (x, y) the sum of the side's two hexes."""
     paths: list[PathDraft] = dataclasses.field(default_factory=list)
     areas: list[AreaDraft] = dataclasses.field(default_factory=list)
@@ -103,6 +103,33 @@ class MapDraft:
     """How far, in lattice units, a point of the artwork moved at most when it was snapped."""
     notices: list[str] = dataclasses.field(default_factory=list, compare=False)
     """What was assumed because the file does not say it."""
+
+    @property
+    def version(self) -> str | None:
+        """A word that is another one after every edit; None of a map that is not stored."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """How many hexes it has."""
+        return len(self.hexes)
+
+    @property
+    def drawn_terrain(self) -> set[str]:
+        """Terrains of its artwork."""
+        return {area.terrain for area in self.areas}
+
+    @property
+    def has_crests(self) -> bool:
+        return bool(self.crests)
+
+    def span(self) -> tuple[range, range]:
+        """Its columns and rows, from the first to the last."""
+        return columns_of(self.hexes), rows_of(self.hexes)
+
+    def cut(self, columns: range, rows: range) -> MapDraft:
+        """At least what lies in some columns and rows and touches them; a map at hand is given whole."""
+        return self
 
     def part(self, places: Iterable[Axial]) -> MapDraft:
         """Some hexes of the map with what lies on them; artwork as far as it may reach into them."""
@@ -126,6 +153,17 @@ class MapDraft:
             },
             georeference=None,
         )
+
+
+def columns_of(places: Collection[Axial]) -> range:
+    """From the first to the last column of some hexes."""
+    return range(min(q for q, _ in places), max(q for q, _ in places) + 1) if places else range(0)
+
+
+def rows_of(places: Collection[Axial]) -> range:
+    """From the first to the last row of some hexes."""
+    rows = [place.row for place in places]
+    return range(min(rows), max(rows) + 1) if rows else range(0)
 
 
 def _runs(path: PathDraft, kept: Collection[Axial]) -> Iterator[PathDraft]:

@@ -7,6 +7,7 @@ lie over one another on the lattice; every spatial index therefore starts with t
 from __future__ import annotations
 
 import datetime
+import uuid
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,8 +27,9 @@ def _id() -> Mapped[int]:
     return mapped_column(sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Row")
 
 
-def _of_map(**options: Any) -> Mapped[int]:
-    return mapped_column(sa.BigInteger, comment="The map", **options)
+def _of_map(foreign_key: str | None = None, **options: Any) -> Mapped[int]:
+    points_to = [sa.ForeignKey(foreign_key, ondelete="CASCADE")] if foreign_key else []
+    return mapped_column(sa.BigInteger, *points_to, comment="The map", autoincrement=False, **options)
 
 
 def _geometry(kind: str, expression: str | None, comment: str) -> Any:
@@ -75,6 +77,36 @@ class Map(Base):
     )
 
 
+class MapSummary(Base):
+    """What is kept of a map beside its rows; triggers keep it, see `sql/maps/kept.sql`."""
+
+    __tablename__ = "map_summary"
+    __table_args__ = ({"comment": "Derived: the version and the bounds of a map; triggers keep it"},)
+
+    map_id: Mapped[int] = _of_map(foreign_key="map.id", primary_key=True)
+    version: Mapped[uuid.UUID] = mapped_column(
+        server_default=sa.func.gen_random_uuid(), comment="Another one after every edit, never used again"
+    )
+    q_low: Mapped[int | None] = mapped_column(comment="Least axial column of a hex; null where there is none")
+    q_high: Mapped[int | None] = mapped_column(comment="Greatest axial column")
+    y_low: Mapped[int | None] = mapped_column(comment="Least lattice row of a centre, 2 r + q")
+    y_high: Mapped[int | None] = mapped_column(comment="Greatest lattice row of a centre")
+
+
+class MapCount(Base):
+    """How much of one kind is on a map; triggers keep it, see `sql/maps/kept.sql`."""
+
+    __tablename__ = "map_count"
+    __table_args__ = ({"comment": "Derived: how much of each kind is on a map; triggers keep it"},)
+
+    map_id: Mapped[int] = _of_map(foreign_key="map.id", primary_key=True)
+    part: Mapped[str] = mapped_column(
+        primary_key=True, comment="terrain and level of hexes, hexside, path, area, crest, place"
+    )
+    word: Mapped[str] = mapped_column(primary_key=True, comment="The kind, or the level")
+    count: Mapped[int] = mapped_column(comment="How many")
+
+
 class Hex(Base):
     """A hex of a map."""
 
@@ -83,6 +115,7 @@ class Hex(Base):
         _map_and_ruleset(),
         sa.ForeignKeyConstraint(["ruleset", "terrain"], ["terrain.ruleset", "terrain.code"]),
         sa.UniqueConstraint("map_id", "label"),
+        sa.Index("hex_named_idx", "map_id", postgresql_where=sa.text("name is not null")),
         sa.CheckConstraint("level between -9 and 9", name="level"),
         _spatial_index(),
         {"comment": "Hexes: terrain, level and features, with their exact polygon"},

@@ -7,8 +7,6 @@ command line is that answer, and a page shows it.
 from __future__ import annotations
 
 import datetime
-import functools
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -16,7 +14,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
-from db import charts
+from db import charts, suite
 from db import editions as db_editions
 from db.charts import ChartAnswer, ChartName
 from db.citations import Kind, rule_index, uncited_reasons
@@ -39,13 +37,9 @@ from db.rules import (
     RuleText,
     Term,
 )
-from db.rulesets import CODES, FOLDER, read_ruleset
+from db.rulesets import CODES, read_ruleset
 from db.rulesets import Rule as RuleForm
 from db.rulesets.tables import ContestedPoint, Reading, Ruleset
-
-CASES = FOLDER / "cases.json"
-"""Which cases cite a rule: `{"css": {"7.1.1": [{"case": …, "title": …}]}}`; made when cases are packaged."""
-
 
 Reason = Literal["heading", "case", "definition", "not_asked"]
 """Why the number of a rule stands nowhere in the sources."""
@@ -780,7 +774,7 @@ def _absent(connection: Connection, words: str, ruleset: str | None) -> Absent |
 
 def cases_citing(ruleset: str, number: str) -> list[CaseName]:
     """The packaged cases that cite a rule; none where no index is packaged."""
-    return [CaseName(**case) for case in _case_index().get(ruleset, {}).get(number, ())]
+    return [CaseName(case=case.id, title=case.title) for case in suite.citing(ruleset, number)]
 
 
 def _places(ruleset: str, number: str) -> list[CitedPlace]:
@@ -844,11 +838,3 @@ def _count(answer: GameIndex) -> IndexCount:
         definition=reasons.count("definition"),
         not_asked=reasons.count("not_asked"),
     )
-
-
-@functools.cache
-def _case_index() -> dict[str, dict[str, list[dict[str, str]]]]:
-    if not CASES.is_file():
-        return {}
-    index: dict[str, dict[str, list[dict[str, str]]]] = json.loads(CASES.read_text(encoding="utf-8"))
-    return index

@@ -28,6 +28,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
+from db.roles import grant_rights, grants
 from db.rulesets import rulesets_digest
 
 if TYPE_CHECKING:
@@ -140,6 +141,11 @@ def verbs_digest() -> str:
     return digest.hexdigest()
 
 
+def _applied_digest() -> str:
+    """Of all that an upgrade makes anew beside the tables: the verbs, and who may do what."""
+    return hashlib.sha256("\n".join([verbs_digest(), *grants(schemas())]).encode()).hexdigest()
+
+
 @functools.cache
 def head_revision() -> str:
     """The newest revision: the migrations are numbered in order."""
@@ -162,7 +168,7 @@ def is_current(connection: Connection) -> bool:
             " from schema_state"
         )
     ).one_or_none()
-    return row is not None and tuple(row) == (verbs_digest(), rulesets_digest(), head_revision())
+    return row is not None and tuple(row) == (_applied_digest(), rulesets_digest(), head_revision())
 
 
 def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
@@ -171,6 +177,7 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
     if is_current(connection) and revision == "head":
         return
     _refuse_newer_schema(connection)
+    _refuse_others(connection)
     _hold_all_tables(connection, step)
     for extension in EXTENSIONS:
         _create_extension(connection, extension)
@@ -193,8 +200,19 @@ def upgrade(connection: Connection, step: Step, revision: str = "head") -> None:
             "insert into schema_state (single, verbs, rulesets) values (true, :verbs, :rulesets)"
             " on conflict (single) do update set verbs = :verbs, rulesets = :rulesets, upgraded_at = now()"
         ),
-        {"verbs": verbs_digest(), "rulesets": rulesets_digest()},
+        {"verbs": _applied_digest(), "rulesets": rulesets_digest()},
     )
+    step("roles")
+    grant_web_rights(connection)
+
+
+def grant_web_rights(connection: Connection) -> bool:
+    """Let the web role do what it may, in the caller's transaction; False where there is none and none may be made.
+
+    Part of every upgrade; by itself for a database that is current but knows nothing of the role: a restored one.
+    """
+    connection.execute(sa.text("select pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    return grant_rights(connection, schemas())
 
 
 def _hold_all_tables(connection: Connection, step: Step) -> None:
@@ -271,6 +289,21 @@ def _refuse_newer_schema(connection: Connection) -> None:
         raise UpgradeError(
             f"The database has schema revision {found}, which this version of Sightline does not know.",
             "It was upgraded by a newer Sightline; use that version.",
+        )
+
+
+def _refuse_others(connection: Connection) -> None:
+    """Only the owner of the tables upgrades them."""
+    owner = connection.scalar(
+        sa.text(
+            "select pg_get_userbyid(relowner) from pg_class where oid = to_regclass('public.schema_state')"
+            " and not pg_has_role(current_user, relowner, 'usage')"
+        )
+    )
+    if owner is not None:
+        raise UpgradeError(
+            f"The database is not current, and only its owner {owner} can upgrade it.",
+            "Run `sightline db upgrade` with SIGHTLINE_DATABASE_URL as the owner.",
         )
 
 

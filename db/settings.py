@@ -28,6 +28,11 @@ class Settings(BaseModel):
     database_url: str | None = Field(
         None, description="Use this PostgreSQL server (14+, PostGIS 3.2+) instead of the private cluster."
     )
+    web_database_url: str | None = Field(
+        None,
+        description="The same database as a role that owns nothing: pages, API and questions connect by it."
+        " Default: `database_url` as the role `sightline_web`, without a password.",
+    )
     home: Path | None = Field(
         None,
         description="Where the private cluster keeps its data. Default: `.sightline` in the project's folder;"

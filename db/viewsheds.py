@@ -58,13 +58,16 @@ class KeptLine(Base):
             ["position_id", "map_id"], ["position.id", "position.map_id"], ondelete="CASCADE"
         ),
         sa.Index(None, "map_id"),
-        {"comment": "Cache: lines of sight that were asked; dropped at every edit"},
+        {"comment": "Cache: lines of sight that were asked; dropped around every edit"},
     )
 
     position_id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, comment="The position")
     viewer: Mapped[str] = mapped_column(primary_key=True, comment="From where, by the name asked")
     target: Mapped[str] = mapped_column(primary_key=True, comment="To where, by the name asked")
     map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
+    q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
+    r: Mapped[int] = mapped_column(comment="Axial row of the viewer")
+    away: Mapped[int] = mapped_column(comment="Hexes to the target")
     rules: Mapped[list[str]] = mapped_column(
         ARRAY(sa.Text), comment="Rule of every step told, the verdict last"
     )

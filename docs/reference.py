@@ -94,7 +94,8 @@ def settings_page() -> str:
 
         For developers only: `SIGHTLINE_RULEBOOKS` (a folder with the five rulebooks' texts, for the tests
         that read them), `SIGHTLINE_CHROMIUM` (the browser for the browser tests), `SIGHTLINE_BARE=1` (run
-        the test that sets Sightline up in a bare Debian).
+        the test that sets Sightline up in a bare Debian), `SIGHTLINE_QGIS` (a Python with PyQGIS, to run the
+        test that opens a campaign with QGIS).
         """
     return MADE + dedent(text).lstrip() + "".join(rows) + dedent(example)
 

@@ -25,6 +25,7 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.charts import SOURCES, ChartCell, chart_cells, chart_form
+from db.database import take_turns
 from db.labels import nearest
 from db.rulesets import CODES, NOWHERE, Chart, read_ruleset
 from db.rulesets import tables as t
@@ -309,9 +310,8 @@ def _refuse(name: str, line: int | None, message: str) -> NoReturn:
 
 def _store(connection: Connection, draft: ChartDraft, source: Source, *, replace: bool) -> ChartReport:
     """Write the cells of a draft, unless one contradicts the book or what was filled in before."""
-    key = {"ruleset": draft.ruleset, "code": draft.chart}
-    # two imports of one chart take turns
-    connection.execute(sa.select(t.Chart.code).filter_by(**key).with_for_update())
+    # two imports of one chart
+    take_turns(connection, f"chart {draft.ruleset} {draft.chart}")
     before = _filled(connection, draft, source)
     book = {(row, column): cell for row, column, cell in draft.form.each_cell()}
     problems = Problems()

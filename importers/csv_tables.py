@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import dataclasses
 import io
@@ -14,6 +15,8 @@ from importers.documents import MAX_BYTES, Node, Problem, Problems, resolved
 
 MOST_BYTES = 2 * MAX_BYTES
 """Of all tables of a set together, unpacked."""
+PIECE = 1 << 20
+"""Bytes of a table that are looked at together."""
 TOO_LARGE = f"the tables together have more than {MOST_BYTES // 1024 // 1024} MiB"
 
 
@@ -86,11 +89,12 @@ class TableSet:
 
     def rows(self, content: bytes, name: str, table: Node, problems: Problems) -> Iterator[Node]:
         """The rows of a CSV table as mappings by column; empty cells are left out."""
-        text = self._text(content, table, problems)
-        head = text.partition("\n")[0]
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=";" if ";" in head and "," not in head else ","
-        )
+        if not self._is_text(content, table, problems):
+            return
+        head = content.partition(b"\n")[0]
+        # unpacked to characters line by line, and not as a whole
+        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+        reader = csv.reader(text, delimiter=";" if b";" in head and b"," not in head else ",")
         columns: list[str] = []
         while True:
             line = reader.line_num + 1
@@ -139,23 +143,30 @@ class TableSet:
                 row.value[column] = row.child(column, resolved(text) if column in self.values else text, text)
         return row
 
-    def _text(self, content: bytes, table: Node, problems: Problems) -> str:
+    def _is_text(self, content: bytes, table: Node, problems: Problems) -> bool:
+        """Whether a table can be read as text at all."""
         if len(content) > MAX_BYTES:
             problems.add(table, "the file is too large")
             problems.raise_if_any()
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            problems.add(
-                Node(file=table.file, line=line),
-                f"not UTF-8: byte 0x{content[error.start]:02x}; save the file as UTF-8",
-            )
-            return ""
-        if "\0" in text:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for start in range(0, len(content), PIECE):
+            piece = content[start : start + PIECE]
+            # bytes of a character that the piece before has begun
+            before = len(decoder.getstate()[0])
+            try:
+                decoder.decode(piece, final=start + PIECE >= len(content))
+            except UnicodeDecodeError as error:
+                at = start - before + error.start
+                line = content.count(b"\n", 0, at) + 1
+                problems.add(
+                    Node(file=table.file, line=line),
+                    f"not UTF-8: byte 0x{content[at]:02x}; save the file as UTF-8",
+                )
+                return False
+        if b"\0" in content:
             problems.add(table, "the file has NUL characters; save it as UTF-8")
-            return ""
-        return text
+            return False
+        return True
 
     def _all_columns(self, name: str) -> tuple[str, ...]:
         return (*self.columns[name], *self.for_others.get(name, ()))

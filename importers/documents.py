@@ -31,6 +31,8 @@ MAX_DEPTH = 40
 MAX_DIGITS = 40
 SHOWN = 200
 """Problems that are told; the rest are counted."""
+KEPT = 10_000
+"""Problems that are kept at all: a table of a million rows may be wrong in every one."""
 SUGGESTED = 50
 """Problems that get a nearest word: comparing words takes its time."""
 LISTED = 25
@@ -86,9 +88,14 @@ class Problems(SightlineError):  # noqa: N818
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         super().__init__("")
         self.found = list(problems)
+        self.beyond = 0
+        """Problems that were only counted."""
 
     def add(self, at: Node, message: str, near: Callable[[], Iterable[str]] | None = None) -> None:
         """Note a problem; `near` gives the words that may have been meant."""
+        if len(self.found) >= KEPT:
+            self.beyond += 1
+            return
         words = near() if near is not None and len(self.found) < SUGGESTED else ()
         self.found.append(Problem(at.file, at.line, at.place, message, tuple(words)))
 
@@ -108,7 +115,7 @@ class Problems(SightlineError):  # noqa: N818
         found = self.sorted()
         told = [problem.as_dict() for problem in found[:SHOWN]]
         if len(found) > SHOWN:
-            more = f"… and {len(found) - SHOWN} more problems"
+            more = f"… and {len(found) + self.beyond - SHOWN} more problems"
             told.append(Problem(found[-1].file, None, "", more).as_dict())
         return told
 
@@ -127,7 +134,7 @@ class Problems(SightlineError):  # noqa: N818
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.sorted()]
         if len(lines) > SHOWN:
-            lines[SHOWN:] = [f"… and {len(lines) - SHOWN} more problems"]
+            lines[SHOWN:] = [f"… and {len(lines) + self.beyond - SHOWN} more problems"]
         return "\n".join(lines)
 
 
@@ -300,6 +307,16 @@ class Node:
         return self.value
 
 
+class Rows(Node):
+    """A section that comes entry by entry, each seen once: a table that is never in memory as a whole."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: Iterator[tuple[str, Node]]) -> None:
+        super().__init__({})
+        self.entries = entries
+
+
 def read_document(
     text: str | bytes, name: str, problems: Problems | None = None, *, max_bytes: int = MAX_BYTES
 ) -> Node:
@@ -469,7 +486,10 @@ class _YamlReader(_Reader):
             yield from yaml.parse(self.content, Loader=yaml.CSafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            _fatal(self.file, mark.line + 1 if mark else None, f"not YAML: {error.problem}")
+            line = self.content.split("\n")[mark.line :][:1] if mark else []
+            tab = "a tab" in (error.problem or "") or any(text.lstrip(" ").startswith("\t") for text in line)
+            told = "a tab stands where spaces must: indent with spaces" if tab else error.problem
+            _fatal(self.file, mark.line + 1 if mark else None, f"not YAML: {told}")
         except (yaml.YAMLError, UnicodeEncodeError) as error:
             reason = str(error).splitlines()[0]
             _fatal(self.file, None, f"not YAML: {reason}")

@@ -22,6 +22,8 @@ from shapely.geometry.base import BaseGeometry
 from db import SightlineError
 from db.labels import Axial
 
+Place = tuple[complex, complex]
+"""A grid: z ↦ a·z + b."""
 Complex = NDArray[np.complex128]
 TURNS = 72
 """Turns that are tried, a circle's worth."""
@@ -35,6 +37,8 @@ TOUCH = 0.5
 """Hexes: a hex whose centre is no farther from shore has land within its inscribed circle."""
 SHORE = 1e-3
 """Hexes: what is nearer to the shore counts as ashore; least squares come to it, and no nearer."""
+ALIKE = 0.05
+"""Hexes by which the root mean square of a fit that is as good may be worse."""
 STEPS = 60
 WEIGHT = 1.0
 """What a control point counts beside a hex."""
@@ -98,6 +102,45 @@ def fit_land(
     pointed: bool = False,
 ) -> LandFit:
     """The best grid whose hexes measure between two lengths, on land in a plane of metres."""
+    problem, turned = _problem(hexes, land, meters, control, pointed)
+    found = min((problem.improved(start) for start in problem.starts()), key=problem.rank)
+    a, b, freedom = problem.centred(*found)
+    return _told(problem, a, b, freedom, hexes, turned)
+
+
+def equal_turns(
+    hexes: Sequence[Axial],
+    land: BaseGeometry,
+    meters: tuple[float, float],
+    control: Sequence[tuple[Axial, complex]] = (),
+    *,
+    pointed: bool = False,
+) -> list[LandFit]:
+    """Every way of turning the grid that fits about as well as the best, the best first.
+
+    As well means: as many hexes have land, and they lie no farther from shore, by the root mean
+    square, than a twentieth of a hex more. Few hexes on a round island may be turned in many ways.
+    """
+    problem, turned = _problem(hexes, land, meters, control, pointed)
+    ranked = sorted(problem.every_turn(), key=problem.rank)
+    told = [_told(problem, *problem.centred(*place), hexes, turned) for place in ranked]
+    kept: list[LandFit] = []
+    for fit in told:
+        apart = (abs((fit.turn - other.turn + 180) % 360 - 180) for other in kept)
+        as_good = fit.touching == told[0].touching and fit.rms_hexes <= told[0].rms_hexes + ALIKE
+        if as_good and all(angle > 2 * 360 / TURNS for angle in apart):
+            kept.append(fit)
+    return kept
+
+
+def _problem(
+    hexes: Sequence[Axial],
+    land: BaseGeometry,
+    meters: tuple[float, float],
+    control: Sequence[tuple[Axial, complex]],
+    pointed: bool,
+) -> tuple[_Problem, complex]:
+    """What is to be fitted, and by how much a plane of pointed hexes is turned beforehand."""
     if len(set(hexes)) < 3:
         raise SightlineError("At least three hexes must be known to be land.", "Name more of them.")
     turned = complex(0, -1) if pointed else complex(1)
@@ -105,10 +148,7 @@ def fit_land(
     known = np.array([plane(place) * turned for place, _ in control])
     there = np.array([world for _, world in control])
     shapely.prepare(land)
-    problem = _Problem(points, land, known, there, meters)
-    found = min((problem.improved(start) for start in problem.starts()), key=problem.rank)
-    a, b, freedom = problem.centred(*found)
-    return _told(problem, a, b, freedom, hexes, turned)
+    return _Problem(points, land, known, there, meters), turned
 
 
 class _Problem:
@@ -126,27 +166,39 @@ class _Problem:
         self.heart = complex(center.x, center.y)
         self.axis = _axis(land)
 
-    def starts(self) -> list[tuple[complex, complex]]:
+    def starts(self) -> list[Place]:
         """The best of many turns and shifts, and what the control points say by themselves."""
-        size = math.sqrt(self.least * self.most)
-        tried: list[tuple[tuple[int, float], complex, complex]] = []
-        shifts = [complex(x, y) for x in range(-REACH, REACH + 1) for y in range(-REACH, REACH + 1)]
-        for n in range(TURNS):
-            a = size * self.axis * np.exp(2j * math.pi * n / TURNS)
-            around = a * (self.points - self.middle)
-            for shift in shifts:
-                b = self.heart + shift * size * self.axis
-                inside = int(shapely.contains_xy(self.land, (around + b).real, (around + b).imag).sum())
-                off = self._control_off(a, b - a * self.middle)
-                tried.append(((-inside, off + abs(shift)), a, b - a * self.middle))
-        tried.sort(key=lambda one: one[0])
-        likely = sorted(((a, b) for _, a, b in tried[:LIKELY]), key=lambda one: self.cost(*one))
+        tried = sorted((one for n in range(TURNS) for one in self._tried(n)), key=lambda one: one[0])
+        likely = sorted((place for _, place in tried[:LIKELY]), key=lambda place: self.cost(*place))
         best = likely[:BEST]
         if len(self.known) >= 2:
             best.append(self._similarity())
         return best
 
-    def _similarity(self) -> tuple[complex, complex]:
+    def _tried(self, n: int) -> list[tuple[tuple[int, float], Place]]:
+        """Every shift of one turn, each with its rank: hexes ashore, then how near middles and control points are."""
+        size = math.sqrt(self.least * self.most)
+        a = complex(size * self.axis * np.exp(2j * math.pi * n / TURNS))
+        around = a * (self.points - self.middle)
+        found = []
+        for shift in (complex(x, y) for x in range(-REACH, REACH + 1) for y in range(-REACH, REACH + 1)):
+            b = self.heart + shift * size * self.axis
+            inside = int(shapely.contains_xy(self.land, (around + b).real, (around + b).imag).sum())
+            off = self._control_off(a, b - a * self.middle)
+            found.append(((-inside, off + abs(shift)), (a, b - a * self.middle)))
+        return found
+
+    def every_turn(self) -> list[Place]:
+        """The best place of every turn that is tried, improved."""
+        found = []
+        for n in range(TURNS):
+            likely = sorted(self._tried(n), key=lambda one: one[0])[: LIKELY // TURNS]
+            found.append(
+                self.improved(min((place for _, place in likely), key=lambda place: self.cost(*place)))
+            )
+        return found
+
+    def _similarity(self) -> Place:
         """The grid that the control points alone give: least squares in one line of complex numbers."""
         z, w = self.known - self.known.mean(), self.there - self.there.mean()
         a = complex((np.conj(z) * w).sum() / (abs(z) ** 2).sum())
@@ -173,13 +225,13 @@ class _Problem:
         off, control = self.residuals(a, b)
         return float((abs(off) ** 2).sum() + WEIGHT * (abs(control) ** 2).sum())
 
-    def rank(self, found: tuple[complex, complex]) -> tuple[int, float, float]:
+    def rank(self, found: Place) -> tuple[int, float, float]:
         """The better, the smaller: hexes without land, then squares; of equals, the middles near each other."""
         a, b = found
         off, _ = self.residuals(a, b)
         return int((abs(off) > TOUCH).sum()), round(self.cost(a, b), 6), abs(a * self.middle + b - self.heart)
 
-    def improved(self, start: tuple[complex, complex]) -> tuple[complex, complex]:
+    def improved(self, start: Place) -> Place:
         """Down to the nearest least sum of squares, by damped Gauss-Newton steps in turn, size and shift."""
         # about the middle of the hexes turn and shift do not pull on one another
         a, b = start[0], start[1] + start[0] * self.middle

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import shapely
 import sqlalchemy as sa
@@ -25,8 +25,9 @@ from db.map_draft import ControlPoint
 from db.maps import Hex, Map
 from db.rulesets import read_ruleset
 from importers.georeference import Report, georeference
-from importers.land_fit import LandFit, fit_land
+from importers.land_fit import LandFit, equal_turns, fit_land
 
+Found = TypeVar("Found")
 SLACK = 0.15
 """By how much a hex may differ from the map's own scale, as a part of it."""
 
@@ -51,6 +52,8 @@ class LandReport:
     """Hexes whose centres lie at sea, and by how many hexes, the worst first."""
     other_shift: dict[str, Any] | None
     """The same where shifted columns lie the other way."""
+    equal: tuple[tuple[float, int, float], ...] | None
+    """Turns that fit about as well, the best first: degrees, centres ashore, root mean square; None where nobody asked."""
     placed: Report | None
     """The georeference as it was stored; None where it was only tried."""
 
@@ -95,6 +98,7 @@ def georeference_by_land(
     control: Sequence[tuple[str, float, float]] = (),
     free_scale: bool = False,
     compare_shift: bool = False,
+    compare_turns: bool = False,
     keep: bool = True,
 ) -> LandReport:
     """Lay a map on a coast; `labels` are land, else every hex of the map that is not sea.
@@ -118,16 +122,20 @@ def georeference_by_land(
     assert srid is not None
     ground = _projected(connection, coast, srid)
     points = [(label, complex(*_point(connection, lon, lat, srid))) for label, lon, lat in control]
-    fit = _fitted(scheme, named, ground, lengths, points)
+    fit = _fitted(scheme, named, ground, lengths, points, fit_land)
     other = None
     if compare_shift:
         turned = scheme.model_copy(update={"shift": "up" if scheme.shift == "down" else "down"})
-        there = _fitted(turned, named, ground, lengths, points)
+        there = _fitted(turned, named, ground, lengths, points, fit_land)
         other = {"shift": turned.shift, "ashore": there.ashore, "touching": there.touching, "of": there.of, "rms_hexes": there.rms_hexes, "control_rms": there.control_rms}  # fmt: skip
+    equal = None
+    if compare_turns:
+        ways = _fitted(scheme, named, ground, lengths, points, equal_turns)
+        equal = tuple((way.turn, way.ashore, way.rms_hexes) for way in ways)
     placed = georeference(connection, name, _corner_points(connection, found.id, fit), srid) if keep else None
     return LandReport(
         name, srid, fit.ashore, fit.touching, fit.of, fit.meters_per_hex, fit.turn, fit.rms_hexes, fit.control_rms, fit.freedom,
-        tuple((scheme.label(misfit.hex), misfit.hexes) for misfit in fit.misfits), other, placed,
+        tuple((scheme.label(misfit.hex), misfit.hexes) for misfit in fit.misfits), other, equal, placed,
     )  # fmt: skip
 
 
@@ -137,8 +145,10 @@ def _fitted(
     ground: BaseGeometry,
     lengths: tuple[float, float],
     points: Sequence[tuple[str, complex]],
-) -> LandFit:
-    return fit_land(
+    by: Callable[..., Found],
+) -> Found:
+    """What a way of fitting finds for hexes and control points by their labels."""
+    return by(
         [scheme.hex(label) for label in labels],
         ground,
         lengths,

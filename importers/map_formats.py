@@ -6,14 +6,16 @@ came from; writing starts from the tree of `map_writing`.
 
 from __future__ import annotations
 
+import collections
+import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from db.map_draft import MapDraft
 from db.rulesets import CODES
 from importers.csv_tables import TableSet
-from importers.documents import Node, Problem, Problems, read_document
+from importers.documents import Node, Problem, Problems, Rows, read_document
 from importers.map_reading import read_map
 from importers.map_writing import about, artwork, features, side_kinds, yaml_text
 
@@ -29,6 +31,9 @@ TABLES = TableSet(
     values=("level",),
     verbatim=("name",),
 )
+Progress = Callable[[int, int], None]
+"""Is told how many of how many rows are done."""
+TOLD = 5000
 LABELS = re.compile(r"[\s,;]+")
 """What stands between the labels, or features, of one cell."""
 
@@ -62,8 +67,8 @@ def read_ruleset(root: Node, problems: Problems) -> str | None:
     return None
 
 
-def read_tables(path: Path, problems: Problems) -> MapDraft | None:
-    """A folder, or a zip, of `map.yaml` and the CSV tables."""
+def read_tables(path: Path, problems: Problems, progress: Progress | None = None) -> MapDraft | None:
+    """A folder, or a zip, of `map.yaml` and the CSV tables, read row by row."""
     files = TABLES.files(path, problems)
     if ABOUT not in files:
         problems.found.append(Problem(str(path), None, ABOUT, "the file is missing: it says what the map is"))
@@ -72,11 +77,13 @@ def read_tables(path: Path, problems: Problems) -> MapDraft | None:
     if not isinstance(root.value, dict):
         problems.add(root, f"expected a map, found {root.kind}")
         return None
-    readers: dict[str, Callable[[list[Node], Problems], Node]] = {
+    readers: dict[str, Callable[[Iterable[Node]], Node]] = {
         "hexes.csv": hexes_node,
         "hexsides.csv": hexsides_node,
         "paths.csv": paths_node,
     }
+    tables: dict[str, Node] = {}
+    counted = _counting(progress, sum(content.count(b"\n") for content in files.values()))
     for name, reader in readers.items():
         if name not in files:
             continue
@@ -84,10 +91,28 @@ def read_tables(path: Path, problems: Problems) -> MapDraft | None:
         if key in root.value:
             problems.add(root.value[key], f"{key} are in {name} as well; write them in one place")
         table = Node(file=str(path / name))
-        node = reader(list(TABLES.rows(files[name], name, table, problems)), problems)
+        node = reader(counted(TABLES.rows(files[name], name, table, problems)))
         node.file = table.file
-        root.value[key] = node
-    return read_root(root, problems)
+        root.value[key] = tables[key] = node
+    draft = read_root(root, problems)
+    # what nobody has looked at may be wrong as well
+    for node in tables.values():
+        collections.deque(node.entries if isinstance(node, Rows) else (), maxlen=0)
+    return draft if not problems else None
+
+
+def _counting(progress: Progress | None, total: int) -> Callable[[Iterable[Node]], Iterator[Node]]:
+    """Rows as they come, and word of every so many of them."""
+    done = itertools.count(1)
+
+    def counted(rows: Iterable[Node]) -> Iterator[Node]:
+        for row in rows:
+            n = next(done)
+            if progress is not None and n % TOLD == 0:
+                progress(min(n, total), total)
+            yield row
+
+    return counted
 
 
 def write_tables(draft: MapDraft) -> dict[str, str]:
@@ -118,43 +143,45 @@ def write_tables(draft: MapDraft) -> dict[str, str]:
     }
 
 
-def hexes_node(rows: Iterable[Node], problems: Problems) -> Node:
+def hexes_node(rows: Iterable[Node]) -> Node:
     """Rows with a label, as the section `hexes`."""
-    hexes: dict[str, Node] = {}
-    for row in rows:
-        keys = dict(row.value) if isinstance(row.value, dict) else {}
-        label = keys.pop("label").text or ""
-        if "features" in keys:
-            keys["features"] = split(keys["features"])
-        node = Node(keys, file=row.file, line=row.line, parent=row.parent, key=row.key)
-        first = hexes.setdefault(label, node)
-        if first is not node:
-            problems.add(node, f"{label} is named twice, first {first.where}")
-    return Node(hexes)
+
+    def entries() -> Iterator[tuple[str, Node]]:
+        for row in rows:
+            keys = dict(row.value) if isinstance(row.value, dict) else {}
+            label = keys.pop("label").text or ""
+            if "features" in keys:
+                keys["features"] = split(keys["features"])
+            yield label, Node(keys, file=row.file, line=row.line, parent=row.parent, key=row.key)
+
+    return Rows(entries())
 
 
-def hexsides_node(rows: Iterable[Node], problems: Problems) -> Node:
+def hexsides_node(rows: Iterable[Node]) -> Node:
     """Rows with a hexside and one kind each, as the section `hexsides`."""
-    sides: dict[str, Node] = {}
-    for row in rows:
-        side, kind = row.get("hexside"), row.get("kind")
-        if side is None or kind is None:
-            continue
-        text = side.text or ""
-        node = sides.setdefault(text, Node([], file=row.file, line=row.line, parent=row.parent, key=row.key))
-        assert isinstance(node.value, list)
-        if kind.text in [other.text for other in node.value]:
-            problems.add(row, f"{text} has its {kind.text} twice, first {node.where}")
-        node.value.append(kind)
-    return Node(sides)
+
+    def entries() -> Iterator[tuple[str, Node]]:
+        for row in rows:
+            side, kind = row.get("hexside"), row.get("kind")
+            if side is not None and kind is not None:
+                yield (
+                    side.text or "",
+                    Node([kind], file=row.file, line=row.line, parent=row.parent, key=row.key),
+                )
+
+    return Rows(entries())
 
 
-def paths_node(rows: list[Node], problems: Problems) -> Node:
+def paths_node(rows: Iterable[Node]) -> Node:
     """Rows with the hexes of a path, as the section `paths`."""
-    for row in rows:
-        if isinstance(row.value, dict) and "hexes" in row.value:
-            row.value["hexes"] = split(row.value["hexes"])
-    return Node(rows)
+
+    def entries() -> Iterator[tuple[str, Node]]:
+        for row in rows:
+            if isinstance(row.value, dict) and "hexes" in row.value:
+                row.value["hexes"] = split(row.value["hexes"])
+            yield "", row
+
+    return Rows(entries())
 
 
 def split(node: Node) -> Node:

@@ -420,9 +420,9 @@ def _read_features(head: Node, features: Iterable[Feature], problems: Problems) 
     tree = Node(file=head.file, line=head.line, parent=head.parent, key=head.key)
     tree.value = {key: node for key, node in head.mapping(problems, ABOUT).items() if key != "ruleset"}
     sections = {
-        "hexes": hexes_node([feature.row for feature in rows["hex"]], problems),
-        "hexsides": hexsides_node([feature.row for feature in rows["hexside"]], problems),
-        "paths": paths_node([feature.row for feature in rows["path"]], problems),
+        "hexes": hexes_node([feature.row for feature in rows["hex"]]),
+        "hexsides": hexsides_node([feature.row for feature in rows["hexside"]]),
+        "paths": paths_node([feature.row for feature in rows["path"]]),
         "areas": Node(
             [area for feature in _in_order(rows["terrain_area"]) for area in _areas(feature, problems)]
         ),

@@ -6,13 +6,16 @@ Every format is brought to this one tree first, so that all are checked here, an
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 
 from pydantic import ValidationError
 
+from db.budget import spend
+from db.compact import Grid, HexTable, SideSet
 from db.labels import LARGEST_RECTANGLE, Axial, LabelError, Scheme, side_hexes
 from db.map_draft import (
     GRID,
@@ -27,9 +30,11 @@ from db.map_draft import (
     PathDraft,
     vocabulary,
 )
-from importers.documents import Node, Problems
+from importers.documents import Node, Problems, Rows
 
 MAX_COORDINATE = 100_000
+LARGE = 20_000
+"""Hexes; a draft of more is kept more tightly."""
 KEYS = (
     "name", "title", "scheme", "scale", "note", "extent", "fill", "hexes", "hexsides", "paths",
     "areas", "crests", "positions", "beaches", "places", "georeference",
@@ -82,19 +87,15 @@ class _Places:
         self.problems = problems
         self.hexes = hexes
         """None while it is unknown which hexes the map has."""
-        self.read: dict[str, Axial] = {}
+        self.read = functools.lru_cache(maxsize=LARGE)(scheme.hex)
 
     def any_hex(self, node: Node, text: str) -> Axial | None:
         """The hex a label names, on the map or not."""
-        place = self.read.get(text)
-        if place is None:
-            try:
-                place = self.scheme.hex(text)
-            except LabelError as error:
-                self.problems.add(node, self._sentence(error), functools.partial(self._near, text))
-                return None
-            self.read[text] = place
-        return place
+        try:
+            return self.read(text)
+        except LabelError as error:
+            self.problems.add(node, self._sentence(error), functools.partial(self._near, text))
+            return None
 
     def hex(self, node: Node, text: str) -> Axial | None:
         place = self.any_hex(node, text)
@@ -125,7 +126,11 @@ class _Places:
         return x, y
 
     def _near(self, text: str) -> list[str]:
-        return self.scheme.nearest(text, self._labels) if self.hexes else []
+        if self.hexes is None:
+            return []
+        # a large map in the database is asked for the few labels that come into question
+        likely = getattr(self.hexes, "likely", lambda text: None)(text)
+        return self.scheme.nearest(text, self._labels if likely is None else likely)
 
     @functools.cached_property
     def _labels(self) -> list[str]:
@@ -134,9 +139,32 @@ class _Places:
     def _sentence(self, error: LabelError) -> str:
         """An error's message and remedy as one phrase; the nearest labels are told apart from it."""
         message, remedy = error.message.rstrip("."), error.remedy.rstrip(".")
-        if not remedy or (remedy.startswith("Did you mean") and self.hexes):
+        if not remedy or (remedy.startswith("Did you mean") and self.hexes is not None):
             return message
         return f"{message}; {remedy[0].lower()}{remedy[1:]}"
+
+
+class _Named:
+    """How, and on which line, hexes or hexsides were first named."""
+
+    def __init__(self) -> None:
+        self.lines = Grid()
+        self.others: dict[tuple[int, int], tuple[str, str]] = {}
+
+    def note(
+        self, place: tuple[int, int], label: str, node: Node, *, usual: bool
+    ) -> tuple[str | None, str] | None:
+        """Note how it is named here; if it was before, how and where. None is how it is usually written."""
+        if place in self.others:
+            return self.others[place]
+        line = self.lines.get(*place)
+        if line:
+            return None, f"on line {line}"
+        if usual and node.line is not None:
+            self.lines.set(*place, node.line)
+        else:
+            self.others[place] = label, node.where
+        return None
 
 
 class _MapReader:
@@ -156,8 +184,7 @@ class _MapReader:
         if not self._scheme():
             return self.draft
         self.places = _Places(self.draft.scheme, self.problems, None)
-        extent = self._extent()
-        self._hexes(extent)
+        self._hexes()
         sections: tuple[tuple[str, Callable[[Node], None]], ...] = (
             ("hexsides", self._hexsides),
             ("paths", self._paths),
@@ -203,24 +230,33 @@ class _MapReader:
             return False
         return len(keys) == len(node.value) if isinstance(node.value, dict) else True
 
-    def _extent(self) -> dict[Axial, None] | None:
-        """The hexes within the extent's rectangles; None where no extent can be told."""
+    def _extent(self, ground: HexDraft) -> bool:
+        """Fill the extent's rectangles; False where no extent can be told."""
         node = self.keys.get("extent")
         if node is None:
-            return None
+            return False
         if not isinstance(node.value, list) or not node.value:
             self.problems.add(node, f"expected two corner labels, or a list of such pairs, found {node.kind}")
-            return None
+            return False
         pairs = [node] if node.value[0].text is not None else node.value
-        found: dict[Axial, None] = {}
-        sound = True
-        for pair in pairs:
-            rectangle = self._rectangle(pair)
-            sound = sound and rectangle is not None
-            found |= dict.fromkeys(rectangle or ())
-        return found if sound else None
+        rectangles = [self._rectangle(pair) for pair in pairs]
+        if None in rectangles:
+            return False
+        for place in itertools.chain.from_iterable(filter(None, rectangles)):
+            self._put(place, ground)
+        return True
 
-    def _rectangle(self, node: Node) -> list[Axial] | None:
+    def _put(self, place: Axial, ground: HexDraft) -> None:
+        """A hex is so; beyond some number of them they are kept more tightly."""
+        self.draft.hexes[place] = ground
+        if len(self.draft.hexes) == LARGE and isinstance(self.draft.hexes, dict):
+            roomy = HexTable()
+            roomy.update(self.draft.hexes)
+            self.draft.hexes, self.draft.hexsides = roomy, SideSet(self.draft.hexsides)
+            if self.places.hexes is not None:
+                self.places.hexes = roomy
+
+    def _rectangle(self, node: Node) -> Iterator[Axial] | None:
         labels = [item.string(self.problems) for item in node.items(self.problems)]
         if len(labels) != 2:
             self.problems.add(node, f"an extent has two corner labels, not {len(labels)}")
@@ -234,39 +270,47 @@ class _MapReader:
         if len(corners) != 2 or corners[0] is None or corners[1] is None or first is None or last is None:
             return None
         try:
-            return self.draft.scheme.rectangle(first, last)
+            return self.draft.scheme.within(first, last)
         except LabelError as error:
             self.problems.add(node, f"too large: {error.message[0].lower()}{error.message[1:].rstrip('.')}")
             return None
 
-    def _hexes(self, extent: dict[Axial, None] | None) -> None:
-        node = self.keys.get("hexes")
-        named = {} if node is None else node.mapping(self.problems)
-        known_extent = extent is not None or "extent" in self.keys
-        if not known_extent and not named:
-            self.problems.add(self.node, "extent is missing: which hexes has the map?")
-            return
+    def _entries(self, node: Node | None) -> Iterable[tuple[str, Node]]:
+        """The entries of a section by their labels, of a table row by row."""
+        if node is None:
+            return ()
+        return node.entries if isinstance(node, Rows) else node.mapping(self.problems).items()
+
+    def _hexes(self) -> None:
         ground = self._ground()
-        if extent is not None:
-            self.draft.hexes = dict.fromkeys(extent, ground)
+        if self._extent(ground):
             self.places.hexes = self.draft.hexes
-        first: dict[Axial, tuple[str, Node]] = {}
-        for label, value in named.items():
+        first, count, stated = _Named(), 0, 0
+        for label, value in self._entries(self.keys.get("hexes")):
+            count += 1
             place = self.places.hex(value, label)
             if place is None:
                 continue
-            other, node = first.setdefault(place, (label, value))
-            if node is not value:
-                self.problems.add(value, f"{label} is the same hex as {other}, named {node.where}")
+            before = first.note(place, label, value, usual=not self.draft.scheme.boards)
+            if before is not None:
+                other, where = before
+                known = f"{label} is named twice, first" if other in (None, label) else None
+                self.problems.add(value, f"{known or f'{label} is the same hex as {other}, named'} {where}")
                 continue
-            self.draft.hexes[place] = self._hex(value, ground, self.hex_keys)
+            if place not in self.draft.hexes:
+                spend("hexes of a map", 1)
+            self._put(place, self._hex(value, ground, self.hex_keys))
             self._worth(place, value)
             self._keep(place, value)
-        if not known_extent:
+            stated += _states_terrain(value)
+        if not count and "extent" not in self.keys:
+            self.problems.add(self.node, "extent is missing: which hexes has the map?")
+            return
+        if "extent" not in self.keys:
             self.places.hexes = self.draft.hexes
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
             self.problems.add(self.node, f"the map has more than {LARGEST_RECTANGLE:,} hexes")
-        self._tell_assumed(len(self.draft.hexes) - sum(_states_terrain(node) for _, node in first.values()))
+        self._tell_assumed(len(self.draft.hexes) - stated)
 
     def _ground(self) -> HexDraft:
         """What fills the hexes that are not named, and completes those that are."""
@@ -340,8 +384,10 @@ class _MapReader:
         return {word for word in found if word is not None}
 
     def _hexsides(self, node: Node) -> None:
-        first: dict[tuple[int, int], tuple[str, Node]] = {}
-        for label, value in node.mapping(self.problems).items():
+        first = _Named()
+        # in a table every kind has a row of its own
+        a_row_each = isinstance(node, Rows)
+        for label, value in self._entries(node):
             side = self.places.side(value, label)
             kinds = [
                 item.word(self.problems, "hexside", self.words.hexsides)
@@ -349,13 +395,27 @@ class _MapReader:
             ]
             if side is None:
                 continue
-            other, named = first.setdefault(side, (label, value))
-            if named is not value:
-                self.problems.add(value, f"{label} is the same hexside as {other}, named {named.where}")
+            usual = self._usual_side(*side)
+            before = first.note(side, label, value, usual=label == usual)
+            if before is not None:
+                other, where = before[0] or usual, before[1]
+                if not a_row_each or other != label:
+                    self.problems.add(value, f"{label} is the same hexside as {other}, named {where}")
+                for kind in kinds:
+                    if a_row_each and other == label and (*side, kind) in self.draft.hexsides:
+                        self.problems.add(value, f"{label} has its {kind} twice, first {where}")
             self.draft.hexsides |= {(*side, kind) for kind in kinds if kind is not None}
 
+    def _usual_side(self, x: int, y: int) -> str:
+        """How a hexside is most often written; empty where a hex beside it has no label."""
+        try:
+            return "|".join(map(self.draft.scheme.label, side_hexes(x, y)))
+        except LabelError:
+            return ""
+
     def _paths(self, node: Node) -> None:
-        for item in node.items(self.problems):
+        rows = (row for _, row in node.entries) if isinstance(node, Rows) else node.items(self.problems)
+        for item in rows:
             keys = item.mapping(self.problems, ("kind", "hexes", "name"), ("kind", "hexes"))
             kind = keys["kind"].word(self.problems, "path", self.words.paths) if "kind" in keys else None
             name = keys["name"].string(self.problems) if "name" in keys else None

@@ -7,8 +7,11 @@ export_map(connection, "island", "island.gpkg")
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import json
 import secrets
+import string
 import tempfile
 import zipfile
 from collections import UserDict, defaultdict
@@ -22,6 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
+from db.budget import spend
 from db.database import psycopg_connection, take_turns
 from db.inventory import no_map
 from db.labels import Axial, Scheme
@@ -39,8 +43,8 @@ from db.map_draft import (
 )
 from importers.documents import Problems, read_document
 from importers.georeference import georeference
-from importers.map_formats import read_root, read_tables, read_written, write_tables
-from importers.map_reading import NAME, is_name, read_hex, read_map
+from importers.map_formats import Progress, read_root, read_tables, read_written, write_tables
+from importers.map_reading import LARGE, NAME, is_name, read_hex, read_map
 from importers.map_writing import write_json, write_yaml
 
 __all__ = [
@@ -59,13 +63,18 @@ __all__ = [
     "store_map",
 ]
 
-Progress = Callable[[int, int], None]
-"""Is told how many of how many rows are done; see `PROGRESS_ABOVE`."""
+Box = tuple[int, int, int, int]
+"""Left, low, right and high edge, on the lattice."""
 PROGRESS_ABOVE = 1000
 """Smaller maps are in before a bar could be drawn."""
 BATCH = 500
+ROWS = 250_000
+"""Rows that are sent in one go."""
 GAMES_LISTED = 8
 """Games that a word on a map in use names."""
+SIGNS = string.digits + string.ascii_uppercase + "./:-"
+LONGEST = 16
+"""Signs that labels are made of, and characters of the longest."""
 BLOCK = 12
 """Columns and rows of a stored map that are looked up at a time."""
 
@@ -115,7 +124,10 @@ def import_map(
     where the caller has not begun a transaction of their own.
     """
     path = Path(path)
-    draft = read_map_file(path)
+    draft = read_map_file(path, progress)
+    if _format(path) not in ("yaml", "json"):
+        # there the extent was counted as it was read
+        spend("hexes of a map", len(draft.hexes))
     draft.name = _chosen_name(name, draft, path)
     draft.title = draft.title or draft.name
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
@@ -143,8 +155,8 @@ def import_map(
     )
 
 
-def read_map_file(path: Path) -> MapDraft:
-    """The draft of a map file in any form, or `Problems`."""
+def read_map_file(path: Path, progress: Progress | None = None) -> MapDraft:
+    """The draft of a map file in any form, or `Problems`; CSV tables are read row by row, and progress is told."""
     form = _format(path)
     if not path.exists():
         raise MapError(f"There is no file {path}.")
@@ -154,7 +166,7 @@ def read_map_file(path: Path) -> MapDraft:
     readers: dict[str, Callable[[Path, Problems], MapDraft | None]] = {
         "yaml": read_written,
         "json": _read_json,
-        "csv": read_tables,
+        "csv": functools.partial(read_tables, progress=progress),
         "geojson": read_geojson,
         "geopackage": read_geopackage,
     }
@@ -222,7 +234,8 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
     ).scalar_one_or_none()
     if map_id is None:
         raise MapError(
-            f"There is a map {name!r} already.", "Replace it, or import this one under another name."
+            f"There is a map {name!r} already.",
+            "Replace it (--replace), or import this one under another name (--name).",
         )
     _Copier(connection, map_id, draft, progress).copy()
     if draft.georeference is not None:
@@ -278,9 +291,56 @@ class StoredMap(MapDraft):
     def __getattr__(self, part: str) -> Any:
         if part not in PARTS:
             raise AttributeError(part)
-        loaded = PARTS[part](self._connection, self._id)
+        loaded = StoredHexes(self._connection, self._id) if part == "hexes" else self._load(part)
         setattr(self, part, loaded)
         return loaded
+
+    def _load(self, part: str, box: Box | None = None) -> Any:
+        return PARTS[part](self._connection, self._id, box)
+
+    @functools.cached_property
+    def _kept(self) -> sa.Row[Any]:
+        """What is kept of it beside its rows (sql/maps/kept.sql)."""
+        return self._connection.execute(
+            sa.text(
+                "select gis.map_version(map_id) as version, q_low, q_high, y_low, y_high,"
+                " (select coalesce(sum(count), 0)::integer from map_count where map_id = :map and part = 'terrain') as size,"
+                " array(select word from map_count where map_id = :map and part = 'area') as drawn,"
+                " exists (select from map_count where map_id = :map and part = 'crest') as crests"
+                " from map_summary where map_id = :map"
+            ),
+            {"map": self._id},
+        ).one()
+
+    @property
+    def version(self) -> str | None:
+        return str(self._kept.version)
+
+    @property
+    def size(self) -> int:
+        return int(self._kept.size)
+
+    @property
+    def drawn_terrain(self) -> set[str]:
+        return set(self._kept.drawn)
+
+    @property
+    def has_crests(self) -> bool:
+        return bool(self._kept.crests)
+
+    def span(self) -> tuple[range, range]:
+        kept = self._kept
+        if kept.q_low is None:
+            return range(0), range(0)
+        return range(kept.q_low, kept.q_high + 1), range(kept.y_low // 2, kept.y_high // 2 + 1)
+
+    def cut(self, columns: range, rows: range) -> MapDraft:
+        draft = MapDraft(**{field: getattr(self, field) for field in ABOUT})
+        # in lattice units: columns are 3 apart, rows 2; the hexes beside those that are asked for are in it, too
+        box = 3 * columns.start - 4, 2 * rows.start - 2, 3 * columns.stop + 1, 2 * rows.stop + 1
+        for part in PARTS:
+            setattr(draft, part, self._load(part, box))
+        return draft
 
 
 class StoredHexes(UserDict[Axial, HexDraft]):
@@ -296,6 +356,20 @@ class StoredHexes(UserDict[Axial, HexDraft]):
     def note(self, place: Axial, is_there: bool) -> None:
         """Whether a hex is there, by somebody who has just looked."""
         self._noted[place] = is_there
+
+    def likely(self, text: str) -> list[str] | None:
+        """Of a large map, the labels that differ from a text in a character or two; None where all may be looked at."""
+        counted = "select coalesce(sum(count), 0) from map_count where map_id = :map and part = 'terrain'"
+        if self._whole or int(self._connection.scalar(sa.text(counted), {"map": self._id}) or 0) <= LARGE:
+            return None
+        written = text.strip().upper()[:LONGEST]
+        ends = [(written[:n], written[n:]) for n in range(len(written) + 1)]
+        spellings = {start + rest[1:] for start, rest in ends}
+        spellings |= {start + sign + rest[skip:] for start, rest in ends for sign in SIGNS for skip in (0, 1)}
+        known = sa.text(
+            "select label from hex where map_id = :map and label = any(:spellings) order by label"
+        )
+        return list(self._connection.scalars(known, {"map": self._id, "spellings": sorted(spellings)}))
 
     def __contains__(self, place: object) -> bool:
         if not isinstance(place, Axial):
@@ -325,11 +399,10 @@ class StoredHexes(UserDict[Axial, HexDraft]):
         if self._whole or block in self._blocks:
             return
         self._blocks.add(block)
-        (q, r), near = (
-            (BLOCK * number for number in block),
-            "and q between :q and :q2 and r between :r and :r2",
+        q, r = (BLOCK * number for number in block)
+        self._load(
+            "and q between :q and :q2 and r between :r and :r2", q=q, q2=q + BLOCK - 1, r=r, r2=r + BLOCK - 1
         )
-        self._load(near, q=q, q2=q + BLOCK - 1, r=r, r2=r + BLOCK - 1)
 
     def _load_all(self) -> None:
         if not self._whole:
@@ -338,10 +411,7 @@ class StoredHexes(UserDict[Axial, HexDraft]):
             self._load("order by q, r")
 
     def _load(self, which: str, **values: int) -> None:
-        query = f"select q, r, terrain, level, features, name from hex where map_id = :map {which}"
-        rows = self._connection.execute(sa.text(query), {"map": self._id} | values)
-        for q, r, terrain, level, features, name in rows:
-            self.data[Axial(q, r)] = HexDraft(terrain, level, tuple(features), name)
+        self.data |= _hexes(self._connection, self._id, None, which, **values)
 
 
 def delete_map(connection: Connection, name: str, *, with_positions: bool = False) -> None:
@@ -452,7 +522,11 @@ class _Copier:
             ),
             bool(draft.hexes),
         )
-        self._into("hexside (map_id, ruleset, x, y, kind)", sorted(draft.hexsides))
+        sides = draft.hexsides
+        self._into(
+            "hexside (map_id, ruleset, x, y, kind)",
+            sorted(sides) if isinstance(sides, set) else sides,
+        )
         self._into(
             "path (map_id, ruleset, kind, name, qs, rs)",
             [
@@ -474,10 +548,13 @@ class _Copier:
     def _into(self, table: str, rows: Iterable[Sequence[Any]], filled: bool | None = None) -> None:
         if not (rows if filled is None else filled):
             return
-        with self.cursor.copy(f"copy {table} from stdin") as copy:
-            for row in rows:
-                copy.write_row((self.map_id, self.draft.ruleset, *row))
-                self._tell()
+        left = iter(rows)
+        # what is kept beside the rows is worked out after every so many: so the bar does not stand still at its end
+        while batch := list(itertools.islice(left, 1)):
+            with self.cursor.copy(f"copy {table} from stdin") as copy:
+                for row in itertools.chain(batch, itertools.islice(left, ROWS - 1)):
+                    copy.write_row((self.map_id, self.draft.ruleset, *row))
+                    self._tell()
 
     def _tell(self) -> None:
         if self.progress is None:
@@ -528,36 +605,58 @@ def _georeference(srid: int | None, text: str, scheme: Scheme) -> Georeference |
     )
 
 
-def _hexsides(connection: Connection, map_id: int) -> set[tuple[int, int, str]]:
-    rows = _rows(connection, map_id, "select x, y, kind from hexside where map_id = :map")
+def _hexes(
+    connection: Connection, map_id: int, box: Box | None, which: str = "order by q, r", **values: int
+) -> dict[Axial, HexDraft]:
+    query = f"select q, r, terrain, level, features, name from hex where {_within(box)} {which}"
+    rows = _rows(connection, map_id, query, box, **values)
+    return {
+        Axial(q, r): HexDraft(terrain, level, tuple(features), name)
+        for q, r, terrain, level, features, name in rows
+    }
+
+
+def _hexsides(connection: Connection, map_id: int, box: Box | None) -> set[tuple[int, int, str]]:
+    rows = _rows(connection, map_id, f"select x, y, kind from hexside where {_within(box)}", box)
     return {(x, y, kind) for x, y, kind in rows}
 
 
-def _paths(connection: Connection, map_id: int) -> list[PathDraft]:
-    rows = _rows(connection, map_id, "select kind, name, qs, rs from path where map_id = :map order by id")
+def _paths(connection: Connection, map_id: int, box: Box | None) -> list[PathDraft]:
+    query = f"select kind, name, qs, rs from path where {_within(box)} order by id"
+    rows = _rows(connection, map_id, query, box)
     return [PathDraft(kind, tuple(map(Axial, qs, rs)), name) for kind, name, qs, rs in rows]
 
 
-def _areas(connection: Connection, map_id: int) -> list[AreaDraft]:
+def _areas(connection: Connection, map_id: int, box: Box | None) -> list[AreaDraft]:
     return [
         AreaDraft(terrain, tuple(_grid(ring.coords)[:-1] for ring in (polygon.exterior, *polygon.interiors)))
-        for terrain, polygon in _drawn(connection, map_id, "terrain_area", "terrain")
+        for terrain, polygon in _drawn(connection, map_id, box, "terrain_area", "terrain")
     ]
 
 
-def _crests(connection: Connection, map_id: int) -> list[CrestDraft]:
-    return [
-        CrestDraft(level, _grid(line.coords)) for level, line in _drawn(connection, map_id, "crest", "level")
-    ]
+def _crests(connection: Connection, map_id: int, box: Box | None) -> list[CrestDraft]:
+    drawn = _drawn(connection, map_id, box, "crest", "level")
+    return [CrestDraft(level, _grid(line.coords)) for level, line in drawn]
 
 
-def _rows(connection: Connection, map_id: int, query: str) -> Iterable[Any]:
-    return connection.execute(sa.text(query), {"map": map_id})
+def _within(box: Box | None) -> str:
+    """Which rows of a map are meant: all, or those in a box of the lattice."""
+    near = " and geom && st_makeenvelope(:left, :low, :right, :high)" if box else ""
+    return f"map_id = :map{near}"
 
 
-def _drawn(connection: Connection, map_id: int, table: str, column: str) -> Iterable[tuple[Any, Any]]:
-    query = f"select {column}, st_asbinary(geom) from {table} where map_id = :map order by n"
-    for value, geometry in _rows(connection, map_id, query):
+def _rows(
+    connection: Connection, map_id: int, query: str, box: Box | None = None, **values: int
+) -> Iterable[Any]:
+    edges = dict(zip(("left", "low", "right", "high"), box, strict=True)) if box else {}
+    return connection.execute(sa.text(query), {"map": map_id, **edges, **values})
+
+
+def _drawn(
+    connection: Connection, map_id: int, box: Box | None, table: str, column: str
+) -> Iterable[tuple[Any, Any]]:
+    query = f"select {column}, st_asbinary(geom) from {table} where {_within(box)} order by n"
+    for value, geometry in _rows(connection, map_id, query, box):
         import shapely  # of maps without artwork nothing is drawn
 
         yield value, shapely.from_wkb(bytes(geometry))
@@ -567,13 +666,19 @@ def _grid(points: Iterable[tuple[float, float]]) -> Line:
     return tuple((int(x * GRID), int(y * GRID)) for x, y in points)
 
 
-def _features(connection: Connection, map_id: int) -> dict[str, FeatureDraft]:
+def _features(connection: Connection, map_id: int, box: Box | None) -> dict[str, FeatureDraft]:
     hexes: dict[str, dict[str, set[Axial]]] = defaultdict(lambda: defaultdict(set))
+    near = (
+        " join hex on (hex.map_id, hex.q, hex.r) = (place.map_id, place.q, place.r)"
+        " and hex.geom && st_makeenvelope(:left, :low, :right, :high)"
+    )
     for code, role, q, r in _rows(
         connection,
         map_id,
         "select feature.code, place.role, place.q, place.r from map_feature as feature"
-        " join map_feature_hex as place on place.feature = feature.id where feature.map_id = :map",
+        f" join map_feature_hex as place on place.feature = feature.id{near if box else ''}"
+        " where feature.map_id = :map",
+        box,
     ):
         hexes[code][role].add(Axial(q, r))
     rows = _rows(
@@ -588,8 +693,8 @@ def _features(connection: Connection, map_id: int) -> dict[str, FeatureDraft]:
 
 ABOUT = ("ruleset", "scheme", "name", "title", "meters_per_hex", "note", "georeference")
 """What a stored map's own row tells."""
-PARTS: dict[str, Callable[[Connection, int], Any]] = {
-    "hexes": StoredHexes,
+PARTS: dict[str, Callable[[Connection, int, Box | None], Any]] = {
+    "hexes": _hexes,
     "hexsides": _hexsides,
     "paths": _paths,
     "areas": _areas,

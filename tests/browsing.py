@@ -17,6 +17,7 @@ from waitress.server import create_server
 
 from app.web.site import create_app
 from db.database import make_engine
+from db.roles import as_web
 from db.settings import Settings
 from importers.demo.load import add_demo
 
@@ -48,8 +49,8 @@ def demo_url(databases: Any) -> URL:
 
 @contextmanager
 def served(url: URL) -> Iterator[str]:
-    """The address of a server on a database."""
-    engine = make_engine(url)
+    """The address of a server on a database, as the role that it connects as."""
+    engine = make_engine(as_web(url))
     settings = Settings(log_level="error", stream_heartbeat=1)
     server = create_server(create_app(settings, engine), host="127.0.0.1", port=0, threads=settings.threads)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -177,6 +177,7 @@ class Pool:
             "required": lambda: dice.choice([None, 1, 2, 5]),
             "origin": lambda: dice.choice(labels),
             **{mark: lambda: dice.random() < 0.4 for mark in ("star", "armor", "machine_guns", "again")},
+            **dict.fromkeys(("shot", "assault", "fire"), lambda: self._combat(dice)),
             "conditions": lambda: conditions(self.ruleset, dice) if dice.random() < 0.3 else None,
             "policy": lambda: policy(self.ruleset, dice) if dice.random() < 0.5 else None,
         }
@@ -199,6 +200,42 @@ class Pool:
             at = dice.choice(beside)
             way.append(self.places[at])
         return way or [dice.choice(list(self.places.values()))]
+
+    def _combat(self, dice: random.Random) -> dict[str, Any]:
+        """A shot, assault or barrage of css: somebody with others of its hex, at somebody near or anywhere."""
+        units = list(self.units) or ["nobody"]
+        first = dice.choice([unit for unit in units if self.units.get(unit)] or units)
+        at = self.units.get(first) or next(iter(self.places))
+        mates = [unit for unit in units if self.units[unit] == at and unit != first] if self.units else []
+        foes = [
+            unit for unit, place in self.units.items()
+            if place and max(abs(place[0] - at[0]), abs(place[1] - at[1])) <= dice.choice([1, 2, 8]) and unit != first
+        ] or units  # fmt: skip
+        foe = dice.choice(foes)
+        there = [unit for unit in units if self.units.get(unit) == self.units.get(foe)]
+        label = self.places.get(self.units.get(foe) or (0, 0)) or dice.choice(list(self.places.values()))
+        combat: dict[str, Any] = {
+            "by": [first, *dice.sample(mates, min(len(mates), dice.choice([0, 0, 1, 2])))],
+            "with": dice.sample(mates, min(len(mates), dice.choice([0, 0, 1, 2, 3]))),
+            "at": dice.choice([label, label, label, foe]),
+            "manner": dice.choice(["fire", "fire", "op_fire", "indirect"]),
+        }
+        extras: dict[str, Any] = {
+            "target": foe,
+            "target_unit": dice.choice(there),
+            "impose": dice.sample(there, min(len(there), dice.randint(1, 2))),
+            "defense_unit": dice.choice(there),
+            "charge": dice.choice(["prepared_assault", "banzai_charge", "drunk_banzai_charge"]),
+            "alerted": True,
+            "concentrated": True,
+            "as": dice.choice(["ap", "he"]),
+            "landing": there,
+            "zone": {"beach": label, "run": dice.choice(["final_run_in", "approach", "transport"])},
+            "spotter": dice.choice(units),
+            "support": dice.sample(units, 1),
+            "read": {"fortification_values": -2, "barrage_marker_effects": {"medium_barrage": {"fire": -2}}},
+        }
+        return combat | {word: value for word, value in extras.items() if dice.random() < 0.2}
 
     def _options(self, verb: Verb, dice: random.Random) -> dict[str, Any] | None:
         kind = kinds_of(self.ruleset).get(verb.name.split("_")[0])

@@ -15,16 +15,17 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from db.cluster import Cluster
 from db.database import make_engine
+from db.roles import as_web
 from db.schema import upgrade
 
-pytest_plugins = ["tests.browsing"]
+pytest_plugins = ["tests.browsing", "tests.ruled"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RULEBOOKS = Path(os.environ.get("SIGHTLINE_RULEBOOKS", SHARED / "rulebooks"))
 CATALOGUE = SHARED / "catalogue"
 TEMPLATE = "template_sightline"
 FOR_TESTS = (
-    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_FAULTS",
+    "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_QGIS", "SIGHTLINE_FAULTS",
     "SIGHTLINE_FUZZ", "SIGHTLINE_FIRE",
 )  # fmt: skip
 """Variables that tests read; all others would be settings of whoever runs them."""
@@ -116,6 +117,21 @@ def connection(engine: Engine) -> Iterator[Connection]:
         yield connection
         if outer.is_active:
             outer.rollback()
+
+
+_DOORS: dict[URL, Engine] = {}
+
+
+def web_engine(owner: Engine) -> Engine:
+    """The same database as pages and API have it: as the web role.
+
+    One engine a database; of those that were made before, a few keep their connections.
+    """
+    known = _DOORS.pop(owner.url) if owner.url in _DOORS else None
+    engine = _DOORS[owner.url] = known or make_engine(as_web(owner.url))
+    for earlier in list(_DOORS.values())[:-3]:
+        earlier.dispose()
+    return engine
 
 
 @pytest.fixture

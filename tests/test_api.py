@@ -22,7 +22,7 @@ from app.web.site import create_app
 from db.database import make_engine
 from db.rulesets import CODES
 from db.settings import Settings
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 SPINE = (SUITE / "css" / "css-7.1-sameB.yaml").read_text(encoding="utf-8")
 RULINGS = "/api/v1/rulings"
@@ -33,7 +33,7 @@ YAML = "application/yaml"
 def web(databases: Databases) -> Any:
     """The whole app on a database of its own: what the API keeps, it keeps."""
     engine = make_engine(databases.make())
-    yield create_app(Settings(log_level="error"), engine)
+    yield create_app(Settings(log_level="error"), web_engine(engine))
     engine.dispose()
 
 

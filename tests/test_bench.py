@@ -18,6 +18,7 @@ from tests.bench import (
 )
 from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
+from tests.bench.large import DOORS, measure_large
 from tests.small_map import make_map
 
 
@@ -134,8 +135,25 @@ def test_ledgers_are_measured_on_what_is_allowed_and_nothing_is_kept(
 
 def test_a_campaign_is_measured_at_every_door_and_taken_away_again(own_engine: Engine) -> None:
     found = {measure.name: measure for measure in measure_campaigns(own_engine, 3, quiet, count=500)}
-    hour = found["a campaign of 500 entries: an hour in a box, archive.entries"]
-    assert (hour.against, hour.target) == ("SELECT 1", "≤ 10")
-    assert len(found) == 8
+    for way in ("archive.entries", "as pages ask it", "as the OGC API asks it"):
+        hour = found[f"a campaign of 500 entries: an hour in a box, {way}"]
+        assert (hour.against, hour.target) == ("SELECT 1", "≤ 10")
+    doors = {"the page at an hour", "the page of an entry", "an hour in a box, OGC API", "an item, OGC API"}
+    assert {f"a campaign of 500 entries: {door}" for door in doors} <= found.keys()
     with own_engine.connect() as connection:
         assert connection.scalar(sa.text("select count(*) from entry")) == 0
+
+
+def test_large_maps_are_looked_at_and_taken_away_again(own_engine: Engine) -> None:
+    found = {measure.name: measure for measure in measure_large(own_engine, 4, quiet, (120, 110))}
+    for door in DOORS:
+        large = found[f"13,200 hexes: {door}, made anew"]
+        small = found[f"10⁴ hexes: {door}, made anew"]
+        assert large.ratio == pytest.approx(large.milliseconds / small.milliseconds)
+        assert (large.target, large.met) == ("≤ 3", large.ratio <= 3)
+    page = found["map page of 10⁴ hexes, kept"]
+    assert page.ratio == pytest.approx(found["static file"].milliseconds / page.milliseconds)
+    for who in ("the web process", "a backend"):
+        assert 1 < found[f"most memory of {who}, MB"].milliseconds < 256
+    with own_engine.connect() as connection:
+        assert connection.scalar(sa.text("select count(*) from map")) == 0

@@ -33,6 +33,7 @@ from db.values import canonical
 from importers.documents import Problems, read_document
 from importers.maps import load_draft, open_map
 from importers.positions import import_position
+from tests.conftest import web_engine
 
 POSITION, MAP, LARGE = "lipata-landing", "pagasa-coast", "campaign-island"
 SEEN = {"los": {"from": "A/1/31", "to": "14.12"}}
@@ -49,7 +50,7 @@ def engine(demo_url: URL) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine)).test_client()
 
 
 def changed(**told: Any) -> Changes:
@@ -882,7 +883,7 @@ def test_loopback_by_any_of_its_names_is_answered(client: FlaskClient, host: str
 
 def test_a_proxy_may_pass_on_names_that_are_set(engine: Engine) -> None:
     settings = Settings(log_level="error", names="referee.example, www.referee.example")
-    client = create_app(settings, engine).test_client()
+    client = create_app(settings, web_engine(engine)).test_client()
     assert client.get("/healthz", headers={"Host": "www.referee.example"}).status_code == 200
     refused = client.get("/healthz", headers={"Host": "other.example"})
     assert refused.status_code == 421

@@ -44,6 +44,34 @@ def test_a_question_from_the_start_page_lands_on_its_rule(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Barrages")
 
 
+def test_a_line_of_sight_is_dragged_on_the_home_page(page: Page) -> None:
+    page.goto("/")
+    assert "does not see 14.12" in page.locator(".living-proof .verdict").inner_text()
+
+    def middle(label: str) -> tuple[float, float]:
+        box = page.locator(f'.living .field[data-hex="{label}"]').bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    page.locator(".living-map").scroll_into_view_if_needed()
+    page.mouse.move(*middle("15.15"))
+    page.mouse.down()
+    page.mouse.move(*middle("17.12"), steps=5)
+    page.mouse.up()
+    expect(page.locator(".living-proof .verdict")).to_have_text("15.15 sees 17.12; range 4")
+    assert page.locator(".living .ray").count() == 0, "what the server drew is gone"
+    page.locator(".living [data-open]").click()
+    expect(page.locator(".verdict").first).to_have_text("15.15 sees 17.12; range 4")
+
+
+def test_pages_are_set_in_a_face_of_our_own(page: Page) -> None:
+    page.goto("/")
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate(
+        "document.fonts.check('16px \"Source Sans 3\"') && [...document.fonts].some((face) => face.status === 'loaded')"
+    )
+
+
 def test_hits_come_while_one_types(page: Page) -> None:
     page.goto("/rules")
     page.get_by_role("main").get_by_role("searchbox").press_sequentially("mangrov swamp", delay=20)

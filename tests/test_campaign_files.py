@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
+import os
+import re
+import sqlite3
+import subprocess
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -196,6 +201,28 @@ def test_the_demo_tells_enough_to_be_worth_a_look(guam: Connection) -> None:
     books = {entry["account"] for entry in tree["entries"]}
     assert books >= {"css", "fpb", "ddp", "bob", "ccp"}, "each of the five books tells something"
     assert "house" not in books, "what we conclude is no entry"
+
+
+DATED = {
+    "1941-invasion": "1941-12-08", "1941-surrender": "1941-12-10", "crowe": "1943-01-13",
+    "engebi": "1944-02-18", "eniwetok": "1944-02-19/1944-02-21", "parry": "1944-02-22",
+    "w-day-north": "1944-07-21", "w-day-south": "1944-07-21", "w-day-fpb": "1944-07-21", "mason-clears": "1944-07-22",
+    "tinian": "1944-07-24/1944-08-01", "orote-clear": "1944-07-30", "witek-killed": "1944-08-03",
+    "end-fpb": "1944-08-08", "secure": "1944-08-10", "peleliu": "1944-09-15T08:30",
+    "angaur": "1944-09-17/1944-09-20", "wilson-commandant": "1975-07-01",
+}  # fmt: skip
+"""What the five books date, as they date it."""
+
+
+def test_the_demo_dates_and_counts_as_the_books_do(guam: Connection) -> None:
+    import_campaign(guam, GUAM)
+    entries = {entry["key"]: entry for entry in campaign_tree(guam, "guam-1944")["entries"]}
+    assert {key: entries[key]["when"] for key in DATED} == DATED
+    for key in ("skaggs-night", "wilson-attack", "wilson-rescue", "banzai"):
+        assert entries[key]["when"].startswith("about "), "no book tells the hour"
+    [us], [japan] = (entries[key]["forces"] for key in ("us-losses", "japanese-losses"))
+    assert (us["killed"], us["wounded"], us["missing"]) == (1214, 5704, 329)
+    assert 10971 in japan.values()
 
 
 @pytest.mark.parametrize("form", ["yaml", "json", "csv", "zip"])
@@ -455,7 +482,57 @@ def test_the_qgis_project_names_layers_fields_and_time_that_are_there(
             assert {temporal.get("startField"), temporal.get("endField")} <= fields
         style = node.find("labeling/settings/text-style")
         assert style is None or style.get("fieldName") in fields
-    assert root.findtext("ProjectTimeSettings/TimeRange/start") == "1944-07-20T14:00:00Z"
+    # QGIS makes up an id of its own for one of ten letters or less, and then finds no layer in its tree
+    assert all(len(node.findtext("id") or "") > 10 for node in layers)
+    assert root.findtext("ProjectTimeSettings/TemporalRange/start") == "1944-07-20T14:00:00Z"
+    assert root.findtext("properties/SpatialRefSys/ProjectionsEnabled") == "1"
+    assert root.findtext("projectCrs/spatialrefsys/srsid") == "3857"
+
+
+def test_moments_of_a_geopackage_are_told_in_utc(recorded: Connection, tmp_path: Path) -> None:
+    export_campaign(recorded, "guam-1944", tmp_path / "guam.gpkg", "gpkg")
+    with contextlib.closing(sqlite3.connect(tmp_path / "guam.gpkg")) as package:
+        moments = [
+            row[0] for row in package.execute("select begins from entry union select begins from stance")
+        ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", moment) for moment in moments)
+
+
+QGIS = os.environ.get("SIGHTLINE_QGIS")
+HOURS = {
+    "1944-07-20T22:30:00Z": ({"w-day-north", "w-day-south"}, {"banzai-losses"}),
+    "1944-07-25T18:00:00Z": ({"banzai-losses"}, {"w-day-north"}),
+}
+"""Hours that QGIS is asked for: what it shows then, and what it does not."""
+
+
+@pytest.mark.skipif(
+    not QGIS, reason="SIGHTLINE_QGIS names no Python that has PyQGIS, such as /usr/bin/python3"
+)
+def test_qgis_itself_opens_the_project_and_shows_an_hour(recorded: Connection, tmp_path: Path) -> None:
+    export_campaign(recorded, "guam-1944", tmp_path / "guam.qgs", "qgis")
+    asked = [
+        str(QGIS),
+        str(ROOT / "tests" / "qgis_reader.py"),
+        str(tmp_path / "guam.qgs"),
+        str(tmp_path),
+        *HOURS,
+    ]
+    quiet = {"QT_QPA_PLATFORM": "offscreen", "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(asked, capture_output=True, text=True, check=True, env=quiet)
+    told = json.loads(done.stdout)
+    assert told["opened"]
+    assert told["crs"] == "EPSG:3857"
+    assert told["span"] == ["1944-07-20T14:00:00Z", "1944-08-10T14:00:00Z"]
+    assert told["view"] == pytest.approx([144.59, 13.21, 144.98, 13.68], abs=0.01)
+    assert all(layer["valid"] for layer in told["layers"].values())
+    assert told["layers"]["sightline_stance"]["renderer"] == "categorizedSymbol"
+    for name, layer in told["layers"].items():
+        assert layer["timed"] == (name != "sightline_coast")
+    for hour, (there, absent) in HOURS.items():
+        assert there <= set(told["shown"][hour])
+        assert not absent & set(told["shown"][hour])
+        assert told["colours"][hour] > 20, "land, sea, marks and labels are drawn"
 
 
 # On the command line

@@ -21,7 +21,7 @@ from db.settings import Settings
 from importers.archive.campaigns import import_campaign
 from importers.maps import import_map
 from tests.browsing import PHONE, keep_picture, serious_findings, served
-from tests.conftest import ROOT, Databases
+from tests.conftest import ROOT, Databases, web_engine
 
 GUAM = "/campaigns/guam-1944"
 PAGES = [
@@ -58,7 +58,7 @@ def own(guam_url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(own: Engine) -> Iterator[FlaskClient]:
-    with create_app(Settings(log_level="error"), own).test_client() as client:
+    with create_app(Settings(log_level="error"), web_engine(own)).test_client() as client:
         yield client
 
 
@@ -108,6 +108,10 @@ def test_differences_are_told_in_hours_and_kilometres(client: FlaskClient) -> No
     row = re.search(r"end-of-the-campaign.*?</tr>", page, re.DOTALL)
     assert row is not None
     assert ">24.0<" in row[0], "a day lies between the 8th and the 10th"
+    assert "event: time" in row[0]
+    assert ">1944-08-10<" in row[0], "a day is told as a day"
+    assert page.count('class="entry first"') >= 1, "and on the map, each in its colour"
+    assert page.count('class="entry second"') >= 1
     assert "no account" in text(client, f"{GUAM}/differences?one=css&other=nobody", 400)
 
 
@@ -285,6 +289,38 @@ def test_the_slider_moves_through_the_campaign(visitor: Page) -> None:
     expect(visitor.locator("#moment .time")).to_contain_text("1944-07-22 00:00 to 1944-07-23 00:00")
     assert "hour=24" in visitor.url, "the address can be sent"
     keep_picture(visitor, "campaign")
+
+
+def test_a_form_is_filled_in_and_sent_by_keys_alone(visitor: Page) -> None:
+    visitor.goto(f"{GUAM}/record")
+    visitor.get_by_label("What happened, in a few words").focus()
+    told = ("A flare over the ridge", "1944-07-24T02:15", "1806", "the ridge", "300")
+    for words in told:
+        visitor.keyboard.press("Control+A")
+        visitor.keyboard.type(words)
+        visitor.keyboard.press("Tab")
+    visitor.get_by_label("What happened, in a few words").press("Enter")
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("A flare over the ridge")
+    expect(visitor.locator("main")).to_contain_text("1944-07-24T02:15")
+
+
+def test_the_chronicle_prints_without_its_forms(visitor: Page) -> None:
+    visitor.goto(f"{GUAM}/chronicle")
+    visitor.emulate_media(media="print")
+    expect(visitor.get_by_role("heading", level=1)).to_be_visible()
+    expect(visitor.locator("form")).to_have_count(2)
+    for form in visitor.locator("form").all():
+        expect(form).to_be_hidden()
+    expect(visitor.locator("section.day").first).to_be_visible()
+
+
+def test_forces_leave_a_track_that_grows_and_is_filtered(client: FlaskClient) -> None:
+    early, late, own = (
+        text(client, f"{GUAM}?{asked}") for asked in ("hour=1", "hour=400", "hour=400&force=japan")
+    )
+    tracks = [page.count('class="track ') for page in (early, late, own)]
+    assert tracks[0] < tracks[1] > tracks[2] > 0
+    assert 'class="track us"' not in own
 
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visitor: Page) -> None:

@@ -21,7 +21,7 @@ from db.rulesets import CODES
 from db.settings import Settings
 from importers.cases import CASE_KEYS
 from importers.questions import ASK_KEYS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, web_engine
 
 CASES = (ROOT / "docs" / "cases.md").read_text(encoding="utf-8")
 RULINGS = (ROOT / "docs" / "rulings.md").read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def test_every_key_of_a_case_is_documented() -> None:
 
 @pytest.fixture(scope="module")
 def web(engine: Engine) -> Flask:
-    return create_app(Settings(log_level="error"), engine)
+    return create_app(Settings(log_level="error"), web_engine(engine))
 
 
 def test_the_curl_commands_ask_for_what_there_is(web: Flask) -> None:

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import collections
+import copy
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-import yaml
 from sqlalchemy.engine import Connection
 
+from app.play.procedures import Runner
 from app.referee import words
 from app.referee.arguments import arguments
-from app.referee.cases import RuledCase, case_files, rule_file
+from app.referee.cases import case_files, rule_file
 from app.referee.conformance import SUITE
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
 from db.rulesets import CODES, read_ruleset
 from importers.documents import read_document
+from tests.ruled import Ruled
 
 FILES = list(case_files([str(SUITE)]))
 
 
-@pytest.fixture(scope="module")
-def ruled() -> dict[str, RuledCase]:
-    """What the tests before have ruled, by file."""
-    return {}
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(Path(file).relative_to(SUITE)))
-def test_a_case_holds(file: str, connection: Connection, ruled: dict[str, RuledCase]) -> None:
-    case = rule_file(connection, file)
-    ruled[file] = case
+def test_a_case_holds(file: str, ruled: Ruled) -> None:
+    case = ruled(file)
     assert case.error is None, str(case.error)
     assert [difference for ruling in case.rulings for difference in ruling.differences()] == []
     assert any(ruling.expected for ruling in case.rulings), "a case that expects nothing proves nothing"
@@ -43,22 +39,41 @@ def test_a_case_holds(file: str, connection: Connection, ruled: dict[str, RuledC
     assert case.case.title, "a case has a title"
 
 
-def test_every_step_cites_a_rule_that_there_is(connection: Connection, ruled: dict[str, RuledCase]) -> None:
+def test_every_step_cites_a_rule_that_there_is(ruled: Ruled) -> None:
     numbers = {code: {rule.number for rule in read_ruleset(code).rules} for code in CODES}
     lost = {
         (ruling.ruleset, step.rule, Path(file).stem)
         for file in FILES
-        for ruling in _ruled(connection, file, ruled).rulings
+        for ruling in ruled(file).rulings
         for step in ruling.steps
         if step.rule not in numbers[ruling.ruleset]
     }
     assert lost == set()
 
 
+@pytest.mark.parametrize(
+    "case", ["bob/bob-65.1-end", "fpb/fpb-18.2-h", "ddp/ddp-6.34-a", "css/css-8.0-a", "ccp/ccp-O20.2-a"]
+)
+def test_a_run_leaves_alone_what_it_found(
+    case: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[Any, Any]] = []
+    look_up = Runner._looked_up
+
+    def noted(*given: Any) -> Any:
+        rows = look_up(*given)
+        found.append((rows, copy.deepcopy(rows)))
+        return rows
+
+    monkeypatch.setattr(Runner, "_looked_up", noted)
+    rule_file(connection, str(SUITE / f"{case}.yaml"))
+    assert found
+    assert [rows for rows, before in found if rows != before] == []
+
+
 def test_case_ids_are_unique() -> None:
-    ids = collections.Counter(
-        yaml.load(Path(file).read_text(encoding="utf-8"), Loader=yaml.BaseLoader)["case"] for file in FILES
-    )
+    """A case is called as its file is, in whichever folder (`test_a_case_holds`)."""
+    ids = collections.Counter(Path(file).stem for file in FILES)
     assert [name for name, count in ids.items() if count > 1] == []
 
 
@@ -84,28 +99,24 @@ def test_the_example_of_a_kind_can_be_asked(kind: QuestionKind) -> None:
     assert all(argument.description for argument in arguments(kind)), "every argument is described"
 
 
-def test_the_verdict_of_every_ruling_is_a_sentence(
-    connection: Connection, ruled: dict[str, RuledCase]
-) -> None:
+def test_the_verdict_of_every_ruling_is_a_sentence(ruled: Ruled) -> None:
     """No keys, no braces, no null: what a person reads."""
     odd = {
         (Path(file).stem, said)
         for file in FILES
-        for ruling in _ruled(connection, file, ruled).rulings
+        for ruling in ruled(file).rulings
         if not (said := words.verdict(ruling))
         or re.search(r"[{}\[\]]|\bNone\b|\bnull\b|\bTrue\b|\bFalse\b", said)
     }
     assert odd == set()
 
 
-def test_a_ruling_touches_only_points_that_its_question_declares(
-    connection: Connection, ruled: dict[str, RuledCase]
-) -> None:
+def test_a_ruling_touches_only_points_that_its_question_declares(ruled: Ruled) -> None:
     declared = {(code, kind.name): kind.points for kind in kinds() for code in kind.rulesets}
     undeclared = {
         (ruling.kind, entry["point"])
         for file in FILES
-        for ruling in _ruled(connection, file, ruled).rulings
+        for ruling in ruled(file).rulings
         for entry in ruling.contested
         if entry["point"] not in declared[ruling.ruleset, ruling.kind]
     }
@@ -120,13 +131,11 @@ NAMED_ONLY = {
 """Points with two readings on which no answer turns, and why: a ruling that touches one names it."""
 
 
-def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it(
-    connection: Connection, ruled: dict[str, RuledCase]
-) -> None:
+def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it(ruled: Ruled) -> None:
     decided: dict[str, set[str]] = collections.defaultdict(set)
     named: set[str] = set()
     for file in FILES:
-        for ruling in _ruled(connection, file, ruled).rulings:
+        for ruling in ruled(file).rulings:
             for entry in ruling.contested:
                 named.add(entry["point"])
                 if entry["decides"]:
@@ -139,9 +148,3 @@ def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it
     unproved = {point: sorted(decided[point]) for point in sorted(turning) if len(decided[point]) < 2}
     assert unproved == {}, "no case rules both ways on these (readings seen to decide)"
     assert implemented.keys() - named == set(), "no case touches these"
-
-
-def _ruled(connection: Connection, file: str, ruled: dict[str, RuledCase]) -> RuledCase:
-    if file not in ruled:
-        ruled[file] = rule_file(connection, file)
-    return ruled[file]

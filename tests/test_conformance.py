@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy.engine import Connection, Engine
+import yaml
+from sqlalchemy.engine import Connection
 
+from app.referee.cases import rule_file
 from app.referee.conformance import MADE, SUITE, Conformance, conformance, page, read_entries, rule_index
 from app.referee.questions import kinds_of
 from db import SightlineError, citations
 from db.rulesets import CODES
 from tests.conftest import ROOT
+from tests.ruled import Ruled
 
 RENEW = "run `./sightline conformance --write docs/conformance.md --index db/rulesets/cases.json`"
 
 
 @pytest.fixture(scope="module")
-def found(engine: Engine) -> dict[str, Conformance]:
-    with engine.connect() as connection:
-        return conformance(connection)
+def found(ruled: Ruled) -> dict[str, Conformance]:
+    return conformance(ruled)
 
 
 @pytest.mark.parametrize("ruleset", CODES)
@@ -84,7 +87,7 @@ def test_the_page_is_fresh(found: dict[str, Conformance]) -> None:
 
 def test_without_the_project_it_says_where_the_suite_is(connection: Connection, tmp_path: Path) -> None:
     with pytest.raises(SightlineError, match="project's folder"):
-        conformance(connection, tmp_path / "nowhere")
+        conformance(partial(rule_file, connection), tmp_path / "nowhere")
 
 
 def test_a_case_that_does_not_hold_is_counted_as_not_passing(connection: Connection, tmp_path: Path) -> None:
@@ -95,6 +98,21 @@ def test_a_case_that_does_not_hold_is_counted_as_not_passing(connection: Connect
     (tmp_path / "css" / "right.yaml").write_text(text)
     (tmp_path / "css" / "wrong.yaml").write_text(text.replace("visible: true", "visible: false"))
     (tmp_path / "css" / "broken.yaml").write_text(text.replace("brush", "brusk"))
-    found = conformance(connection, tmp_path)["css"]
+    found = conformance(partial(rule_file, connection), tmp_path)["css"]
     assert (found.total.cases, found.total.passing) == (3, 1)
     assert "`broken`, `wrong`" in page({"css": found})
+
+
+def test_every_trap_of_the_procedures_has_a_case() -> None:
+    traps = yaml.safe_load((Path(__file__).parent / "data" / "traps.yaml").read_text(encoding="utf-8"))
+    assert {code: sorted(listed) for code, listed in traps.items()} == {
+        code: list(range(1, 21)) for code in ("bob", "ddp")
+    }
+    lost = [
+        (code, number, case)
+        for code, listed in traps.items()
+        for number, entry in listed.items()
+        for case in entry["cases"] or ["none"]
+        if not (SUITE / code / f"{case}.yaml").is_file()
+    ]
+    assert lost == []

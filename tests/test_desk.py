@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import csv
 import datetime
 import io
 import re
@@ -20,12 +22,13 @@ from sqlalchemy.engine import URL, Engine
 from app.referee.saved import Wanted, saved_rulings
 from app.web.pages.cases import AROUND, LARGEST, SHORT, examples, shown_back
 from app.web.site import create_app
+from db import suite
 from db.database import make_engine
 from db.rulings import SavedRuling
 from db.settings import Settings
 from tests.browsing import PHONE, keep_picture, serious_findings, served
 from tests.command_line import CommandLine
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 PADDY = """\
 case: paddy-line
@@ -60,14 +63,14 @@ def desk_engine(desk_url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(desk_engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), desk_engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(desk_engine)).test_client()
 
 
 @pytest.fixture(scope="module")
 def demo(demo_url: URL) -> Iterator[FlaskClient]:
     """The app on the demo; nothing is kept in it."""
     engine = make_engine(demo_url)
-    yield create_app(Settings(log_level="error"), engine).test_client()
+    yield create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     engine.dispose()
 
 
@@ -393,6 +396,72 @@ ask:
         assert not re.search(r"<script(?! src=)", page)
 
 
+# --- precedents ---
+
+
+def test_every_case_of_the_suite_has_its_page() -> None:
+    """The index and the files tell of the same cases."""
+    files = {path.stem for path in suite.FOLDER.rglob("*.yaml") if path.name != "entries.yaml"}
+    assert set(suite.cases()) == files
+    assert all(case.path.is_file() for case in suite.cases().values())
+
+
+def test_a_case_shows_what_it_asks_expects_and_is_ruled(client: FlaskClient) -> None:
+    page = client.get("/cases/css-7.1-sameB").text
+    assert "As expected" in page
+    assert "<svg" in page
+    assert 'href="/rules/css/7.1.1"' in page
+    assert 'href="/cases?case=css-7.1-sameB"' in page
+    assert "case: css-7.1-sameB" in client.get("/cases?case=css-7.1-sameB").text
+    text = client.get("/cases/css-7.1-sameB.yaml")
+    assert text.mimetype == "application/yaml"
+    assert text.text.startswith("case: css-7.1-sameB")
+    told = client.get("/api/v1/cases/css-7.1-sameB").json
+    assert told["text"] == text.text
+    assert told["kinds"] == ["los"]
+    listed = client.get("/api/v1/cases?rule=8.7.2&ruleset=css&q=barrage").json
+    assert "css-8.7.2-d" in [entry["case"] for entry in listed["cases"]]
+    assert client.get("/api/v1/cases/x").status_code == 404
+    missing = client.get("/cases/css-7.1-sameZZ")
+    assert missing.status_code == 404
+    assert "Did you mean" in missing.text
+
+
+def test_a_rule_leads_to_its_cases(client: FlaskClient) -> None:
+    page = client.get("/rules/css/7.1.1").text
+    named = re.findall(r'<a href="/cases/([^"]+)"><code>', page)
+    assert len(named) > 20
+    assert {*named} <= {case.id for case in suite.citing("css", "7.1.1")}
+
+
+def test_beside_a_ruling_stand_the_most_alike(client: FlaskClient) -> None:
+    """A line over brush by another's; the paddy's own case is nearer than any of the suite."""
+    earlier = kept(client, PADDY.replace("case: paddy-line", "case: paddy-earlier"))
+    beside = client.get(f"/api/v1/rulings/{earlier}/precedents").json["precedents"]
+    assert beside[0]["rules"] == ["7.1.1"]
+    assert earlier not in [one["id"] for one in beside]
+    later = PADDY.replace("22.75", "22.76").replace("case: paddy-line", "case: paddy-later")
+    page = ruled(client, later.replace("{visible: false}", "{visible: true}"))
+    [listed] = re.findall(r'<details class="precedents">(.*?)</details>', page, re.DOTALL)
+    links = re.findall(r'href="([^"]+)"', listed)
+    assert f"/rulings/{earlier}" in links
+    assert any(link.startswith("/cases/css-") for link in links)
+    assert "rice paddy" in listed
+    assert "7.1.1" in listed
+
+
+def test_likeness_knows_what_is_rare() -> None:
+    """Who shares a rule that few cases have is more alike than who shares one that all have."""
+    counts = collections.Counter(rule for case in suite.cases().values() for rule in case.features.rules)
+    rules = [rule for rule in counts if suite.citing("css", rule)]
+    common, rare = max(rules, key=lambda rule: len(suite.citing("css", rule))), "8.7.2"
+    one = suite.Features(frozenset({common, rare}))
+    assert suite.likeness("css", one, suite.Features(frozenset({rare}))) > suite.likeness(
+        "css", one, suite.Features(frozenset({common}))
+    )
+    assert suite.likeness("css", one, suite.Features(frozenset({"1.0"}), terrain=frozenset({"clear"}))) == 0
+
+
 # --- the list ---
 
 
@@ -401,7 +470,7 @@ def archive(databases: Databases) -> URL:
     """A database with rulings of three days."""
     url = databases.make()
     engine = make_engine(url)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     [one] = client.post("/api/v1/rulings", data=PADDY, content_type="application/yaml").json
     with engine.begin() as connection:
         row = dict(connection.execute(sa.select(SavedRuling.__table__)).mappings().one())
@@ -418,8 +487,18 @@ def archive(databases: Databases) -> URL:
             connection.execute(
                 sa.insert(SavedRuling).values(
                     **row
-                    | {"id": f"{number + 100:020x}", "title": f"old {number}", "kind": "range", "steps": []}
-                    | {"question": {"range": {"from": "22.80", "to": "22.75"}}, "answer": {"range": 5}}
+                    | {
+                        "id": f"{number + 100:020x}",
+                        "title": f"old {number}",
+                        "kind": "range",
+                        "steps": [],
+                        "mood": "plain",
+                    }
+                    | {
+                        "question": {"range": {"from": "22.80", "to": "22.75"}},
+                        "answer": {"range": 5},
+                        "contested": [],
+                    }
                     | {"created_at": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)}
                 )
             )
@@ -437,6 +516,9 @@ FILTERS: list[tuple[dict[str, str], list[str]]] = [
     ({"ruleset": "ccp"}, []),
     ({"until": "9999-12-31", "since": "2024-05-03"}, ["third day"]),
     ({"until": "0001-01-01"}, []),
+    ({"verdict": "no", "since": "2024-05-03"}, ["third day"]),
+    ({"verdict": "open"}, []),
+    ({"point": "css-12"}, ["third day", "second day", "first day"]),
 ]
 
 
@@ -445,7 +527,7 @@ def test_pages_api_and_command_line_filter_alike(
     archive: URL, wanted: dict[str, str], titles: list[str]
 ) -> None:
     engine = make_engine(archive)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     page = client.get("/rulings", query_string=wanted).text
     assert re.findall(r'class="title"[^>]*>([^<]*)<', page) == titles
     told = client.get("/api/v1/rulings", query_string=wanted).json
@@ -458,7 +540,7 @@ def test_pages_api_and_command_line_filter_alike(
 
 def test_the_list_has_pages_that_keep_its_filter(archive: URL) -> None:
     engine = make_engine(archive)
-    client = create_app(Settings(log_level="error"), engine).test_client()
+    client = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     page = client.get("/rulings?kind=range").text
     assert "22 rulings found, page 1 of 2" in page
     [json] = re.findall(r'<link rel="alternate" type="application/json" href="([^"]*)"', page)
@@ -469,6 +551,15 @@ def test_the_list_has_pages_that_keep_its_filter(archive: URL) -> None:
     for odd in ("0", "-1", "x", "99999999999999999999"):
         assert client.get(f"/rulings?page={odd}").status_code == 200
     assert client.get("/rulings?since=yesterday").status_code == 400
+    facets = unescape(re.sub(r"\s+", " ", client.get("/rulings?verdict=no").text))
+    assert '<a href="/rulings?kind=los&verdict=no">los <span class="quiet">3</span></a>' in facets.replace(
+        "verdict=no&kind=los", "kind=los&verdict=no"
+    )
+    assert '<a href="/rulings" aria-current="true">no <span class="quiet">3</span></a>' in facets
+    table = list(csv.DictReader(io.StringIO(client.get("/rulings/rulings.csv?kind=los").text)))
+    assert [row["title"] for row in table] == ["third day", "second day", "first day"]
+    assert {row["verdict"] for row in table} == {"22.80 does not see 22.75: blocked by 22.76; range 5"}
+    assert table[0]["rules"].split()[0] == "7.1.1"
     assert client.get("/rulings", query_string={"text": "\0", "rule": "\0"}).status_code == 200
     engine.dispose()
 
@@ -495,10 +586,10 @@ def test_the_command_line_shows_a_ruling_and_asks_it_again(archive: URL) -> None
 def test_home_shows_three_live_examples_that_open_on_the_map(demo: FlaskClient) -> None:
     page = demo.get("/").text
     assert "A/1/31 does not see 14.12: blocked by 14.14 and 13.13; range 4" in page
-    assert page.count('class="board" role="img"') == 2
+    assert page.count('class="board" role="img"') == 3
     assert "8.7.2" in page
     links = re.findall(r'href="(/positions/[^"]*)"', page)
-    assert len(set(links)) == 2
+    assert len(set(links)) == 3
     for link in set(links):
         opened = demo.get(link.replace("&amp;", "&"))
         assert opened.status_code == 200
@@ -522,6 +613,24 @@ def test_without_the_demo_home_says_how_to_get_it(client: FlaskClient) -> None:
 )
 def test_one_search_finds_rules_maps_and_positions(demo: FlaskClient, words: str, link: str) -> None:
     assert f'href="{link}"' in demo.get("/search", query_string={"q": words}).text
+
+
+@pytest.mark.parametrize(
+    ("words", "heading", "link"),
+    [
+        ("13.15", "Hexes", "/maps/pagasa-coast?look=13.15"),
+        ("A/1/31", "Units", "/positions/lipata-landing?look=13.15"),
+        ("lipata field", "Places", "/maps/pagasa-coast?look=14.13"),
+        ("css-7.1-sameB", "Cases", "/cases/css-7.1-sameB"),
+        ("rally", "Cases", "/cases/css-10.1-a"),
+    ],
+)
+def test_one_search_finds_things_by_their_names(
+    demo: FlaskClient, words: str, heading: str, link: str
+) -> None:
+    page = demo.get("/search", query_string={"q": words}).text
+    assert re.search(rf">{heading} <span class=\"quiet\">[1-9]", page)
+    assert f'href="{link}"' in page
 
 
 def test_one_search_finds_kept_rulings(client: FlaskClient) -> None:

@@ -14,8 +14,9 @@ from markupsafe import Markup
 from sqlalchemy.engine import URL, Connection
 
 from app.drawing import counter, describe, marker, miniature, svg
-from app.drawing.board import COUNTER, HIGHEST, WIDEST, stroke_sample, swatch
+from app.drawing.board import COUNTER, HIGHEST, WIDEST
 from app.drawing.counters import ICONS, SYMBOLS
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import FEW, HALF, units_of
 from app.drawing.palette import (
     ANYONE,
@@ -51,7 +52,7 @@ from db.map_draft import (
     vocabulary,
 )
 from db.position_draft import MarkerDraft, PositionDraft
-from db.rulesets import CODES, read_ruleset
+from db.rulesets import CODES, printed, read_ruleset
 from importers.cases import read_position
 from importers.positions import write_position
 
@@ -238,6 +239,29 @@ def test_a_miniature_has_every_hex_every_way_and_who_stands_there(demo: Connecti
     cards = [card.get("fill") for card in drawn.iter(f"{NAMESPACE}rect")]
     assert len(cards) == len({(unit.q, unit.r) for unit in standing})
     assert set(cards) == {SIDES["japan"].card, SIDES["us"].card}
+
+
+def test_what_was_found_keeps_its_colours_and_the_rest_lies_under_a_veil() -> None:
+    position = plain(extent=("10.10", "16.16"))
+    at = position.board.scheme.hex
+    few = {at("12.12"): "answer", at("12.13"): "blocks", at("12.14"): "end", at("12.15"): "line"}
+    many = dict.fromkeys(position.board.scheme.rectangle("11.11", "13.13"), "answer")
+    for marks, veiled in ((few, 0), (many, 1)):
+        drawn = parsed(svg(position, marks))
+        classes = [element.get("class") or "" for element in drawn.iter()]
+        assert classes.count("map-veil") == veiled
+        rims = [element for element in drawn.iter() if (element.get("class") or "").startswith("mark-")]
+        assert rims
+        assert {element.get("fill") for element in rims} == {"none"}, "a rim, never a tint"
+
+
+def test_names_are_written_upon_counters() -> None:
+    position = plain()
+    place = position.board.scheme.hex("12.12")
+    position.board.hexes[place] = HexDraft("clear", 1, (), "Here")
+    position.units["A"] = CssUnit(id="A", side="us"), place
+    drawn = str(svg(position, {}))
+    assert drawn.index('class="counter"') < drawn.index(">Here<")
 
 
 def test_a_line_ends_in_the_centres_of_its_hexes() -> None:
@@ -508,6 +532,21 @@ def test_counters_are_readable() -> None:
     assert (
         min(contrast(SIDES["japan"].card, SIDES[side].card) for side in ("us", "marine", "army", "navy")) > 3
     )
+
+
+def test_sides_stand_apart_from_every_terrain() -> None:
+    for side, paint in SIDES.items():
+        for word, look in TERRAIN.items():
+            assert difference(paint.card, look.fill) > 13, (side, word)
+
+
+@pytest.mark.parametrize("ruleset", CODES)
+def test_every_number_and_marker_of_a_counter_has_a_name_and_a_rule(ruleset: str) -> None:
+    told = printed(ruleset)
+    numbers = {rule.number for rule in read_ruleset(ruleset).rules}
+    assert set(told.markers) == set(MARKERS[ruleset])
+    assert {*told.markers.values(), *(value.rule for value in told.values.values())} <= numbers
+    assert set(told.values) <= set(UNITS[ruleset].model_fields)
 
 
 def test_the_stylesheet_darkens_every_class_that_a_drawing_has() -> None:

@@ -17,7 +17,7 @@ from db.settings import Settings
 from importers.rulebook import parse
 from importers.rulebook_import import import_rulebook
 from tests.command_line import CommandLine
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 SMALL = Path(__file__).parent / "data" / "rulebooks" / "css.txt"
 
@@ -139,7 +139,7 @@ def test_editions_are_chosen_and_removed_on_a_page(databases: Databases) -> None
     with engine.begin() as connection:
         import_rulebook(connection, "css", SMALL, "1st")
         import_rulebook(connection, "css", SMALL, "2nd")
-    site = create_app(Settings(log_level="error"), engine).test_client()
+    site = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     assert "shown, as the newest" in site.get("/rules/css/editions").text
     assert site.post("/rules/css/editions", data={"choose": "1st"}).status_code == 303
     told = site.get("/api/v1/rules/css/editions").get_json()["editions"]

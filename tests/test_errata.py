@@ -21,7 +21,7 @@ from db.reference import NotInReference
 from db.rulesets import CODES, read_ruleset
 from db.settings import Settings
 from tests.command_line import CommandLine
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 DAY = datetime.date.fromisoformat
 TODAY = datetime.date.today()
@@ -217,7 +217,7 @@ def test_errata_are_searched_and_flagged(connection: Connection) -> None:
 @pytest.fixture
 def site(databases: Databases) -> FlaskClient:
     engine: Engine = make_engine(databases.make())
-    return create_app(Settings(log_level="error"), engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine)).test_client()
 
 
 def test_an_erratum_is_written_edited_and_withdrawn_on_pages(site: FlaskClient) -> None:

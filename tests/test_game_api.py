@@ -27,7 +27,7 @@ from app.web.streams import Streams
 from db.database import make_engine
 from db.settings import Settings
 from importers.demo.load import add_demo
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 GAMES = "/api/v1/games"
 TANARO = f"{GAMES}/tanaro"
@@ -53,7 +53,7 @@ def engine(demo: URL, databases: Databases) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine)).test_client()
 
 
 @pytest.fixture

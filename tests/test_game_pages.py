@@ -15,7 +15,7 @@ from app.play.undo import undo
 from app.web.site import create_app
 from db.settings import Settings
 from importers.scenarios import install, read_scenario
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 from tests.test_game_records import ANGAUR
 
 EVENTS = len(read_record(ANGAUR.read_text()).events)
@@ -45,7 +45,7 @@ def played(databases: Databases) -> Engine:
 
 @pytest.fixture
 def client(played: Engine) -> FlaskClient:
-    return create_app(Settings(), played).test_client()
+    return create_app(Settings(), web_engine(played)).test_client()
 
 
 def text(client: FlaskClient, address: str, status: int = 200) -> str:

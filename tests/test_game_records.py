@@ -14,7 +14,7 @@ from app.play.verification import verify
 from app.web.site import create_app
 from db.settings import Settings
 from importers.scenarios import install, read_scenario
-from tests.conftest import ROOT
+from tests.conftest import ROOT, web_engine
 from tests.games.player import played
 
 RECORDS = sorted((ROOT / "tests" / "games").glob("*/*.txt"))
@@ -54,7 +54,7 @@ def test_another_reading_is_reported_and_rewrites_nothing(connection: Connection
 
 
 def test_the_same_seed_plays_the_same_game_through_the_api(own_engine: Engine) -> None:
-    client = create_app(Settings(), own_engine).test_client()
+    client = create_app(Settings(), web_engine(own_engine)).test_client()
     player = played(client, "angaur", "angaur-solitaire", {"mode": "solitaire"})
     assert {"landing", "attack", "bombardment", "forced_move", "move"} <= set(player.done)
     told = client.get("/api/v1/games/angaur-solitaire/events?last=1000").get_json()["events"]

@@ -23,7 +23,7 @@ from db.games import OBSERVER, REFEREE
 from db.rulesets import CODES
 from db.settings import Settings
 from importers.scenarios import scenarios
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 PLAYED = 12
 """Events of random play after which everything is looked at."""
@@ -63,7 +63,7 @@ def step(connection: Connection, table: Table, dice: random.Random) -> None:
 
 @pytest.fixture
 def client(played: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), played).test_client()
+    return create_app(Settings(log_level="error"), web_engine(played)).test_client()
 
 
 def addresses(name: str, seat: str, events: int) -> Iterator[str]:

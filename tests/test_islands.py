@@ -13,7 +13,9 @@ from sqlalchemy.engine import Connection
 from db.labels import Axial
 from db.map_draft import MapDraft
 from db.rulesets import read_ruleset
-from importers.islands import PLANS, island_text, write_islands
+from importers.demo.sheet import scheme_of
+from importers.islands import PLANS, css_grid, island_text, write_islands
+from importers.islands.coast import land_shares, real_land, shares_of_land
 from importers.maps import import_map, read_map_file
 
 FOLDER = Path(__file__).resolve().parent.parent / "db" / "rulesets" / "fpb" / "maps"
@@ -29,6 +31,8 @@ WHERE = {
     "angaur": (134.1475, 6.9053),
 }
 """Longitude and latitude of the point of each island that is farthest from any shore."""
+NAMED = [("1302", 144.6400, 13.4370), ("1506", 144.6990, 13.4215), ("1606", 144.7125, 13.4370)]
+"""Orote airfield, Mount Tenjo and Mount Chachao: where fpb has them, and where they are."""
 islands = pytest.mark.parametrize("island", PLANS)
 
 
@@ -79,6 +83,46 @@ def test_every_hex_of_the_placement_table_is_land(island: str) -> None:
     printed = printed_hexes(island)
     assert len(printed) == PRINTED[island]
     assert {board.scheme.hex(label) for label in printed} <= land_of(board)
+
+
+HALF_LAND = {"angaur": {"1801"}}
+"""Hexes that are drawn as sea though about half of them is land: games are recorded on that map."""
+
+
+@islands
+def test_the_shore_is_the_real_one(island: str) -> None:
+    board = island_map(island)
+    land = real_land(PLANS[island], board.scheme)
+    unlike = {board.scheme.label(place) for place in land ^ land_of(board)}
+    assert unlike == HALF_LAND.get(island, set())
+
+
+@islands
+def test_every_printed_hex_has_real_land(island: str) -> None:
+    board = island_map(island)
+    shares = land_shares(PLANS[island], board.scheme)
+    assert all(shares[board.scheme.hex(label)] > 0 for label in printed_hexes(island))
+
+
+def test_real_ground_lays_even_columns_of_guam_lower_and_the_map_says_so() -> None:
+    guam = island_map("guam")
+    assert guam.scheme.shift == "down"
+    assert "Even columns lie lower" in guam.note
+    assert {island_map(island).scheme.shift for island in PLANS if island != "guam"} == {"up"}
+
+
+def test_the_places_of_guam_that_the_book_names_lie_within_a_hex_of_where_they_are(
+    connection: Connection,
+) -> None:
+    import_map(connection, FOLDER / "guam.yaml")
+    query = sa.text(
+        "select st_distance(st_transform(gis.world(map.id, hex.center), 4326)::geography,"
+        " st_setsrid(st_point(:lon, :lat), 4326)::geography)"
+        " from hex join map on map.id = hex.map_id where map.name = 'guam-house' and hex.label = :label"
+    )
+    for label, lon, lat in NAMED:
+        away = connection.execute(query, {"label": label, "lon": lon, "lat": lat}).scalar_one()
+        assert away < 1000, label
 
 
 @islands
@@ -189,3 +233,40 @@ def test_an_island_lies_where_it_is_in_the_world(connection: Connection, island:
           and st_contains(st_transform(geom, 4326), st_setsrid(st_point(:lon, :lat), 4326))
     """
     assert connection.scalar(sa.text(query), {"map": report.name, "lon": lon, "lat": lat}) == 1
+
+
+# Guam with the numbers of css
+
+GRID = FOLDER.parent.parent / "css" / "maps" / "guam-grid.yaml"
+
+
+def test_the_kept_grid_of_css_is_what_its_maker_makes_and_has_every_printed_hex() -> None:
+    assert GRID.read_text() == css_grid.grid_text()
+    board = read_map_file(GRID)
+    assert {board.scheme.hex(label) for label in css_grid.PRINTED} <= board.hexes.keys()
+    assert "not the publisher's" in board.note
+    assert "ground is not known" in board.note
+
+
+def test_the_grid_of_css_lies_on_guam(connection: Connection) -> None:
+    import_map(connection, GRID)
+    place = sa.text(
+        "select st_x(p) as lon, st_y(p) as lat, st_distance(p::geography, st_setsrid(st_point(:lon, :lat), 4326)::geography)"
+        " as away from hex join map on map.id = hex.map_id,"
+        " lateral (select st_transform(gis.world(map.id, hex.center), 4326) as p) as at"
+        " where map.name = 'guam-grid' and hex.label = :label"
+    )
+    for label, lon, lat in css_grid.NAMED:
+        assert connection.execute(place, {"label": label, "lon": lon, "lat": lat}).one().away < 500, label
+    # the barracks were at Sumay, and the beach with mines (35.80) is one of Agat's: neither was fitted to
+    for label, lon, lat in (("24.78", 144.6505, 13.4345), ("35.80", 144.661, 13.390)):
+        assert connection.execute(place, {"label": label, "lon": lon, "lat": lat}).one().away < 1000, label
+
+
+def test_all_but_one_of_the_hexes_that_css_prints_have_land_there() -> None:
+    scheme = scheme_of("css")
+    shares = shares_of_land(
+        "guam", css_grid.CONTROL, scheme, [scheme.hex(label) for label in css_grid.PRINTED]
+    )
+    assert {scheme.label(place) for place, share in shares.items() if share < 0.1} <= {"34.81"}
+    assert sum(share > 0.45 for share in shares.values()) >= 38

@@ -421,7 +421,7 @@ def test_a_side_of_the_rim_is_named_by_its_hex_and_a_direction() -> None:
 
 
 def test_an_extent_that_is_no_map_is_refused() -> None:
-    with pytest.raises(LabelError, match="at most 250,000"):
+    with pytest.raises(LabelError, match="at most 4,000,000"):
         scheme_of("css").rectangle("01.01", "9999.9999")
 
 

@@ -25,7 +25,7 @@ from db.map_draft import ControlPoint
 from db.rulesets import CODES, read_ruleset
 from db.settings import Settings
 from importers.georeference import georeference
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 from tests.small_map import make_map
 from tests.test_gis import fill
 
@@ -44,7 +44,7 @@ MAPS = "/api/v1/maps"
 def demo(demo_url: URL) -> Iterator[FlaskClient]:
     """The app on the demo."""
     engine = make_engine(demo_url)
-    yield create_app(Settings(log_level="error"), engine).test_client()
+    yield create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     engine.dispose()
 
 
@@ -74,7 +74,7 @@ def engine_of_small(databases: Databases) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def small(engine_of_small: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), engine_of_small).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine_of_small)).test_client()
 
 
 def collection(client: FlaskClient, address: str, **query: str) -> Any:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from db.database import make_engine
 from db.labels import Scheme
 from db.rulesets import read_ruleset
-from tests.browsing import PHONE, keep_picture, serious_findings
+from importers.demo.load import add_demo
+from tests.browsing import PHONE, keep_picture, serious_findings, served
+from tests.conftest import Databases
 
 POSITION = "/positions/lipata-landing"
 BLOCKED = f"{POSITION}?tool=los&from=A/1/31&to=14.12"
@@ -30,6 +33,26 @@ def open_map(page: Page) -> Callable[[str], None]:
         page.wait_for_selector("#map[data-ready]")
 
     return opened
+
+
+@pytest.fixture(scope="module")
+def own_site(databases: Databases) -> Iterator[str]:
+    """A server on a demo of its own, in which things may be kept and changed."""
+    url = databases.make()
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        add_demo(connection, lambda told: None)
+    engine.dispose()
+    with served(url) as address:
+        yield address
+
+
+@pytest.fixture
+def own_page(browser: Browser, own_site: str) -> Iterator[Page]:
+    page = browser.new_page(base_url=own_site)
+    page.set_default_timeout(15_000)
+    yield page
+    page.close()
 
 
 def plane(label: str) -> Point:
@@ -177,13 +200,54 @@ def test_a_unit_takes_the_place_of_its_side(page: Page, open_map: Callable[[str]
     see(page, ".asked", "unit 5/I/88")
 
 
+def test_one_of_two_takes_the_place_of_the_other(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=fire_zone&unit=A/1/31")
+    expect(page.locator("label[for=ask-unit]")).to_contain_text("(or side)")
+    page.locator("#ask-side").select_option("japan")
+    expect(page.locator("#ask-unit")).to_have_value("")
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url(re.compile("tool=fire_zone&side=japan$"), wait_until="commit")
+    see(page, ".asked", "side japan")
+
+
+def test_a_tool_takes_along_what_fits_it(page: Page, open_map: Callable[[str], None]) -> None:
+    """The first counter of a line is who can go somewhere; the other is no hex to go to."""
+    open_map(f"{POSITION}?tool=los&from=C/1/31&to=5/I/88")
+    tool(page, "Where a unit can go")
+    see(page, ".verdict", "C/1/31")
+    expect(page.locator(".refused")).to_have_count(0)
+    assert page.url.endswith("tool=reach&unit=C/1/31")
+    tool(page, "Line of sight")
+    expect(page.get_by_label("From")).to_have_value("C/1/31")
+    see(page, "[data-hint]", "Choose on the map: to")
+
+
+def test_a_stack_offers_all_its_counters(page: Page, open_map: Callable[[str], None]) -> None:
+    stacked = json.dumps({"units": {"B/1/31": {"at": "13.15"}}})
+    open_map(f"{POSITION}?tool=reach&whatif={stacked}")
+    page.locator('.on-map[title^="B/1/31,"]').click()
+    offer = page.get_by_role("group", name="Counters in 13.15")
+    expect(offer.get_by_role("button")).to_have_count(2)
+    keep_picture(page, "map-stack-offer")
+    offer.get_by_role("button", name="A/1/31").click()
+    page.wait_for_url(re.compile("unit=A/1/31"), wait_until="commit")
+    expect(offer).to_have_count(0)
+    page.locator("#map").focus()
+    page.locator('.on-map[title^="B/1/31,"]').click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(offer).to_have_count(0)
+    assert "unit=A/1/31" in page.url
+
+
 def test_a_click_says_whether_it_means_the_unit_or_the_hex(
     page: Page, open_map: Callable[[str], None]
 ) -> None:
-    """A unit called 13.16, as a hex is, stands in 14.16."""
+    """A unit called 13.16, as a hex is, stands in 14.16 with a tank."""
     namesake = json.dumps({"units": {"13.16": {"side": "us", "kind": "infantry", "at": "14.16"}}})
     open_map(f"{POSITION}?tool=range&whatif={namesake}")
     page.mouse.click(*counter_at(page, "13.16"))
+    page.get_by_role("group", name="Counters in 14.16").get_by_role("button", name="13.16").click()
     see(page, "[data-hint]", "Choose on the map: to")
     choose(page, "13.16")
     see(page, ".verdict", re.compile("1"))
@@ -256,6 +320,154 @@ def test_a_question_is_exported_and_taken_to_the_desk(page: Page, open_map: Call
     assert download.value.suggested_filename == "lipata-landing-los.yaml"
     page.get_by_role("button", name="Take it to the desk").click()
     see(page, ".expectation", "As expected")
+
+
+def test_a_counter_that_is_pointed_at_explains_itself(page: Page, open_map: Callable[[str], None]) -> None:
+    """Large, every number by its name and rule, its markers, and what it can be asked."""
+    open_map(POSITION)
+    page.mouse.move(*counter_at(page, "A/1/31"))
+    card = page.locator(".explain-card")
+    card.wait_for()
+    told = card.inner_text()
+    for words in ("A/1/31", "Fire Strength", "Movement Allowance", "Defense", "Where a unit can go"):
+        assert words in told
+    assert card.get_by_role("link", name="8.1", exact=True).get_attribute("href") == "/rules/css/8.1"
+    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    card.wait_for(state="detached")
+
+
+def test_counters_are_hidden_and_the_map_is_fitted_by_buttons(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    open_map(POSITION)
+    before = counter_at(page, "A/1/31")
+    page.get_by_role("button", name="Hide the counters").click()
+    expect(page.locator('.on-map[title^="A/1/31,"]')).to_be_hidden()
+    page.get_by_role("button", name="Hide the counters").click()
+    expect(page.locator('.on-map[title^="A/1/31,"]')).to_be_visible()
+    page.get_by_role("button", name="The whole map").click()
+    page.wait_for_timeout(400)
+    assert counter_at(page, "A/1/31") != before
+
+
+def test_a_ruling_is_kept_in_one_click(own_page: Page) -> None:
+    own_page.goto(BLOCKED)
+    own_page.wait_for_selector("#map[data-ready]")
+    own_page.get_by_role("button", name="Keep this ruling").click()
+    own_page.wait_for_url(re.compile("/rulings/[0-9a-f]{20}$"))
+    see(own_page, ".verdict", "A/1/31 does not see 14.12")
+    expect(own_page.locator("figure.board svg").first).to_be_visible()
+
+
+def test_a_deployed_unit_is_told_so_and_offered_a_column(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map(f"{POSITION}?tool=reach&unit=A/1/31")
+    see(page, ".verdict", "A/1/31 cannot move: A/1/31 is deployed; only a column moves; it may in column")
+    page.get_by_role("link", name="Ask with posture column").click()
+    see(page, ".verdict", "A/1/31 may end its move in")
+    assert "posture=column" in page.url
+
+
+def test_by_night_the_range_is_told_and_not_the_target_blamed(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    open_map(
+        f"{POSITION}?tool=los&from=16.13&to=16.16&whatif={json.dumps({'conditions': {'time': 'night'}})}"
+    )
+    assert verdict(page) == "16.13 does not see 16.16: sight is one hex, the range is 3; range 3"
+
+
+def test_a_slow_answer_shows_that_it_is_worked_on_and_can_be_stopped(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    open_map(f"{POSITION}?tool=range&from=13.15&to=13.16")
+    page.route(re.compile("part="), lambda route: None)  # an answer that does not come
+    page.get_by_label("From").fill("13.14")
+    page.get_by_role("button", name="Ask").click()
+    see(page, "#said", "Working")
+    page.get_by_role("button", name="Stop").click()
+    see(page, "#said", "Stopped.")
+    expect(page.locator("#panel")).not_to_have_attribute("aria-busy", "true")
+    page.unroute_all(behavior="ignoreErrors")
+    page.get_by_role("button", name="Ask").click()
+    see(page, ".verdict", "is 2 hexes")
+
+
+def test_what_a_game_lacks_is_shown_with_the_reason(page: Page, open_map: Callable[[str], None]) -> None:
+    open_map("/positions/tanaro-assault")
+    page.get_by_text("Not here").click()
+    see(page, ".lacking", re.compile("Line of sight.*support fire needs no line of sight"))
+
+
+SMALL_MAP = """\
+ruleset: css
+name: upload
+extent: ["20.76", "24.80"]
+hexes:
+  "20.77": brush
+  "22.77": {terrain: town, features: [cave]}
+"""
+BAD_MAP = SMALL_MAP.replace("brush", "brushh").replace("[cave]", "[cavee]")
+
+
+def test_a_map_comes_in_and_goes_out_in_the_browser(own_page: Page) -> None:
+    """All mistakes at once; what is right is brought in, replaced only if wanted, deleted only if confirmed."""
+    page = own_page
+
+    def send(text: str, replace: bool = False) -> None:
+        page.goto("/upload")
+        form = page.locator("form", has_text="Bring the map in")
+        form.locator("input[type=file]").set_input_files(
+            {"name": "upload.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+        )
+        form.get_by_role("checkbox").set_checked(replace)
+        form.get_by_role("button", name="Bring the map in").click()
+
+    send(BAD_MAP)
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("unknown terrain 'brushh'")
+    expect(told).to_contain_text("unknown hex feature 'cavee'")
+    send(SMALL_MAP)
+    see(page, ".taken", "25 hexes")
+    send(SMALL_MAP)
+    expect(page.get_by_role("alert")).to_contain_text("There is a map 'upload' already.")
+    send(SMALL_MAP, replace=True)
+    page.locator(".taken a").first.click()
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_text("About, files").click()
+    see(page, ".map-about", "not georeferenced")
+    with page.expect_download() as download:
+        page.locator(".map-about").get_by_role("link", name="geojson").click()
+    assert download.value.suggested_filename == "upload.geojson"
+    page.get_by_label("Delete this map").fill("uploads")
+    page.get_by_role("button", name="Delete for good").click()
+    see(page, "main", "was not deleted")
+    page.go_back()
+    page.get_by_text("About, files").click()
+    page.get_by_label("Delete this map").fill("upload")
+    page.get_by_role("button", name="Delete for good").click()
+    page.wait_for_url(re.compile("/maps$"))
+    assert page.request.get("/maps/upload").status == 404
+
+
+def test_a_map_and_a_position_come_in_by_the_api(own_page: Page) -> None:
+    ask, yaml = own_page.request, {"Content-Type": "application/yaml"}
+    bad = ask.post("/api/v1/maps", headers=yaml, data=BAD_MAP)
+    assert (bad.status, len(bad.json()["problems"])) == (422, 2)
+    good = ask.post("/api/v1/maps?name=sent", headers=yaml, data=SMALL_MAP)
+    assert (good.status, good.json()["hexes"]) == (201, 25)
+    position = "case: stands\nruleset: css\nmap: sent\nunits: [{id: A, side: us, at: '22.78'}]\n"
+    taken = ask.post("/api/v1/positions", headers=yaml, data=position)
+    assert (taken.status, taken.json()["units"]) == (201, 1)
+    assert ask.post("/api/v1/positions", headers=yaml, data=position).status == 400
+    assert ask.post("/api/v1/positions?replace=true", headers=yaml, data=position).json()["replaced"] is True
+    form = ask.post("/api/v1/maps", form={"ruleset": "css"})
+    assert form.status == 415
+    refused = ask.delete("/api/v1/maps/sent")
+    assert (refused.status, "would be lost" in refused.json()["detail"]) == (400, True)
+    assert 'id: "A"' in ask.get("/positions/stands/files/yaml").text()
+    assert ask.delete("/api/v1/positions/stands").status == 204
+    assert ask.delete("/api/v1/maps/sent").status == 204
 
 
 def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> None:

@@ -20,6 +20,7 @@ from app.web.site import create_app
 from db.database import make_engine
 from db.settings import Settings
 from importers.archive.writing import campaign_tree
+from tests.conftest import web_engine
 
 ENTRIES = "campaign.guam-1944.entry"
 HEXES = "map.guam-house.hex"
@@ -29,7 +30,7 @@ BOX = "144.6,13.2,145.0,13.7"
 @pytest.fixture(scope="module")
 def client(demo_url: URL) -> Any:
     engine = make_engine(demo_url)
-    with create_app(Settings(log_level="error"), engine).test_client() as client:
+    with create_app(Settings(log_level="error"), web_engine(engine)).test_client() as client:
         yield client
     engine.dispose()
 

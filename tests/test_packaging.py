@@ -27,12 +27,17 @@ def run(*command: str | Path) -> None:
 
 
 def shipped() -> set[str]:
-    """Every file of the four rooms, as the wheel should have it."""
+    """Every file of the four rooms, as the wheel should have it, and the cases of the suite beside the rulesets."""
+    cases = ROOT / "tests" / "cases"
     return {
         path.relative_to(ROOT).as_posix()
         for room in ROOMS
         for path in (ROOT / room).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
+    } | {
+        f"db/rulesets/cases/{path.relative_to(cases).as_posix()}"
+        for path in cases.rglob("*")
+        if path.is_file()
     }
 
 

@@ -1,27 +1,20 @@
-"""A restore is whole or not at all, and says truly which, wherever it is interrupted."""
+"""A restore is whole or not at all, and says truly which (killed at any moment: `tests/faults`)."""
 
 from __future__ import annotations
 
 import fcntl
-import os
 import secrets
-import signal
 import threading
-import time
 from pathlib import Path
 
 import psycopg
 import pytest
-import sqlalchemy as sa
-from processes import python, sightline
+from processes import sightline
 from sqlalchemy.engine import URL
 
 from db import backup
 from db.backup import BackupError, backup_database, mend, restore_database
-from db.database import make_engine
 from tests.conftest import Databases
-
-ROUNDS = int(os.environ.get("SIGHTLINE_FAULTS", "3"))
 
 
 @pytest.fixture
@@ -129,26 +122,6 @@ def test_a_database_that_was_left_closed_is_opened_by_the_next_command(url: URL)
     assert "had not replaced anything" in told.stderr
     assert marked(url) == "now"
     assert beside(url) == []
-
-
-@pytest.mark.parametrize("round_", range(ROUNDS))
-def test_a_restore_killed_anywhere_is_whole_or_not_at_all(url: URL, saved: Path, round_: int) -> None:
-    """More of them with `SIGHTLINE_FAULTS=100`."""
-    environment = {"SIGHTLINE_DATABASE_URL": address(url)}
-    process = python("-m", "app", "db", "restore", "--yes", str(saved), environment=environment)
-    # a restore takes some seconds: all over it, and once after its end
-    time.sleep(1 + 8 * round_ / ROUNDS)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=20)
-    told = sightline("db", "status", environment=environment)
-    assert sightline("maps", "list", environment=environment).returncode == 0, told.stderr
-    mend(url)
-    assert marked(url) in ("old", "now")
-    assert beside(url) == []
-    engine = make_engine(url)
-    with engine.connect() as connection:
-        assert connection.scalar(sa.text("select count(*) from ruleset")) == 5
-    engine.dispose()
 
 
 def test_backups_to_one_file_at_once_are_each_whole(url: URL, tmp_path: Path) -> None:

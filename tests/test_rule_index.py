@@ -19,7 +19,7 @@ from db.citations import RuleIndex, index_of, numbers_in, rule_index, uncited_re
 from db.reference import CitedPlace
 from db.rulesets import CODES, read_ruleset
 from db.settings import Settings
-from tests.conftest import ROOT, Databases
+from tests.conftest import ROOT, Databases, web_engine
 
 LITERAL_RULE = re.compile(r"'([A-Z]?\d+(?:\.\d+)+|[A-Z]\d{2,3})'")
 """A literal that can be nothing but a rule's number."""
@@ -353,7 +353,7 @@ def test_a_place_gathers_its_lines_and_items() -> None:
 
 @pytest.fixture(scope="module")
 def client(engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine)).test_client()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import yaml
 from sqlalchemy.engine import Connection
 
-from db import errata, reference
+from db import errata, reference, suite
 from db.reference import NotInReference
 from db.rules import rule_ids
 from db.rulesets import CODES, FOLDER, ConceptsFile, read_form, read_ruleset
@@ -453,12 +453,15 @@ def test_an_erratum_that_ends_before_it_begins_is_refused(connection: Connection
 
 def test_the_index_of_cases_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = tmp_path / "cases.json"
-    index.write_text('{"css": {"7.1.1": [{"case": "css-7.1.1-spine", "title": "A spine"}]}}')
-    monkeypatch.setattr(reference, "CASES", index)
-    reference._case_index.cache_clear()
+    told = '"title": "A spine", "kinds": ["los"], "rules": ["7.1.1"], "points": [], "terrain": []'
+    index.write_text(f'{{"css": {{"css-7.1.1-spine": {{{told}}}}}}}')
+    monkeypatch.setattr(suite, "INDEX", index)
+    for known in (suite.cases, suite._citing, suite._commonness):
+        known.cache_clear()
     assert [case.case for case in reference.cases_citing("css", "7.1.1")] == ["css-7.1.1-spine"]
     assert reference.cases_citing("bob", "1.0") == []
-    reference._case_index.cache_clear()
+    for known in (suite.cases, suite._citing, suite._commonness):
+        known.cache_clear()
 
 
 def test_the_documented_queries_give_the_documented_results(connection: Connection) -> None:

@@ -23,7 +23,7 @@ from db.rulesets import CODES
 from db.rulesets import read_ruleset as rules_of
 from db.settings import Settings
 from importers.rulebook_import import import_rulebook
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 SMALL = Path(__file__).parent / "data" / "rulebooks"
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
@@ -33,7 +33,7 @@ Run = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def client(engine: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), engine).test_client()
+    return create_app(Settings(log_level="error"), web_engine(engine)).test_client()
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def owned_url(databases: Databases) -> URL:
 def owner(owned_url: URL) -> Iterator[FlaskClient]:
     """The pages of that database."""
     engine = make_engine(owned_url)
-    yield create_app(Settings(log_level="error"), engine).test_client()
+    yield create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     engine.dispose()
 
 

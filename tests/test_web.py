@@ -36,7 +36,7 @@ from db import SightlineError, __version__
 from db.database import make_engine
 from db.schema import head_revision
 from db.settings import Settings
-from tests.conftest import Databases
+from tests.conftest import Databases, web_engine
 
 PAGE = {"Accept": "text/html,application/xhtml+xml"}
 JSON = {"Accept": "application/json"}
@@ -57,7 +57,7 @@ def broken_routes(web: flask.Flask) -> None:
 
 @pytest.fixture(scope="module")
 def client(engine: Engine) -> FlaskClient:
-    web = create_app(Settings(log_format="json"), engine)
+    web = create_app(Settings(log_format="json"), web_engine(engine))
     broken_routes(web)
     return web.test_client()
 
@@ -169,7 +169,7 @@ def test_every_answer_has_a_request_id_and_keeps_a_good_one_it_was_given(client:
 def logged(engine: Engine, request: pytest.FixtureRequest) -> Iterator[tuple[FlaskClient, list[str]]]:
     """A client, and the lines that its app logs."""
     lines: list[str] = []
-    web = create_app(Settings(log_format=request.param), engine)
+    web = create_app(Settings(log_format=request.param), web_engine(engine))
     broken_routes(web)
     handler = logging.getLogger("sightline").handlers[0]
     assert isinstance(handler, logging.StreamHandler)

@@ -25,7 +25,7 @@ from db.rulings import SavedRuling
 from db.settings import Settings
 from importers.demo.load import load_demo
 from tests.command_line import CommandLine
-from tests.conftest import ROOT, Databases
+from tests.conftest import ROOT, Databases, web_engine
 
 CASES = ROOT / "tests" / "cases"
 VERDICTS: dict[str, list[str]] = {
@@ -263,7 +263,7 @@ VERDICTS: dict[str, list[str]] = {
     ],
     "css-10.2-d": [
         "C may not move to 23.80: pinned units do not move; 0 points spent, 5 left",
-        "C may end its move in 1 hex: 22.80",
+        "C cannot move: pinned units do not move",
     ],
     "css-12.1-left": [
         "C may move to 22.77 for 1 point; 4 left; it leaves Mason, Hall and bazooka alone; not all"
@@ -316,7 +316,7 @@ VERDICTS: dict[str, list[str]] = {
         "Mole may advance to 9 hexes: A2, A3, B1, B2, B3, C2, C3, E5, N8",
     ],
     "css-24.2-along": [
-        "2/18 with ambushers may end its move in 1 hex: 22.78; there is no way to 22.77",
+        "2/18 with ambushers cannot move: an ambush unit is always deployed",
     ],
     "css-6.1.2-cave": [
         "2/18 may end its move in 20 hexes for up to 3 points; cheapest way to 22.78 for 2 points:"
@@ -413,6 +413,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "forced_attacks": ("Must attack", "No attack must be made", "No attacks by principle"),
         "duties": ("The phase cannot end", "Nothing is left that must be done"),
         "legal": ("us has 1 action now", "T has no action now"),
+        "threats": ("No enemy can fire at", "1 enemy unit can fire at", "The worst hex of the way is"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }
     assert patterns.keys() >= {kind.name for kind in common_kinds()}
@@ -427,7 +428,7 @@ def ruling(kind: str, question: dict[str, Any], answer: dict[str, Any], **fields
 
 def test_a_line_that_an_end_stops_tells_why() -> None:
     steps = [
-        Step("7.1.2", "24.80", "blocks", "8 hexes can be seen now"),
+        Step("7.1.2", "24.80", "blocks", "sight is 8 hexes, the range is 10"),
         Step("7.1.1", "24.80", "blocked", ""),
     ]
     far = ruling(
@@ -437,7 +438,7 @@ def test_a_line_that_an_end_stops_tells_why() -> None:
         steps=steps,
     )
     assert words.verdict(far) == (
-        "A does not see B: blocked by 23.79 and at 24.80 (8 hexes can be seen now); range 10"
+        "A does not see B: sight is 8 hexes, the range is 10; blocked by 23.79; range 10"
     )
 
 
@@ -554,7 +555,7 @@ def doors(url: URL) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def client(doors: Engine) -> FlaskClient:
-    return create_app(Settings(log_level="error"), doors).test_client()
+    return create_app(Settings(log_level="error"), web_engine(doors)).test_client()
 
 
 def shown(client: FlaskClient, address: str) -> list[str]:

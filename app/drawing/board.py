@@ -1,45 +1,28 @@
-"""A position drawn as SVG: ground, hexsides, paths, artwork, labels, counters, and what a ruling marks.
+"""A position drawn as SVG: the ground, and upon it counters, and what a ruling marks.
 
-One unit of the drawing is a hundredth of a hex's corner radius; y goes down. What is alike
-is drawn as one path, so that a map of a thousand hexes stays a small document.
+One unit of the drawing is a hundredth of a hex's corner radius; y goes down. The ground is
+`app.drawing.ground`'s, which keeps it.
 """
 
 from __future__ import annotations
 
 import collections
 import functools
-import itertools
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
 from app.drawing.counters import counter, marker, placed
-from app.drawing.palette import (
-    CONTOUR,
-    CREST,
-    HEXSIDES,
-    INKS,
-    MARKS,
-    PATHS,
-    SIGNS,
-    TERRAIN,
-    Stroke,
-    dot_colour,
-    tile,
-)
-from app.referee.picture import window as part_around
+from app.drawing.ground import Ground, Paper, Point, closed_line, drawn_ground, open_line
+from app.drawing.outlines import rim, side
+from app.drawing.palette import INKS, MARKS
+from app.referee.picture import part as part_around
 from db.counters import Unit
-from db.labels import Axial, side_corners, side_hexes
-from db.map_draft import GRID, MapDraft, vocabulary
+from db.labels import Axial
 from db.position_draft import PositionDraft
 from db.values import to_json
 
-Point = tuple[float, float]
-
-RADIUS = 100
-"""A hex's corner radius in units of the drawing."""
-ROOT3 = 3**0.5
 PIXELS = 0.5
 """Of the screen for a unit, where there is room."""
 WIDEST, HIGHEST, AROUND = 26, 24, 3
@@ -50,11 +33,12 @@ BESIDE = 44
 """Sides of a counter, of a marker, and of a marker that lies with counters."""
 SHOWN = 3
 """Counters of a stack that are seen; a number tells how many there are."""
-SLANTS = ("slope", "steep_slope", "cliff", "escarpment")
-"""Hexsides that show the change of level themselves, without a contour."""
-
-BUILT = ("blocks", "houses", "huts")
-"""Patterns of what people built."""
+MANY = 7
+"""Hexes found from which on all others lie under a veil."""
+RIMS: dict[str, tuple[int, int, str]] = {
+    "line": (4, 5, ' stroke-dasharray="10 9"'), "answer": (7, 5, ""), "blocks": (10, 6, ""), "end": (11, 6, ""),
+}  # fmt: skip
+"""How a mark goes around its hexes: its width, how much wider the white beneath it is, and what else."""
 
 
 def svg(
@@ -67,247 +51,62 @@ def svg(
     window: bool = True,
     ghosts: Sequence[tuple[Unit, Axial]] = (),
     picked: bool = False,
+    about_units: bool = False,
 ) -> Markup:
     """A position, or the part of it around the marks, or else around its counters.
 
     `marks` as `app.terminal.report.marked` gives them; `line` is drawn between two centres, `path`
     as a way from hex to hex, `costs` are written into their hexes. With `window` a large map
     is cut to what matters. `ghosts` are counters where they stood before; `picked` lays a field over every
-    hex that a script can ask for its label and its units.
+    hex that a script can ask for its label and its units. With `about_units` the part is the one around the
+    counters, whatever is marked.
     """
     spoken = dict(marks) | dict.fromkeys([*(line or ()), *path], "end") if marks or line or path else {}
-    shown = part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else set(position.board.hexes)
-    sheet = _Sheet(position, shown, f"m{zlib.crc32(repr((sorted(shown), sorted(marks.items()))).encode()):x}")
+    if about_units:
+        spoken = {}
+    columns, rows = (
+        part_around(position, spoken, WIDEST, HIGHEST, AROUND) if window else position.board.span()
+    )
+    told = repr((position.board.name, columns, rows, sorted(marks.items())))
+    ground = drawn_ground(position.board, columns, rows).keyed(f"m{zlib.crc32(told.encode()):x}")
+    sheet = _Sheet(position, ground)
     parts = [
-        *sheet.ground(),
-        *sheet.within((*sheet.artwork(), *sheet.levels(), *sheet.hexsides(), *sheet.paths())),
-        *sheet.grid(),
-        *sheet.places(),
+        ground.beneath,
         *sheet.marked(marks),
-        *sheet.words(),
         *sheet.ghosts(ghosts),
         *sheet.units(),
         *sheet.markers(),
+        ground.words,
         *sheet.found(line, path, costs or {}),
         *(sheet.fields() if picked else ()),
     ]
-    left, top, width, height = sheet.box
+    left, top, width, height = ground.box
     title = position.title or position.board.title or position.board.name or "Map"
     return Markup(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="img" viewBox="{left:g} {top:g} {width:g} {height:g}"'
         f' width="{width * PIXELS:.0f}" height="{height * PIXELS:.0f}" font-family="DejaVu Sans, Verdana, sans-serif">'
         f"<title>{escape(title)}</title><desc>{escape(sheet.told())}</desc>"
-        f"<defs>{''.join(sheet.patterns())}</defs>{''.join(parts)}</svg>"
+        f"<defs>{ground.patterns}</defs>{''.join(parts)}</svg>"
     )
 
 
-def swatch(terrain: str) -> Markup:
-    """A sample of a terrain, for legends."""
-    key = f"s-{terrain}"
-    return Markup(
-        '<svg xmlns="http://www.w3.org/2000/svg" class="swatch" viewBox="0 0 160 100" width="48" height="30"'
-        f' aria-hidden="true"><defs>{_pattern(terrain, key)}</defs><rect width="160" height="100" fill="url(#{key})"/></svg>'
-    )
+class _Sheet(Paper):
+    """What stands on the ground and what a ruling marks, on its way to the paper."""
 
-
-def stroke_sample(kind: str, word: str) -> Markup:
-    """A sample of a `hexside` or `path` kind, for legends; the lower ground is below."""
-    strokes = HEXSIDES if kind == "hexside" else PATHS
-    drawn = _stroked(f"{kind}-{word}", strokes[word], "M10 40H150", [((10, 40), (150, 40), (80, 90))])
-    return Markup(
-        '<svg xmlns="http://www.w3.org/2000/svg" class="swatch" viewBox="0 0 160 100" width="48" height="30"'
-        f' aria-hidden="true">{drawn}</svg>'
-    )
-
-
-class _Sheet:
-    """A part of a position on its way to the paper."""
-
-    def __init__(self, position: PositionDraft, shown: Collection[Axial], key: str) -> None:
-        self.position, self.shown, self.key = position, shown, key
-        self.board: MapDraft = position.board
-        self.pointed = self.board.scheme.orientation == "pointed"
+    def __init__(self, position: PositionDraft, ground: Ground) -> None:
+        super().__init__(position.board.scheme.orientation == "pointed")
+        self.position, self.board, self.shown = position, position.board, ground.shown
         self.turn = 90 if self.pointed else 0
-        self.drawn: dict[str, None] = {}
-        """Terrains whose pattern is wanted."""
-
-    def at(self, x: float, y: float) -> Point:
-        """A lattice point on the sheet: y down; a pointed map is turned by a quarter circle."""
-        x, y = 50 * x, 50 * ROOT3 * y
-        return (round(-y, 1), round(x, 1)) if self.pointed else (round(x, 1), round(y, 1))
-
-    def center(self, place: Axial) -> Point:
-        return self.at(*place.center)
-
-    def outline(self, places: Iterable[Axial]) -> str:
-        return "".join(_closed([self.at(*corner) for corner in place.corners]) for place in places)
-
-    @functools.cached_property
-    def box(self) -> tuple[float, float, float, float]:
-        """Left, top, width and height of all that is shown, with a rim."""
-        centers = [self.center(place) for place in self.shown]
-        xs, ys = [x for x, _ in centers], [y for _, y in centers]
-        rim = RADIUS + 12
-        return (
-            round(min(xs) - rim), round(min(ys) - rim),
-            round(max(xs) - min(xs) + 2 * rim), round(max(ys) - min(ys) + 2 * rim),
-        )  # fmt: skip
 
     def told(self) -> str:
         label = self.board.scheme.label
+        if not self.shown:
+            return "No hexes."
         ends = f"{label(min(self.shown))} to {label(max(self.shown))}"
         units = [code for code, (_, place) in self.position.units.items() if place in self.shown]
-        whole = "hexes" if len(self.shown) == len(self.board.hexes) else f"of {len(self.board.hexes)} hexes"
+        whole = "hexes" if len(self.shown) == self.board.size else f"of {self.board.size} hexes"
         told = f"{len(self.shown)} {whole}, {ends}."
         return told + (f" Units: {', '.join(units)}." if units else "")
-
-    def within(self, parts: Iterable[str]) -> Iterator[str]:
-        """Roads and artwork run on where a map is cut; the drawing does not."""
-        if len(self.shown) == len(self.board.hexes):
-            yield from parts
-            return
-        rim = f"{self.key}-rim"
-        outline = self.outline(sorted(self.shown))
-        # hexsides on the rim are as wide as elsewhere
-        yield f'<mask id="{rim}" maskUnits="userSpaceOnUse" {_sized(self.box)}>'
-        yield f'<path d="{outline}" fill="#fff" stroke="#fff" stroke-width="22"/></mask><g mask="url(#{rim})">'
-        yield from parts
-        yield "</g>"
-
-    # The ground
-
-    def ground(self) -> Iterator[str]:
-        """Hexes by terrain; where artwork is drawn, it decides, and the hex itself is paler."""
-        by_terrain = collections.defaultdict(list)
-        for place in sorted(self.shown):
-            by_terrain[self.board.hexes[place].terrain].append(place)
-        pale = {area.terrain for area in self.board.areas}
-        if pale:
-            plain = vocabulary(self.position.ruleset).plain
-            yield self._filled(plain, self.outline(sorted(self.shown)))
-        for terrain, places in sorted(by_terrain.items()):
-            if terrain in pale:
-                yield _flat(terrain, self.outline(places), ' opacity=".3"')
-            else:
-                yield self._filled(terrain, self.outline(places))
-
-    def artwork(self) -> Iterator[str]:
-        for area in self.board.areas:
-            rings = [[self.at(x / GRID, y / GRID) for x, y in ring] for ring in area.rings]
-            if self._within(rings[0]):
-                look = TERRAIN[area.terrain]
-                d = "".join(_closed(ring) for ring in rings)
-                edge = (
-                    f'<path class="ink-{area.terrain}" color="{look.ink}" d="{d}" fill="none" stroke="currentColor"'
-                    ' stroke-width="4" stroke-linejoin="round"/>'
-                )
-                # a house that is drawn needs no picture of houses
-                ground = _flat if look.pattern in BUILT else self._filled
-                yield ground(area.terrain, d, ' fill-rule="evenodd"') + edge
-
-    def levels(self) -> Iterator[str]:
-        """The higher, the browner; a contour wherever two hexes differ, unless crests are drawn."""
-        by_level = collections.defaultdict(list)
-        for place in sorted(self.shown):
-            by_level[self.board.hexes[place].level].append(place)
-        lowest = min(by_level)
-        for level, places in sorted(by_level.items()):
-            if level > lowest:
-                yield (
-                    f'<path class="map-height" color="{INKS["height"]}" d="{self.outline(places)}" fill="currentColor"'
-                    f' fill-opacity="{min(0.36, 0.09 * (level - lowest)):.2f}"/>'
-                )
-        if len(by_level) > 1 and not self.board.crests:
-            yield from self._contours()
-        for crest in self.board.crests:
-            points = [self.at(x / GRID, y / GRID) for x, y in crest.line]
-            if self._within(points):
-                d = _open(points)
-                # the higher ground lies on its left where y goes down: the lower is on the right
-                sides = [(one, other, _beside(one, other, 40)) for one, other in itertools.pairwise(points)]
-                yield _stroked("crest", CREST, d, sides)
-
-    def _contours(self) -> Iterator[str]:
-        slanted = {(x, y) for x, y, kind in self.board.hexsides if kind in SLANTS}
-        d = []
-        for place in sorted(self.shown):
-            for direction in (1, 2, 3):
-                other = place.beside(direction)
-                side = place.q + other.q, place.r + other.r
-                if other not in self.shown or side in slanted:
-                    continue
-                if self.board.hexes[other].level != self.board.hexes[place].level:
-                    d.append(_open([self.at(*corner) for corner in side_corners(*side)]))
-        if d:
-            yield _stroked("contour", CONTOUR, "".join(d), [])
-
-    def hexsides(self) -> Iterator[str]:
-        by_kind = collections.defaultdict(list)
-        for x, y, kind in sorted(self.board.hexsides):
-            if any(place in self.shown for place in side_hexes(x, y)):
-                by_kind[kind].append((x, y))
-        # broad and wet first, so that what is narrow stays visible upon it
-        for kind in sorted(by_kind, key=lambda kind: -HEXSIDES[kind].width):
-            sides = [self._side(x, y) for x, y in by_kind[kind]]
-            d = "".join(_open([one, other]) for one, other, _ in sides)
-            yield _stroked(f"hexside-{kind}", HEXSIDES[kind], d, sides)
-
-    def _side(self, x: int, y: int) -> tuple[Point, Point, Point | None]:
-        """A hexside's two ends and the centre of its lower hex, if one of the two is lower."""
-        one, other = (self.at(*corner) for corner in side_corners(x, y))
-        ground = {
-            place: self.board.hexes[place].level for place in side_hexes(x, y) if place in self.board.hexes
-        }
-        lower = min(ground, key=lambda place: ground[place])
-        return one, other, self.center(lower) if len(set(ground.values())) == 2 else None
-
-    def paths(self) -> Iterator[str]:
-        by_kind = collections.defaultdict(list)
-        for way in self.board.paths:
-            if any(place in self.shown for place in way.hexes):
-                by_kind[way.kind].append(_open([self.center(place) for place in way.hexes]))
-        for kind in sorted(by_kind, key=lambda kind: PATHS[kind].width):
-            yield _stroked(f"path-{kind}", PATHS[kind], "".join(by_kind[kind]), [])
-
-    def grid(self) -> Iterator[str]:
-        yield (
-            f'<path class="map-grid" color="{INKS["grid"]}" d="{self.outline(sorted(self.shown))}" fill="none"'
-            ' stroke="currentColor" stroke-width="2"/>'
-        )
-
-    def words(self) -> Iterator[str]:
-        """Labels, levels above the lowest, names, and what else is printed in a hex."""
-        levels = {self.board.hexes[place].level for place in self.shown}
-        labels, numbers, names = [], [], []
-        for place in sorted(self.shown):
-            ground = self.board.hexes[place]
-            x, y = self.center(place)
-            labels.append(f'<text x="{x:g}" y="{y - 60:g}">{escape(self.board.scheme.label(place))}</text>')
-            if ground.level > min(levels):
-                numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
-            if ground.name:
-                names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
-            yield from (self._sign(sign, x - 34 * n, y) for n, sign in enumerate(ground.features))
-        yield _written("label", labels, 20)
-        yield _written("level", numbers, 24, "700")
-        yield _written("name", names, 25, "700", ' font-style="italic"')
-
-    def places(self) -> Iterator[str]:
-        """Objectives, printed positions with their fire dots, exits."""
-        dots: collections.Counter[Axial] = collections.Counter()
-        for code, feature in self.board.features.items():
-            colour = dot_colour(feature.attributes.get("color"))
-            for place in sorted((feature.intense | feature.steady) & set(self.shown)):
-                x, y = self.center(place)
-                dots[place] += 1
-                inside = colour if place in feature.intense else "#ffffff"
-                yield (
-                    f'<circle cx="{x - 40 + 18 * (dots[place] - 1):g}" cy="{y + 72:g}" r="7" fill="{inside}"'
-                    f' stroke="{colour}" stroke-width="3"/>'
-                )
-            for place in sorted(feature.at & set(self.shown)):
-                x, y = self.center(place)
-                yield _badge(x, y - 38, code, colour, feature.kind)
 
     # What stands on it
 
@@ -363,26 +162,38 @@ class _Sheet:
     # What a ruling found
 
     def marked(self, marks: Mapping[Axial, str]) -> Iterator[str]:
-        look = {
-            "line": 'fill="currentColor" fill-opacity=".16" stroke="currentColor" stroke-width="3" stroke-dasharray="10 7"',
-            "answer": 'fill="currentColor" fill-opacity=".24" stroke="currentColor" stroke-width="4"',
-            "blocks": 'fill="currentColor" fill-opacity=".3" stroke="currentColor" stroke-width="8"',
-            "end": 'fill="none" stroke="currentColor" stroke-width="11"',
-        }
-        for mark, how in look.items():
-            places = sorted(place for place, said in marks.items() if said == mark and place in self.shown)
-            if places:
-                d = self.outline(places)
-                if mark == "end":
-                    yield f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="17" stroke-linejoin="round"/>'
-                yield f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" {how} stroke-linejoin="round"/>'
+        """What is marked has a rim and keeps its colours; of much that was found, the rest lies under a veil."""
+        by_mark = collections.defaultdict(list)
+        for place, mark in sorted(marks.items()):
+            if place in self.shown:
+                by_mark[mark].append(place)
+        if len(by_mark["answer"]) >= MANY:
+            rest = sorted(set(self.shown) - {place for place in marks if marks[place] in ("answer", "end")})
+            yield f'<path class="map-veil" color="{INKS["veil"]}" d="{self.outline(rest)}" fill="currentColor" fill-opacity=".5"/>'
+        for mark, (width, casing, more) in RIMS.items():
+            if not by_mark[mark]:
+                continue
+            d = self._rim(by_mark[mark]) if mark == "answer" else self.outline(by_mark[mark])
+            if casing:
+                yield (
+                    f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-opacity=".85"'
+                    f' stroke-width="{width + casing}" stroke-linejoin="round" stroke-linecap="round"/>'
+                )
+            yield (
+                f'<path class="mark-{mark}" color="{MARKS[mark]}" d="{d}" fill="none" stroke="currentColor"'
+                f' stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more}/>'
+            )
+
+    def _rim(self, places: Iterable[Axial]) -> str:
+        """Around some hexes together."""
+        return "".join(open_line([self.at(*end) for end in side(*one)]) for one in rim(places))
 
     def found(
         self, line: tuple[Axial, Axial] | None, path: Sequence[Axial], costs: Mapping[Axial, str]
     ) -> Iterator[str]:
         if line is not None:
             ends = [self.center(place) for place in line]
-            yield from _cased(_open(ends), "end", 6)
+            yield from _cased(open_line(ends), "end", 6)
             yield "".join(
                 f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="#ffffff" class="mark-end" color="{MARKS["end"]}"'
                 ' stroke="currentColor" stroke-width="5"/>'
@@ -390,7 +201,7 @@ class _Sheet:
             )
         if len(path) > 1:
             points = [self.center(place) for place in path]
-            yield from _cased(_open(points), "answer", 9)
+            yield from _cased(open_line(points), "answer", 9)
             yield _head(points[-2], points[-1])
         for place, text in costs.items():
             if place in self.shown:
@@ -411,143 +222,14 @@ class _Sheet:
         """Hexes with counters."""
         return {place for _, place in self.position.units.values() if place is not None}
 
-    def _sign(self, sign: str, x: float, y: float) -> str:
-        """What a hex has beside its terrain, at its lower right: a sign, or a drop of another terrain."""
-        title = f"<title>{escape(sign.replace('_', ' '))}</title>"
-        if sign == "coast":
-            # most of a shore: it must not shout
-            colour, d = SIGNS[sign]
-            return (
-                f'<path d="{d}" transform="translate({x + 52:g} {y + 50:g})" fill="none" stroke="{colour}"'
-                f' stroke-width="4">{title}</path>'
-            )
-        if sign not in SIGNS:
-            self.drawn[sign] = None
-            return (
-                f'<circle cx="{x + 40:g}" cy="{y + 34:g}" r="17" fill="url(#{self.key}-{sign})"'
-                f' stroke="{TERRAIN[sign].ink}" stroke-width="3">{title}</circle>'
-            )
-        colour, d = SIGNS[sign]
-        return (
-            f'<g transform="translate({x + 40:g} {y + 34:g})">{title}'
-            f'<circle r="19" fill="#ffffff" fill-opacity=".88" stroke="{colour}" stroke-width="2.5"/>'
-            f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="4.5" stroke-linecap="round"'
-            ' stroke-linejoin="round"/></g>'
-        )
-
-    def patterns(self) -> Iterator[str]:
-        return (_pattern(terrain, f"{self.key}-{terrain}") for terrain in self.drawn)
-
-    def _filled(self, terrain: str, d: str, more: str = "") -> str:
-        self.drawn[terrain] = None
-        return f'<path d="{d}" fill="url(#{self.key}-{terrain})"{more}/>'
-
-    def _within(self, points: Sequence[Point]) -> bool:
-        """Whether something drawn may reach into the part that is shown."""
-        left, top, width, height = self.box
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        return min(xs) < left + width and max(xs) > left and min(ys) < top + height and max(ys) > top
-
 
 # Pieces
 
 
-def _sized(box: tuple[float, float, float, float]) -> str:
-    return 'x="{:g}" y="{:g}" width="{:g}" height="{:g}"'.format(*box)
-
-
-def _flat(terrain: str, d: str, more: str = "") -> str:
-    return f'<path class="fill-{terrain}" d="{d}" fill="{TERRAIN[terrain].fill}"{more}/>'
-
-
-def _open(points: Sequence[Point]) -> str:
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
-
-
-def _closed(points: Sequence[Point]) -> str:
-    return _open(points) + "z"
-
-
-def _pattern(terrain: str, id: str) -> str:
-    look = TERRAIN[terrain]
-    width, height, shapes = tile(look)
-    return (
-        f'<pattern id="{id}" width="{width}" height="{height}" patternUnits="userSpaceOnUse">'
-        f'<rect width="{width}" height="{height}" fill="{look.fill}" class="fill-{terrain}"/>'
-        f'<g class="ink-{terrain}" color="{look.ink}">{shapes}</g></pattern>'
-    )
-
-
-def _stroked(word: str, stroke: Stroke, d: str, sides: Iterable[tuple[Point, Point, Point | None]]) -> str:
-    """Lines of one kind: the casing, the line, and its teeth toward the lower ground."""
-    dash = f' stroke-dasharray="{stroke.dash}"' if stroke.dash else ""
-    drawn = ""
-    if stroke.casing:
-        drawn += (
-            f'<path class="{word}-casing" color="{stroke.casing}" d="{d}" fill="none" stroke="currentColor"'
-            f' stroke-width="{stroke.width + 5:g}" stroke-linecap="round" stroke-linejoin="round"/>'
-        )
-    drawn += (
-        f'<path class="{word}" color="{stroke.ink}" d="{d}" fill="none" stroke="currentColor"'
-        f' stroke-width="{stroke.width:g}"{dash} stroke-linecap="{"round" if stroke.dash.startswith("1 ") or not dash else "butt"}"'
-        ' stroke-linejoin="round"/>'
-    )
-    if stroke.teeth:
-        teeth = "".join(_teeth(stroke.teeth, *side) for side in sides)
-        look = (
-            'fill="currentColor"'
-            if stroke.teeth == "triangles"
-            else 'fill="none" stroke="currentColor" stroke-width="4"'
-        )
-        drawn += f'<path class="{word}" color="{stroke.ink}" d="{teeth}" {look}/>'
-    return drawn
-
-
-def _teeth(kind: str, one: Point, other: Point, lower: Point | None) -> str:
-    """Marks along a side, toward the lower ground; toward both where none is lower."""
-    (x1, y1), (x2, y2) = one, other
-    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
-    if not length:
-        return ""
-    along = (x2 - x1) / length, (y2 - y1) / length
-    across = -along[1], along[0]
-    if kind == "cross":
-        x, y = (x1 + x2) / 2, (y1 + y2) / 2
-        return f"M{x - 16:.1f} {y - 16:.1f}l32 32m0-32l-32 32"
-    signs: tuple[int, ...] = (1, -1)
-    if lower is not None:
-        toward = (lower[0] - x1) * across[0] + (lower[1] - y1) * across[1]
-        signs = (1,) if toward > 0 else (-1,)
-    gap, reach = {"ticks": (20, 13), "long_ticks": (14, 20), "triangles": (25, 17)}[kind]
-    count = max(1, round(length / gap))
-    drawn = ""
-    for n in range(count):
-        t = (n + 0.5) * length / count
-        x, y = x1 + t * along[0], y1 + t * along[1]
-        for sign in signs:
-            dx, dy = sign * reach * across[0], sign * reach * across[1]
-            if kind == "triangles":
-                half = 0.36 * length / count
-                drawn += (
-                    f"M{x - half * along[0]:.1f} {y - half * along[1]:.1f}L{x + half * along[0]:.1f}"
-                    f" {y + half * along[1]:.1f}L{x + dx:.1f} {y + dy:.1f}z"
-                )
-            else:
-                drawn += f"M{x:.1f} {y:.1f}l{dx:.1f} {dy:.1f}"
-    return drawn
-
-
-def _beside(one: Point, other: Point, reach: float) -> Point:
-    """A point to the right of the way from one to the other, where y goes down."""
-    (x1, y1), (x2, y2) = one, other
-    length = max(1e-9, ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5)
-    return (x1 + x2) / 2 - reach * (y2 - y1) / length, (y1 + y2) / 2 + reach * (x2 - x1) / length
-
-
 def _cased(d: str, mark: str, width: float) -> Iterator[str]:
     yield (
-        f'<path d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}" stroke-linecap="round"'
-        ' stroke-linejoin="round" stroke-opacity=".85"/>'
+        f'<path class="mark-casing" d="{d}" fill="none" stroke="#ffffff" stroke-width="{width + 6:g}"'
+        ' stroke-linecap="round" stroke-linejoin="round" stroke-opacity=".85"/>'
     )
     yield (
         f'<path class="ray" d="{d}" fill="none" stroke="{MARKS[mark]}" stroke-width="{width:g}" stroke-linecap="round"'
@@ -560,28 +242,8 @@ def _head(before: Point, last: Point) -> str:
     length = max(1e-9, ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5)
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
     corners = [(x2 + 26 * dx, y2 + 26 * dy), (x2 - 16 * dy, y2 + 16 * dx), (x2 + 16 * dy, y2 - 16 * dx)]
-    d = _closed([(round(x, 1), round(y, 1)) for x, y in corners])
+    d = closed_line([(round(x, 1), round(y, 1)) for x, y in corners])
     return f'<path d="{d}" fill="{MARKS["answer"]}" stroke="#ffffff" stroke-width="4"/>'
-
-
-def _written(word: str, texts: Sequence[str], size: int, weight: str = "400", more: str = "") -> str:
-    """Words on the map, with a halo of paper so that they are read over any pattern."""
-    if not texts:
-        return ""
-    return (
-        f'<g class="map-{word} halo" color="{INKS[word]}" fill="currentColor" stroke="{INKS["paper"]}"'
-        f' stroke-width="6" stroke-linejoin="round" paint-order="stroke" font-size="{size}" font-weight="{weight}"'
-        f' text-anchor="middle"{more}>{"".join(texts)}</g>'
-    )
-
-
-def _badge(x: float, y: float, code: str, colour: str, kind: str) -> str:
-    width = max(34, 15 * len(code) + 18)
-    return (
-        f'<g><title>{escape(f"{kind} {code}")}</title><rect x="{x - width / 2:g}" y="{y - 15:g}" width="{width}" height="28"'
-        f' rx="14" fill="#ffffff" stroke="{colour}" stroke-width="5"/><text x="{x:g}" y="{y + 6.5:g}" font-size="20"'
-        f' font-weight="700" text-anchor="middle" fill="#1d1b17">{escape(code)}</text></g>'
-    )
 
 
 def _count(x: float, y: float, count: int) -> str:

@@ -80,6 +80,7 @@ SYMBOLS: dict[str, Symbol] = {
 }  # fmt: skip
 """By kind of unit, of all games."""
 
+RIM = "#fbf8ee"
 COMPANIES = ("css", "ddp")
 """Games whose units are companies; their echelon is one bar."""
 
@@ -89,8 +90,10 @@ def counter(unit: Unit, ruleset: str, turn: int = 0) -> Markup:
     said = _says(unit)
     paint = paint_of(said)
     parts = [
-        f'<rect x=".75" y=".75" width="48.5" height="48.5" rx="4" fill="{paint.card}" stroke="{paint.edge}"'
-        ' stroke-width="1.5"/>',
+        # a light line about the card: it stands out from any ground, by day and by night
+        f'<rect x=".4" y=".4" width="49.2" height="49.2" rx="4.6" fill="{RIM}"/>'
+        f'<rect x="1.5" y="1.5" width="47" height="47" rx="3.6" fill="{paint.card}" stroke="{paint.edge}"'
+        ' stroke-width="1.4"/>',
         _text(25, 9.6 if getattr(unit, "facing", None) == 1 else 8.2, unit.id, 6.6, paint.ink, width=40),
         *_symbol(unit, ruleset, paint, turn),
         *VALUES[ruleset](said, paint),

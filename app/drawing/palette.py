@@ -222,16 +222,16 @@ class Paint(NamedTuple):
 
 
 SIDES: dict[str, Paint] = {
-    "us": Paint("#55703f", "#2f4123", "#ffffff"),
-    "marine": Paint("#3f6650", "#22402f", "#ffffff"),
-    "army": Paint("#6b7440", "#3f4621", "#ffffff"),
-    "navy": Paint("#4a6076", "#293a4a", "#ffffff"),
-    "japan": Paint("#f0d48f", "#9a6b1c", "#2a1a05"),
-    "commonwealth": Paint("#a0693c", "#5c3818", "#ffffff"),
-    "allied": Paint("#55703f", "#2f4123", "#ffffff"),
-    "german": Paint("#b9c0c6", "#5a646d", "#16191c"),
+    "us": Paint("#47632f", "#24361a", "#ffffff"),
+    "marine": Paint("#2f5f47", "#173526", "#ffffff"),
+    "army": Paint("#55602a", "#323a14", "#ffffff"),
+    "navy": Paint("#35526f", "#1c3044", "#ffffff"),
+    "japan": Paint("#e3a31a", "#85560c", "#2a1a05"),
+    "commonwealth": Paint("#96592b", "#54300f", "#ffffff"),
+    "allied": Paint("#47632f", "#24361a", "#ffffff"),
+    "german": Paint("#6a7583", "#3a434d", "#ffffff"),
     "russian": Paint("#a2503f", "#5e2419", "#ffffff"),
-    "italian": Paint("#7fa08f", "#3f5c4e", "#10201a"),
+    "italian": Paint("#2f7a66", "#174a3c", "#ffffff"),
 }
 """By nation, service or side, whichever is told first."""
 ANYONE = Paint("#d9d6ce", "#6b675e", "#1d1b17")
@@ -276,7 +276,8 @@ MARKS: dict[str, str] = {"end": "#111111", "line": "#4a3f8f", "blocks": "#c01818
 
 INKS: dict[str, str] = {
     "label": "#4c4a3d", "grid": "#8d8a78", "level": "#6b4a22", "name": "#1d1b17", "paper": "#fbfaf6",
-    "height": "#6b3f10",
+    "height": "#6b3f10", "deep": "#2f6f9f", "coast": "#4d86a6", "foam": "#f2fafc", "veil": "#f4f2ea",
+    "water": _SEA.fill,
 }  # fmt: skip
 """Other colours of a drawn map."""
 
@@ -310,7 +311,13 @@ def by_night(stroke: Stroke) -> Stroke:
 @functools.cache
 def dark_inks() -> dict[str, str]:
     """The inks, the marks and the lines of levels on a dark screen."""
-    grounds = {"paper": "#161a18", "grid": night(INKS["grid"])}
+    grounds = {
+        "paper": "#161a18",
+        "veil": "#0c0f0d",
+        "grid": night(INKS["grid"]),
+        "deep": "#0a2233",
+        "foam": night(INKS["foam"]),
+    }
     inks = {word: _bright(colour, 86) for word, colour in INKS.items() if word not in grounds}
     lines = {"contour": by_night(CONTOUR).ink, "crest": by_night(CREST).ink}
     return inks | grounds | {word: _bright(colour) for word, colour in MARKS.items()} | lines

@@ -47,7 +47,10 @@ NOTHING = "none"
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """Rows of a query; those in which a rule speaks (`rulings.step` and its kin) are part of the proof."""
+    """Rows of a query; those in which a rule speaks (`rulings.step` and its kin) are part of the proof.
+
+    Whoever asks the same again gets the same rows: what is in them is not to be changed.
+    """
 
     query: str
     values: dict[str, Any]
@@ -573,8 +576,8 @@ class Runner:
         if key not in self._found:
             self._write()
             self._found[key] = find()
-        # whoever asked may do with it what they want
-        return copy.deepcopy(self._found[key])
+        # one run leaves alone what it found; of many that share it none is to rely on the others
+        return self._found[key] if self._seen is None else copy.deepcopy(self._found[key])
 
     def _put(self, want: Put) -> Finding:
         kind = self._kinds()[want.kind]
@@ -767,7 +770,10 @@ def _odds(
                 basis = outcome.pending.basis
             waiting += [(so_far.then(outcome.pending, fall), weight / len(falls)) for fall in falls]
         else:
-            result = str(outcome.answer.get("result"))
+            if (word := outcome.answer.get("result")) is None:
+                # it has no result, or one that hangs on what is not printed: dice alone do not decide
+                return {"odds": None} if "result" in outcome.answer else {}
+            result = str(word)
             chances[result] += 1
             weights[result] = weights.get(result, Fraction(0)) + weight
     odds = {result: f"{chance.numerator}/{chance.denominator}" for result, chance in weights.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -37,6 +38,8 @@ class Argument:
     default: Any = None
     rulesets: tuple[str, ...] = ()
     """The games that know it; none: all."""
+    instead_of: tuple[str, ...] = ()
+    """Words of the arguments of which it takes the place: exactly one of them all is given."""
 
     @property
     def picked(self) -> bool:
@@ -53,9 +56,18 @@ def arguments(kind: QuestionKind, ruleset: str | None = None) -> list[Argument]:
     ]
 
 
-def form_fields(form: type[BaseModel]) -> list[Argument]:
+@functools.cache
+def form_fields(form: type[BaseModel]) -> tuple[Argument, ...]:
     """The fields of any form, in order: of a question, a counter, the conditions of a game."""
-    return [_argument(name, field) for name, field in form.model_fields.items()]
+    fields = form.model_fields
+    one_of = {name: fields[name].alias or name for name in getattr(form, "one_of", ())}
+    return tuple(
+        dataclasses.replace(
+            _argument(name, field),
+            instead_of=tuple(word for other, word in one_of.items() if name in one_of and other != name),
+        )
+        for name, field in fields.items()
+    )
 
 
 def needs_units(kind: QuestionKind) -> bool:

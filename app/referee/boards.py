@@ -24,11 +24,12 @@ from app.referee.questions import forms, kinds_of
 from app.referee.rulings import QuestionKind, Ruling, rule
 from app.referee.whatif import NOTHING, Changes
 from db import SightlineError
+from db.budget import spend
 from db.database import fetched, spared
 from db.errata import Amendment, amendments
 from db.inventory import map_facts, no_board, no_map, no_position
 from db.labels import Axial, Scheme, unprefixed
-from db.map_draft import MapDraft
+from db.map_draft import MapDraft, columns_of, rows_of
 from db.position_draft import PositionDraft
 from db.values import canonical
 from importers.documents import Problem, Problems, read_values
@@ -250,13 +251,13 @@ def case_file(
     tree = {**head, **{key: value for key, value in tree.items() if key != "title"}}
     if by_name:
         return written(tree | {"ask": [asked]})
-    draft = load_draft(connection, board.map)
-    if spoken and len(draft.hexes) > WHOLE:
-        part = _part(draft, spoken)
+    if spoken and position.board.size > WHOLE:
+        part = _part(position.board, spoken)
         text = written(_standing_on(part, tree) | {"ask": [asked]})
         if _rules_alike(connection, text, answer.ruling):
             return text
-    return written(_standing_on(draft, tree) | {"ask": [asked]})
+    spend("hexes of a map", position.board.size)
+    return written(_standing_on(load_draft(connection, board.map), tree) | {"ask": [asked]})
 
 
 def _standing_on(draft: MapDraft, tree: Tree) -> Tree:
@@ -277,16 +278,11 @@ def _standing_on(draft: MapDraft, tree: Tree) -> Tree:
 
 def _part(draft: MapDraft, spoken: Collection[Axial]) -> MapDraft:
     """The rectangle around what a ruling speaks of."""
-    columns = [place.center[0] for place in spoken]
-    rows = [place.center[1] for place in spoken]
-    # in lattice units: columns are 3 apart, rows 2
-    left, right = min(columns) - 3 * AROUND, max(columns) + 3 * AROUND
-    top, bottom = min(rows) - 2 * AROUND, max(rows) + 2 * AROUND
-    return draft.part(
-        place
-        for place in draft.hexes
-        if left <= place.center[0] <= right and top <= place.center[1] <= bottom
+    columns, rows = (
+        range(lines.start - AROUND, lines.stop + AROUND) for lines in (columns_of(spoken), rows_of(spoken))
     )
+    near = draft.cut(columns, rows)
+    return near.part(place for place in near.hexes if place.q in columns and place.row in rows)
 
 
 def _rules_alike(connection: Connection, text: str, ruling: Ruling) -> bool:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
-from sqlalchemy.engine import Connection
 
-from app.referee.cases import INDEX, RuledCase, case_files, rule_file
-from db import SightlineError
+from app.referee.cases import INDEX, RuledCase, case_files
+from app.referee.precedents import terrain_of
+from app.referee.rulings import Ruling
+from db import SightlineError, suite
 from db.rulesets import CODES, read_form, read_ruleset
-from db.settings import CHECKOUT
 from db.values import to_json
+from importers.cases import CaseDraft
 
-SUITE = CHECKOUT / "tests" / "cases"
+SUITE = suite.FOLDER
 MADE = "<!-- Written by `sightline conformance --write docs/conformance.md`; do not edit here. -->\n\n"
 
 Status = Literal["case", "later", "blocked", "not_a_question"]
@@ -144,8 +145,8 @@ def read_entries(ruleset: str, suite: Path = SUITE) -> tuple[Entry, ...]:
     return read_form(suite / ruleset / INDEX, Entries).entries
 
 
-def conformance(connection: Connection, suite: Path = SUITE) -> dict[str, Conformance]:
-    """Rule on the whole suite; nothing stays in the database."""
+def conformance(rule: Callable[[str], RuledCase], suite: Path = SUITE) -> dict[str, Conformance]:
+    """The whole suite, each of its files ruled on by `rule`."""
     if not suite.is_dir():
         raise SightlineError(
             "The conformance suite is part of the project's folder, not of an installed Sightline.",
@@ -154,7 +155,7 @@ def conformance(connection: Connection, suite: Path = SUITE) -> dict[str, Confor
     found: dict[str, Conformance] = {}
     for ruleset in CODES:
         files = case_files([str(suite / ruleset)]) if _has_cases(suite / ruleset) else ()
-        cases = [rule_file(connection, name) for name in files]
+        cases = [rule(name) for name in files]
         found[ruleset] = Conformance(ruleset, read_entries(ruleset, suite), cases)
     return found
 
@@ -164,23 +165,30 @@ def _has_cases(folder: Path) -> bool:
 
 
 def rule_index(found: dict[str, Conformance]) -> str:
-    """For the rules reference: which cases each rule takes part in, as JSON."""
-    index: dict[str, dict[str, list[dict[str, str]]]] = {}
-    for code, one in found.items():
-        rules: dict[str, list[dict[str, str]]] = collections.defaultdict(list)
-        for ruled in one.cases:
-            if ruled.case is None:
-                continue
-            name = {"case": ruled.case.case, "title": ruled.case.title}
-            for rule in {
-                *ruled.case.cites,
-                *(step.rule for ruling in ruled.rulings for step in ruling.steps),
-            }:
-                rules[rule].append(name)
-        index[code] = {
-            rule: sorted(names, key=lambda name: name["case"]) for rule, names in sorted(rules.items())
-        }
-    return to_json(index, indent=1) + "\n"
+    """The index of the suite (`db.suite`) as JSON, a case a line: what each asks, which rules it applies, on what ground."""
+    games = (
+        f' "{code}": {{\n'
+        + ",\n".join(
+            f"  {to_json(ruled.case.case, indent=None)}: {to_json(_indexed(ruled.case, ruled.rulings), indent=None)}"
+            for ruled in sorted(one.cases, key=lambda ruled: ruled.case.case if ruled.case else "")
+            if ruled.case is not None
+        )
+        + "\n }"
+        for code, one in found.items()
+    )
+    return "{\n" + ",\n".join(games) + "\n}\n"
+
+
+def _indexed(case: CaseDraft, rulings: list[Ruling]) -> dict[str, Any]:
+    """A case as the index tells it."""
+    ground = {terrain for ruling in rulings for terrain in terrain_of(ruling, case.position)}
+    return {
+        "title": case.title,
+        "kinds": sorted({ruling.kind for ruling in rulings}),
+        "rules": sorted({*case.cites, *(step.rule for ruling in rulings for step in ruling.steps)}),
+        "points": sorted({touched["point"] for ruling in rulings for touched in ruling.contested}),
+        "terrain": sorted(ground),
+    }
 
 
 def page(found: dict[str, Conformance]) -> str:

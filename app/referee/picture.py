@@ -6,8 +6,9 @@ SVG and in text get it as marks on hexes (`marks`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from app.referee.arguments import arguments
 from app.referee.questions import kinds_of
 from app.referee.rulings import QuestionKind, Ruling
 from db.labels import HEX, Axial, LabelError, Scheme, side_hexes, unprefixed
-from db.map_draft import MapDraft
+from db.map_draft import MapDraft, columns_of, rows_of
 from db.position_draft import PositionDraft
 from importers.questions import Roster
 
@@ -59,7 +60,17 @@ class Picture:
             "path": list(self.path),
             "ends": list(self.ends),
             "units": list(self.units),
+            "places": self.places(scheme),
         }
+
+    def places(self, scheme: Scheme) -> dict[str, list[int]]:
+        """Where everything lies that is named: a map that is not loaded as a whole cannot look it up."""
+        found: dict[str, list[int]] = {}
+        for told in (*self.ends, *self.path, *self.blocked, *self.hexes):
+            for label in told.split("|"):
+                with contextlib.suppress(LabelError):
+                    found[label] = list(scheme.hex(label))
+        return found
 
     def marks(self, board: MapDraft, connection: Connection) -> dict[Axial, Mark]:
         """What a drawing marks; what is named in several ways has the strongest mark."""
@@ -205,25 +216,32 @@ def window(
     around: int = AROUND,
 ) -> set[Axial]:
     """The hexes to draw: a whole small map, else the rectangle around the marks, or around the units."""
-    hexes = position.board.hexes
-    if len(_lines(hexes, 0)) <= widest and len(_lines(hexes, 1)) <= highest:
-        return set(hexes)
-    spoken = set(marks) or {place for _, place in position.units.values() if place is not None} or set(hexes)
+    columns, rows = part(position, marks, widest, highest, around)
+    board = position.board.cut(columns, rows)
+    return {place for place in board.hexes if place.q in columns and place.row in rows}
+
+
+def part(
+    position: PositionDraft,
+    marks: Mapping[Axial, str],
+    widest: int = WIDEST,
+    highest: int = HIGHEST,
+    around: int = AROUND,
+) -> tuple[range, range]:
+    """The columns and rows of these hexes; no hex is looked at for it."""
+    whole = position.board.span()
+    if len(whole[0]) <= widest and len(whole[1]) <= highest:
+        return whole
+    spoken = set(marks) or {place for _, place in position.units.values() if place is not None}
     ends = [place for place, mark in marks.items() if mark == "end"]
-    columns = _kept(_lines(spoken, 0, around), _lines(ends, 0), widest)
-    rows = _kept(_lines(spoken, 1, around), _lines(ends, 1), highest)
-    return {place for place in hexes if _line(place, 0) in columns and _line(place, 1) in rows}
+    named = (columns_of(spoken), rows_of(spoken)) if spoken else whole
+    columns = _kept(_widened(named[0], around), columns_of(ends), widest)
+    rows = _kept(_widened(named[1], around), rows_of(ends), highest)
+    return columns, rows
 
 
-def _line(place: Axial, axis: int) -> int:
-    """The column (axis 0) or row (1) of a hex on the sheet."""
-    return place.q if axis == 0 else (2 * place.r + place.q) // 2
-
-
-def _lines(places: Collection[Axial], axis: int, around: int = 0) -> range:
-    """The columns or rows from the first to the last of some hexes, and some around them."""
-    lines = [_line(place, axis) for place in places]
-    return range(min(lines) - around, max(lines) + around + 1) if lines else range(0)
+def _widened(lines: range, around: int) -> range:
+    return range(lines.start - around, lines.stop + around)
 
 
 def _kept(lines: range, asked: range, most: int) -> range:

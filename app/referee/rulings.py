@@ -11,11 +11,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import psycopg
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from sqlalchemy.engine import Connection
 
 from app.referee import words
@@ -145,6 +145,16 @@ class Arguments(BaseModel):
     """The arguments of a question; an unknown one is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, populate_by_name=True)
+    one_of: ClassVar[tuple[str, ...]] = ()
+    """Fields of which a question has exactly one."""
+    which: ClassVar[str] = ""
+    """What is said to somebody who gives none of them, or several."""
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> Self:
+        if self.one_of and sum(getattr(self, name) is not None for name in self.one_of) != 1:
+            raise ValueError(self.which)
+        return self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,6 +178,10 @@ class QuestionKind:
     """How a map shows its answer: `hexes`, `path` or `line`."""
     names_units: tuple[str, ...] = ()
     """The keys of its answer that tell units."""
+    offer: Callable[[Ruling], dict[str, str]] = lambda ruling: {}
+    """What else could be said for another answer, such as the posture in which a unit may move."""
+    lacking: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Of games that do not have it, why."""
 
 
 @dataclasses.dataclass

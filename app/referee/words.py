@@ -145,6 +145,10 @@ def erratum_in_words(entry: Mapping[str, Any]) -> ErratumWords:
     )
 
 
+UNPRINTED = "the rulebook does not print"
+UNSAID = "the file does not say"
+
+
 class NeedWords(NamedTuple):
     """What an answer waits for, in words."""
 
@@ -154,16 +158,21 @@ class NeedWords(NamedTuple):
     """The chart that it stands in, where an owner can fill one."""
     fill: str = ""
     """The command that begins to fill it."""
+    why: str = ""
+    """Who does not tell it: the rulebook, or the file."""
 
     def __str__(self) -> str:
         where = f"; it stands in the chart {self.chart}: {self.fill}" if self.chart else ""
-        return f"needs {self.what} (rule {self.rule}){where}"
+        return f"needs {self.what} (rule {self.rule}), which {self.why}{where}"
 
 
 def need_in_words(ruling: Ruling, need: Need) -> NeedWords:
     """What an answer waits for, and where it would stand."""
     chart = ruling.fills(need)
-    return NeedWords(need.what, need.rule, chart.get("table", ""), chart.get("fill", ""))
+    # a chart without rows can be filled by nobody; it is unprinted all the same
+    unprinted = chart or need.what in read_ruleset(ruling.ruleset).charts or "printed" in need.what
+    why = UNPRINTED if unprinted else UNSAID
+    return NeedWords(need.what, need.rule, chart.get("table", ""), chart.get("fill", ""), why)
 
 
 def needs_in_words(needs: Sequence[Need], most: int = NEEDED) -> str:
@@ -225,6 +234,14 @@ def members(found: Sequence[Any], noun: str, within: str = "") -> str:
 
 
 # Any answer, key by key.
+
+
+def mood(answer: Mapping[str, Any]) -> str:
+    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour, and to look for."""
+    if None in answer.values():
+        return "open"
+    told = next((value for value in answer.values() if isinstance(value, bool)), None)
+    return "plain" if told is None else "yes" if told else "no"
 
 
 def answer_in_words(answer: Mapping[str, Any], longest: int | None = None) -> str:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
 from app.terminal.output import say
-from db.database import open_database
+from db.database import open_database, open_doors
 
 
 @contextmanager
 def asking() -> Iterator[Connection]:
-    """A connection; what is not committed is undone."""
-    engine = open_database(say=say, step=lambda step: say(f"… {step}"))
-    try:
-        with engine.connect() as connection:
-            yield connection
-    finally:
-        engine.dispose()
+    """A connection of the role that only asks; what is not committed is undone."""
+    with _connected(open_doors) as connection:
+        yield connection
 
 
 @contextmanager
@@ -30,7 +26,24 @@ def reading() -> Iterator[Connection]:
 
 
 @contextmanager
-def writing() -> Iterator[Connection]:
-    """A transaction: all that is done in it, or nothing."""
-    with asking() as connection, connection.begin():
+def owning() -> Iterator[Connection]:
+    """A connection of the owner, who may write everything; what is not committed is undone."""
+    with _connected(open_database) as connection:
         yield connection
+
+
+@contextmanager
+def writing() -> Iterator[Connection]:
+    """A transaction of the owner: all that is done in it, or nothing."""
+    with owning() as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def _connected(opened: Callable[..., Engine]) -> Iterator[Connection]:
+    engine = opened(say=say, step=lambda step: say(f"… {step}"))
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()

@@ -17,7 +17,7 @@ from app.referee import words
 from app.referee.picture import picture, window
 from app.referee.rulings import Ruling
 from db.labels import Axial, side_hexes
-from db.map_draft import vocabulary
+from db.map_draft import MapDraft, columns_of, rows_of, vocabulary
 from db.position_draft import PositionDraft
 from importers.cases import CaseDraft
 
@@ -38,8 +38,8 @@ STYLES = {"end": "bold reverse", "line": "reverse", "blocks": "bold white on red
 
 def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
     """The map, or the part of it that the marks and counters stand in, with a legend."""
-    board = position.board
     shown = window(position, marks)
+    board = position.board.cut(columns_of(shown), rows_of(shown))
     short = abbreviations(position.ruleset)
     levels = {board.hexes[place].level for place in shown}
     counters = _counters(position)
@@ -63,7 +63,7 @@ def draw(position: PositionDraft, marks: Mapping[Axial, str]) -> Text:
             drawn.append(" " * (width - len(text)))
         drawn.rstrip()
         drawn.append("\n")
-    for sentence in _legend(position, shown, short, marks):
+    for sentence in _legend(position, board, shown, short, marks):
         drawn.append(sentence + "\n", style="dim")
     return drawn
 
@@ -99,9 +99,12 @@ def _colour(terrain: str) -> str:
 
 
 def _legend(
-    position: PositionDraft, shown: Collection[Axial], short: Mapping[str, str], marks: Mapping[Axial, str]
+    position: PositionDraft,
+    board: MapDraft,
+    shown: Collection[Axial],
+    short: Mapping[str, str],
+    marks: Mapping[Axial, str],
 ) -> Iterable[str]:
-    board = position.board
     terrain = sorted({board.hexes[place].terrain for place in shown})
     yield ", ".join(f"{short[word]} {word.replace('_', ' ')}" for word in terrain)
     used = {mark for place, mark in marks.items() if place in shown}
@@ -130,8 +133,8 @@ def _legend(
             for marker in position.markers
         ],
     )
-    if len(shown) < len(board.hexes):
-        yield f"{len(shown)} of {len(board.hexes)} hexes are shown"
+    if len(shown) < position.board.size:
+        yield f"{len(shown)} of {position.board.size} hexes are shown"
 
 
 def _listed(what: str, items: list[str]) -> Iterable[str]:

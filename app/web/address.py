@@ -21,7 +21,8 @@ from app.referee.rulings import QuestionKind
 from app.referee.whatif import Changes, read_changes
 from app.web.proof import choice, chosen_readings
 from db import SightlineError
-from db.labels import nearest
+from db.labels import HEX, nearest, unprefixed
+from db.position_draft import PositionDraft
 from importers.documents import read_document
 
 OWN = ("tool", "policy", "look", "edit", "whatif", "part")
@@ -85,12 +86,17 @@ class View:
         endpoint = f"maps.{self.board.kind}_{page}"
         return url_for(endpoint, name=self.board.name, **self.parameters(**otherwise))
 
-    def with_tool(self, tool: str | None) -> str:
-        """The address with another tool, its places taken along where both have them."""
-        kept = {}
+    def with_tool(self, tool: str | None, position: PositionDraft) -> str:
+        """The address with another tool; what was chosen is taken along where it fits."""
+        kept: dict[str, str] = {}
         if tool is not None:
-            taken = {argument.word: argument for argument in arguments(kinds_of(self.board.ruleset)[tool])}
-            kept = {word: listed(taken[word], values) for word, values in self.given.items() if word in taken}
+            takes = arguments(kinds_of(self.board.ruleset)[tool], self.board.ruleset)
+            fitting = carried(self.arguments, self.given, takes, position)
+            kept = {
+                argument.word: listed(argument, fitting[argument.word])
+                for argument in takes
+                if argument.word in fitting
+            }
         dropped = dict.fromkeys(self.given)
         return self.address(**dropped | kept, tool=tool)
 
@@ -98,6 +104,57 @@ class View:
         """The address that rules anew with another reading."""
         policy = {**self.policy, point: letter}
         return self.address(policy=[choice(*one) for one in policy.items()])
+
+
+def carried(
+    had: Sequence[Argument],
+    given: Mapping[str, Sequence[str]],
+    takes: Sequence[Argument],
+    position: PositionDraft,
+) -> dict[str, list[str]]:
+    """What one tool was given, as far as another takes it: by its word, else by what it is.
+
+    The first counter of a line of sight becomes the unit that is asked where it can go; a counter
+    is never put where only a hex can be.
+    """
+    kept: dict[str, list[str]] = {}
+    picked = [value for argument in had if argument.picked for value in given.get(argument.word, ())]
+    for argument in takes:
+        values = given.get(argument.word, ())
+        taken = kept.keys() & {*argument.instead_of}
+        if values and not taken and all(_fits(argument, value, position) for value in values):
+            kept[argument.word] = list(values)
+    for argument in takes:
+        # a way is chosen hex by hex from its beginning
+        wanted = argument.picked and not (argument.many and "hex" in argument.names)
+        if argument.word in kept or not wanted or kept.keys() & {*argument.instead_of}:
+            continue
+        if not argument.required and not argument.instead_of:
+            continue
+        used = {value for values in kept.values() for value in values}
+        free = [value for value in picked if value not in used and _fits(argument, value, position)]
+        if free:
+            kept[argument.word] = free[:1]
+    # `unit:` and `hex:` are said only where both could be meant
+    return {
+        argument.word: [_bare(argument, value) for value in kept[argument.word]]
+        for argument in takes
+        if argument.word in kept
+    }
+
+
+def _fits(argument: Argument, value: str, position: PositionDraft) -> bool:
+    """Whether an argument takes a value: one that names a place, as the hex or the unit that is meant."""
+    if not argument.picked:
+        return not argument.choices or value in argument.choices
+    prefix, word = unprefixed(value)
+    unit = prefix != HEX and position.is_unit(word)
+    return ("unit" if unit else "hex") in argument.names and (unit or position.is_hex(word))
+
+
+def _bare(argument: Argument, value: str) -> str:
+    both = {"hex", "unit"} <= {*argument.names}
+    return value if both or not argument.picked else unprefixed(value)[1]
 
 
 def view(board: Board, query: MultiDict[str, str]) -> View:

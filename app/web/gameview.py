@@ -112,7 +112,6 @@ class Shown:
         """The map of the moment: ghosts where units stood, what changed and what an order would do."""
         with board_at(self.connection, self.table, self.at) as board:
             position = self._seen(board.position(self.connection))
-            iter(position.board.hexes)
             place = position.board.scheme.hex
             marks = {place(label): "answer" for label in self._touched() if self._is_label(position, label)}
             ghosts, path = self._moved(position)
@@ -125,7 +124,7 @@ class Shown:
                 path=path,
                 ghosts=ghosts,
                 picked=True,
-                window=len(position.board.hexes) > 1500,
+                window=position.board.size > 1500,
             )
 
     def _seen(self, position: PositionDraft) -> PositionDraft:

@@ -31,6 +31,8 @@ DOCUMENTS = (
 """What the API reads. A page of another site cannot send one of these without asking first."""
 RECORD = "application/vnd.sightline.record"
 """A record of a game, which is a text of its own form."""
+HEALTH, HEALTH_SECONDS = "/healthz", 2.0
+"""Whoever asks for health is told soon, also that nothing can be told."""
 WATCH_SECONDS = 0.2
 """How often somebody looks whether a request has had its time."""
 MOST = {
@@ -86,7 +88,8 @@ def protect(web: Flask, settings: Settings) -> None:
         refuse_other_sites()
         refuse_other_forms()
         left = request.environ.get("waitress.client_disconnected", lambda: False)
-        g.budget = Budget(settings.request_seconds, MOST, left)
+        seconds = settings.request_seconds
+        g.budget = Budget(min(seconds, HEALTH_SECONDS) if request.path == HEALTH else seconds, MOST, left)
         g.spending = contextlib.ExitStack()
         g.spending.enter_context(watch.over(g.budget))
         g.spending.enter_context(within(g.budget))

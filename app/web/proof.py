@@ -56,7 +56,7 @@ def proof(
         "title": title(ruling.ruleset, ruling.kind),
         "asked": words.arguments_in_words(ruling.question[ruling.kind]),
         "verdict": words.verdict(ruling),
-        "mood": mood(ruling.answer),
+        "mood": words.mood(ruling.answer),
         "lists": words.lists(ruling),
         "steps": [_step(step) for step in ruling.steps],
         "shown": len(ruling.steps) if steps is None else steps,
@@ -100,10 +100,10 @@ def chosen_readings(choices: Iterable[str]) -> dict[str, str]:
     return readings
 
 
-def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> Markup:
-    """The map around a ruling, with its line, its way or what it found."""
-    # of a stored map the hexes come one by one until somebody goes through them all, as a drawing does
-    iter(position.board.hexes)
+def drawing(
+    ruling: Ruling, position: PositionDraft, connection: Connection, *, living: bool = False
+) -> Markup:
+    """The map around a ruling, with its line, its way or what it found; `living` for a script to ask again upon it."""
     shown = picture(ruling, position)
     place = position.board.scheme.hex
     return svg(
@@ -112,15 +112,9 @@ def drawing(ruling: Ruling, position: PositionDraft, connection: Connection) -> 
         line=(place(shown.line[0]), place(shown.line[1])) if shown.line else None,
         path=[place(label) for label in shown.path],
         costs={at: words.in_words(cost) for at, cost in shown.costs(position.board).items()},
+        picked=living,
+        about_units=living,
     )
-
-
-def mood(answer: Mapping[str, Any]) -> str:
-    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour alone."""
-    if None in answer.values():
-        return "open"
-    told = next((value for value in answer.values() if isinstance(value, bool)), None)
-    return "plain" if told is None else "yes" if told else "no"
 
 
 def title(ruleset: str, name: str) -> str:

@@ -18,6 +18,7 @@ import re
 import secrets
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -34,11 +35,12 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 import app.web.api
 import app.web.pages
-from app.web.guard import HEADERS, protect, too_large
+from app.web.guard import HEADERS, FullError, protect, too_large
 from app.web.streams import Streams
 from db import SightlineError, __version__
 from db.budget import current
 from db.database import server_facts
+from db.keeping import Kept
 from db.settings import Settings
 from db.values import exact, to_json
 
@@ -166,6 +168,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
     protect(web, settings)
     web.after_request(_finish)
     web.teardown_appcontext(_close_connection)
+    web.register_error_handler(AnsweredError, lambda found: found.response)
     web.register_error_handler(HTTPException, _http_error)
     web.register_error_handler(SightlineError, _sightline_error)
     web.register_error_handler(sa.exc.DBAPIError, _database_error)
@@ -229,10 +232,15 @@ def day(text: str | None) -> datetime.date | None:
         raise SightlineError(f"{text[:40]!r} is not a day.", "Write it as 2024-12-31.") from error
 
 
-def known_version(version: str) -> None:
+ANSWERS: Kept[tuple[bytes, str]] = Kept(32 * 1024 * 1024)
+"""Answers that are the same as long as a version is: what was sent, and its type, by address, version and coding."""
+
+
+def known_version(version: str, *, keep: bool = False) -> None:
     """Answer 304 at once where the asker has this version already; else the answer will carry it.
 
-    For what costs more to make than to tell its version: call it before the work.
+    For what costs more to make than to tell its version: call it before the work. With `keep` the answer hangs on
+    its address and this version alone, and is given again to the next who asks.
     """
     g.version = version
     if request.method in ("GET", "HEAD") and request.if_none_match.contains_weak(version):
@@ -240,6 +248,29 @@ def known_version(version: str) -> None:
         unchanged.cache_control.no_cache = True
         unchanged.set_etag(version, weak=True)
         flask.abort(unchanged)
+    if keep:
+        g.kept_as = (request.url, version)
+        for coding in dict.fromkeys((_coding(), "")):
+            found = ANSWERS.get((*g.kept_as, coding))
+            if found is not None:
+                body, kind = found
+                again = Response(body, content_type=kind)
+                if coding:
+                    again.content_encoding = coding
+                raise AnsweredError(again)
+
+
+class AnsweredError(Exception):
+    """The answer is there already: nothing else is to be done."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+def _coding() -> str:
+    """How the asker wants text to be packed."""
+    return "gzip" if request.accept_encodings["gzip"] > 0 else ""
 
 
 def _close_connection(_: BaseException | None) -> None:
@@ -289,12 +320,52 @@ def _compress(response: Response) -> None:
     if not kind.startswith("text/") and kind not in COMPRESSED:
         return
     response.vary.add("Accept-Encoding")
-    if response.content_encoding or request.accept_encodings["gzip"] <= 0:
+    if response.content_encoding or not _coding():
         return
     body = response.get_data()
     if len(body) >= SMALL:
         response.set_data(gzip.compress(body, compresslevel=5, mtime=0))
         response.content_encoding = "gzip"
+
+
+def piece_by_piece(pieces: Iterator[str], mimetype: str) -> Response:
+    """An answer that is made while it is sent, packed on the way where the asker wants it.
+
+    It holds a thread as long as its reader takes, so there are only as many at once as there are streams.
+    """
+    streams: Streams = flask.current_app.config["STREAMS"]
+    if not streams.take():
+        raise FullError(
+            "As many long answers are being sent as there may be at once.",
+            "Ask again in a moment, or for a part.",
+        )
+    coding = _coding()
+    encoded = (piece.encode() for piece in pieces)
+    response = Response(_packed(encoded) if coding else encoded, mimetype=mimetype)
+    response.call_on_close(streams.give_back)
+    response.vary.add("Accept-Encoding")
+    if coding:
+        response.content_encoding = coding
+    if "version" in g:
+        response.cache_control.no_cache = True
+        response.set_etag(g.version, weak=True)
+    return response
+
+
+def _packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(5, wbits=31)
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def _keep(response: Response) -> None:
+    """Keep an answer that its address and a version tell (`known_version`) for the next who asks."""
+    if "kept_as" not in g or response.status_code != 200 or response.is_streamed:
+        return
+    body = response.get_data()
+    key = (*g.kept_as, response.content_encoding or "")
+    ANSWERS.put(key, (body, response.content_type), len(body) + 500)
 
 
 def _finish(response: Response) -> Response:
@@ -303,6 +374,7 @@ def _finish(response: Response) -> Response:
         response = _sightline_error(refused)
     _validate(response)
     _compress(response)
+    _keep(response)
     response.headers["X-Request-ID"] = g.get("request_id", "-")
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers.update(HEADERS)
@@ -357,7 +429,7 @@ def _sightline_error(error: SightlineError) -> Response:
     problems = getattr(error, "as_dicts", lambda: None)()
     response = problem_response(
         Problem(
-            title="This cannot be done as asked",
+            title=getattr(error, "title", "This cannot be done as asked"),
             status=status,
             detail=error.message,
             remedy=error.remedy or None,

@@ -471,6 +471,21 @@ class ChartsFile(Strict):
     charts: dict[Word, Chart]
 
 
+class PrintedValue(Strict):
+    """A number or word on a counter: what the game calls it, and the rule that speaks of it."""
+
+    name: str
+    rule: Number
+
+
+class PrintedFile(Strict):
+    """`printed.yaml`: what is printed on counters, by the keys of their forms, and the rules of markers, by kind."""
+
+    ruleset: str
+    values: dict[Word, PrintedValue]
+    markers: dict[Word, Number]
+
+
 class Concept(Strict):
     """A thing that several games treat, such as line of sight: where, and how they differ."""
 
@@ -540,6 +555,12 @@ def read_ruleset(code: str) -> Ruleset:
         read_form(folder / "sequence.yaml", SequenceFile),
         files_digest(data_files(folder)),
     )
+
+
+@functools.cache
+def printed(code: str) -> PrintedFile:
+    """What is printed on the counters of a game, for those who look at one."""
+    return read_form(FOLDER / code / "printed.yaml", PrintedFile)
 
 
 def rulesets_digest() -> str:

@@ -104,6 +104,10 @@ def layers(connection: Connection, name: str, known: datetime.datetime | None = 
     return told
 
 
+UTC = 100
+"""GDAL's word for UTC beside a moment: a GeoPackage has no other, and a reader need not guess."""
+
+
 def write_geojson(connection: Connection, name: str, known: datetime.datetime | None = None) -> str:
     """A campaign as one FeatureCollection; the property `layer` says which layer a feature is of."""
     features = [
@@ -141,8 +145,11 @@ def write_geopackage(
             field_mask=[
                 np.array([told.properties.get(column) is None for told in rows]) for column in columns
             ],
+            gdal_tz_offsets={column: np.full(len(rows), UTC) for column in columns if column in TIMES},
             layer=layer,
             driver="GPKG",
+            # what QGIS 3.22 (GDAL 3.6) and later read without a warning
+            dataset_options={"VERSION": "1.3"},
             **({"geometry_type": SHAPES[layer], "crs": CRS} if layer in SHAPES else {}),
         )
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
+import shapely
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db.chronicle import find_campaign
+from db.coasts import coasts
+from db.features import extent_of, find_collection
 from importers.archive.gis import SHAPES, write_geopackage
 from importers.archive.writing import utc
 
-VERSION = "3.34.0-Prizren"
+VERSION = "3.22.16-Białowieża"
+"""The oldest that is known to open it: a newer QGIS reads what an older one wrote, the other way round it warns."""
 TITLES = {
     "entry": "What happened",
     "entry_line": "What happened along a line",
@@ -42,6 +48,12 @@ LOOKS = {
 LABELS = {"entry": "title", "entry_line": "title", "entry_area": "title", "stance": "name", "track": "name"}
 """What is written beside a feature."""
 TIMELESS = ("coast",)
+SIDES = {"us": "31,95,120,255", "japan": "163,34,31,255", "": "90,90,90,255"}
+"""Colours of sides; all others share the last."""
+SIDED = ("stance", "stance_line", "stance_area", "track")
+"""Layers whose features belong to a side."""
+MARGIN = 0.06
+"""Of the view around what is shown first, as a part of it."""
 
 
 def write_project(connection: Connection, name: str, path: Path) -> list[Path]:
@@ -69,27 +81,60 @@ def project_text(connection: Connection, name: str, package: str) -> str:
         Xml.SubElement(
             tree,
             "layer-tree-layer",
-            {"id": layer, "name": TITLES[layer], "checked": "Qt::Checked", "providerKey": "ogr", "source": _source(package, layer)},
+            {"id": _id(layer), "name": TITLES[layer], "checked": "Qt::Checked", "providerKey": "ogr", "source": _source(package, layer)},
         )  # fmt: skip
     layers = Xml.SubElement(root, "projectlayers")
     for layer in drawn:
         layers.append(_layer(layer, package))
     order = Xml.SubElement(root, "layerorder")
     for layer in drawn:
-        Xml.SubElement(order, "layer", {"id": layer})
-    properties = Xml.SubElement(root, "properties")
-    paths = Xml.SubElement(properties, "Paths")
-    Xml.SubElement(paths, "Absolute", {"type": "bool"}).text = "false"
+        Xml.SubElement(order, "layer", {"id": _id(layer)})
+    root.append(_properties())
+    root.append(_view(connection, found))
     settings = Xml.SubElement(
         root, "ProjectTimeSettings", {"timeStep": "1", "timeStepUnit": "h", "frameRate": "4", "cumulativeTemporalRange": "0"}
     )  # fmt: skip
-    _range(settings, "TimeRange", span)
+    _range(settings, "TemporalRange", span)
     Xml.indent(root)
     return (
         "<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>\n"
         + Xml.tostring(root, encoding="unicode")
         + "\n"
     )
+
+
+def _properties() -> Xml.Element:
+    """What QGIS keeps by name: the CRS of the project counts, and files are named from where it lies."""
+    properties = Xml.Element("properties")
+    for group, name, kind, text in (
+        ("SpatialRefSys", "ProjectionsEnabled", "int", "1"),
+        ("Paths", "Absolute", "bool", "false"),
+    ):
+        Xml.SubElement(Xml.SubElement(properties, group), name, {"type": kind}).text = text
+    return properties
+
+
+def _view(connection: Connection, campaign: sa.Row[Any]) -> Xml.Element:
+    """What is shown first: the coast, or else all that has a place."""
+    coast = coasts().get(campaign.coast) if campaign.coast else None
+    lies = (
+        shapely.geometry.shape(coast).bounds
+        if coast is not None
+        else extent_of(connection, find_collection(connection, f"campaign.{campaign.name}.entry"))["box"]
+    )
+    settings = Xml.Element("ProjectViewSettings", {"UseProjectScales": "0"})
+    if lies is not None:
+        west, south, east, north = lies
+        margin = MARGIN * max(east - west, north - south)
+        ends = {"xmin": west - margin, "ymin": south - margin, "xmax": east + margin, "ymax": north + margin}
+        extent = Xml.SubElement(settings, "DefaultViewExtent", {key: f"{end:.6f}" for key, end in ends.items()})  # fmt: skip
+        extent.extend(_crs("crs", "EPSG:4326", "4326"))
+    return settings
+
+
+def _id(layer: str) -> str:
+    """What the parts of a project call a layer: QGIS takes no name of ten letters or less."""
+    return f"sightline_{layer}"
 
 
 def _source(package: str, layer: str) -> str:
@@ -99,7 +144,7 @@ def _source(package: str, layer: str) -> str:
 def _layer(layer: str, package: str) -> Xml.Element:
     kind, _ = GEOMETRY[SHAPES[layer]]
     node = Xml.Element("maplayer", {"type": "vector", "geometry": kind, "wkbType": SHAPES[layer], "styleCategories": "AllStyleCategories", "labelsEnabled": "1" if layer in LABELS else "0"})  # fmt: skip
-    Xml.SubElement(node, "id").text = layer
+    Xml.SubElement(node, "id").text = _id(layer)
     Xml.SubElement(node, "datasource").text = _source(package, layer)
     Xml.SubElement(node, "layername").text = TITLES[layer]
     srs = Xml.SubElement(node, "srs")
@@ -119,19 +164,38 @@ def _layer(layer: str, package: str) -> Xml.Element:
 
 
 def _renderer(layer: str) -> Xml.Element:
-    kind, symbol_class, looks = LOOKS[layer]
-    renderer = Xml.Element("renderer-v2", {"type": "singleSymbol", "symbollevels": "0", "enableorderby": "0"})
+    """How a layer looks; what belongs to a side has its colour."""
+    if layer not in SIDED:
+        renderer = Xml.Element("renderer-v2", {"type": "singleSymbol", "enableorderby": "0"})
+        Xml.SubElement(renderer, "symbols").append(_symbol(layer, "0", LOOKS[layer][2]))
+        return renderer
+    renderer = Xml.Element("renderer-v2", {"type": "categorizedSymbol", "attr": "side", "enableorderby": "0"})
+    categories = Xml.SubElement(renderer, "categories")
     symbols = Xml.SubElement(renderer, "symbols")
-    symbol = Xml.SubElement(
-        symbols, "symbol", {"type": kind, "name": "0", "alpha": "1", "clip_to_extent": "1"}
-    )
-    drawn = Xml.SubElement(
-        symbol, "layer", {"class": symbol_class, "enabled": "1", "locked": "0", "pass": "0"}
-    )
+    for n, (side, colour) in enumerate(SIDES.items()):
+        title = side or "others"
+        Xml.SubElement(categories, "category", {"value": side, "label": title, "symbol": str(n), "render": "true"})  # fmt: skip
+        symbols.append(_symbol(layer, str(n), LOOKS[layer][2] | _coloured(layer, colour)))
+    return renderer
+
+
+def _coloured(layer: str, colour: str) -> dict[str, str]:
+    kind = LOOKS[layer][0]
+    if kind == "line":
+        return {"line_color": colour}
+    if kind == "fill":
+        return {"color": colour.removesuffix("255") + "60", "outline_color": colour}
+    return {"color": colour}
+
+
+def _symbol(layer: str, name: str, looks: Mapping[str, str]) -> Xml.Element:
+    kind, drawn_as, _ = LOOKS[layer]
+    symbol = Xml.Element("symbol", {"type": kind, "name": name, "alpha": "1", "clip_to_extent": "1"})
+    drawn = Xml.SubElement(symbol, "layer", {"class": drawn_as, "enabled": "1", "locked": "0", "pass": "0"})
     options = Xml.SubElement(drawn, "Option", {"type": "Map"})
     for key, value in looks.items():
         Xml.SubElement(options, "Option", {"type": "QString", "name": key, "value": value})
-    return renderer
+    return symbol
 
 
 def _labeling(field: str) -> Xml.Element:
@@ -149,6 +213,8 @@ def _labeling(field: str) -> Xml.Element:
 def _crs(tag: str, authority: str, srid: str) -> Xml.Element:
     node = Xml.Element(tag)
     spatial = Xml.SubElement(node, "spatialrefsys", {"nativeFormat": "Wkt"})
+    # a positive number of QGIS's own has it look at the authority's code
+    Xml.SubElement(spatial, "srsid").text = srid
     Xml.SubElement(spatial, "srid").text = srid
     Xml.SubElement(spatial, "authid").text = authority
     return node

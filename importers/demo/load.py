@@ -16,7 +16,8 @@ from db.chronicle import current_campaign
 from db.maps import Map
 from db.positions import Position
 from importers.archive.campaigns import import_campaign
-from importers.maps import Progress, delete_map, import_map
+from importers.map_formats import Progress
+from importers.maps import delete_map, import_map
 from importers.positions import delete_position, import_position
 
 FOLDER = Path(db.__file__).parent / "demo"

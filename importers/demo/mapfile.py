@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from db.labels import Axial
-from importers.demo.sheet import Document, Point, Sheet
+from importers.demo.sheet import Document, Point, Sheet, scheme_of
 
 HEAD = "# Painted by importers/demo; written again by `python -m importers.demo FOLDER`."
 FLAGS = ("cave", "landing_beach")
@@ -19,6 +19,7 @@ def document(sheet: Sheet) -> Document:
         "title": sheet.title,
         "ruleset": sheet.ruleset,
         "note": sheet.note,
+        **_own_scheme(sheet),
         "scale": sheet.meters_per_hex,
         "extent": _extent(sheet),
         "fill": {"terrain": sheet.fill, "level": sheet.fill_level},
@@ -39,6 +40,13 @@ def document(sheet: Sheet) -> Document:
         "crests": [{"level": level, "line": _points(line)} for level, line in sheet.crests],
     } | sheet.extra
     return tree | {key: section for key, section in sections.items() if section}
+
+
+def _own_scheme(sheet: Sheet) -> Document:
+    """What of its numbering is not as its game has it."""
+    usual = scheme_of(sheet.ruleset).model_dump()
+    own = {key: value for key, value in sheet.scheme.model_dump().items() if value != usual[key]}
+    return {"scheme": own} if own else {}
 
 
 def _extent(sheet: Sheet) -> list[str] | list[list[str]]:
@@ -89,7 +97,7 @@ def dumped(tree: Document, head: str = HEAD) -> str:
     """The document as YAML, one line for each hex, hexside, path and piece of artwork."""
     lines = [head]
     for key, value in tree.items():
-        if key in ("extent", "fill") or not isinstance(value, dict | list):
+        if key in ("scheme", "extent", "fill") or not isinstance(value, dict | list):
             lines.append(f"{key}: {_flow(value)}")
         elif isinstance(value, dict):
             lines.append(f"{key}:")

@@ -89,9 +89,11 @@ class Sheet:
     crests: list[tuple[int, list[Point]]] = field(default_factory=list)
     extra: Document = field(default_factory=dict)
     """Further keys of the file, such as `positions`."""
+    numbering: Scheme | None = None
+    """A scheme of its own; without one its hexes are numbered as its game has it."""
 
     def __post_init__(self) -> None:
-        self.scheme = scheme_of(self.ruleset)
+        self.scheme = self.numbering or scheme_of(self.ruleset)
         self.hexes = self.scheme.rectangle(*self.extent)
         self._on_paper = set(self.hexes)
 

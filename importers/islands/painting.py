@@ -9,6 +9,7 @@ from importers.demo import relief
 from importers.demo.noise import Noise
 from importers.demo.sheet import Document, Sheet, centre, scheme_of, side_between
 from importers.demo.ways import Surveyor
+from importers.islands.coast import real_land
 from importers.islands.plans import GROUND, Plan
 
 RULESET = "fpb"
@@ -17,6 +18,7 @@ NOTE = (
     "A house map, not the publisher's: the hex numbers of the placement tables (19.0) lie on the real coast"
     " (after GSHHG), the ground on it is our own."
 )
+LOWER = "Even columns lie lower here: so all hexes of the tables have land, and not the other way round."
 TOLLS = {
     "mountain": 7.0,
     "hill_jungle": 3.5,
@@ -39,25 +41,33 @@ class _Painter:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        column, row = int(plan.corner[:2]), int(plan.corner[2:])
-        width, height = len(plan.outline[0]), len(plan.outline)
-        scheme = scheme_of(RULESET)
-        self.drawn = {
-            scheme.hex(f"{column + across:02}{row + down:02}"): letter
-            for down, line in enumerate(plan.outline)
-            for across, letter in enumerate(line)
-        }
         self.sheet = Sheet(
             name=plan.name,
             title=plan.title,
             ruleset=RULESET,
-            extent=(plan.corner, f"{column + width - 1:02}{row + height - 1:02}"),
+            extent=(plan.corner, plan.far_corner),
             meters_per_hex=plan.meters_per_hex,
-            note=NOTE,
+            note=f"{NOTE} {LOWER}" if plan.shift == "down" else NOTE,
             fill=SEA,
+            numbering=scheme_of(RULESET).model_copy(update={"shift": plan.shift}),
         )
+        self.drawn = self._drawn() if plan.outline else self._laid()
         self.land = [place for place in self.sheet.hexes if self.drawn[place] != "."]
         self.dry = set(self.land)
+
+    def _drawn(self) -> dict[Axial, str]:
+        """The letters of an outline by their hexes."""
+        column, row = int(self.plan.corner[:2]), int(self.plan.corner[2:])
+        return {
+            self.sheet.at(f"{column + across:02}{row + down:02}"): letter
+            for down, line in enumerate(self.plan.outline)
+            for across, letter in enumerate(line)
+        }
+
+    def _laid(self) -> dict[Axial, str]:
+        """Land to be painted where the real island is."""
+        land = real_land(self.plan, self.sheet.scheme)
+        return {place: "#" if place in land else "." for place in self.sheet.hexes}
 
     def paint(self) -> Sheet:
         self.sheet.level = dict.fromkeys(self.sheet.hexes, 0)

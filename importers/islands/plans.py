@@ -1,15 +1,17 @@
-"""What is laid down for each of the six islands: its outline on the hex numbers, named places, ways, ground.
+"""What is laid down for each of the six islands: where its numbers lie in the world, named places, ways, ground.
 
-An outline is drawn row by row from its corner, a letter a hex: `.` the sea, `#` land whose ground is
-painted, any other letter its ground (see `GROUND`). It is the real coast, laid on the numbers by the
-turn and shift that best bring the hexes of the placement tables (19.0) ashore; hexes at least nearly
-half of land are land, and so is every hex of the tables. Where the numbers begin, one row of sea is
-all there can be beyond a hex.
+Four corners of the map, in longitude and latitude, lay it on the real coast: by the turn and shift that
+best bring the hexes of the placement tables (19.0) ashore (`sightline georeference --land`). Hexes at
+least nearly half of land are land, and so is every hex of the tables (`coast`). The small islands have
+their ground drawn row by row, a letter a hex: `.` the sea, any other letter its ground (see `GROUND`);
+a test holds that their shore is the real one. Where the numbers begin, one row of sea is all there can
+be beyond a hex.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 GROUND = {
     "c": "clear",
@@ -31,8 +33,14 @@ class Plan:
     island: str
     meters_per_hex: int
     corner: str
-    outline: tuple[str, ...]
+    """The first hex of the map."""
     control: tuple[ControlPoint, ...]
+    outline: tuple[str, ...] = ()
+    """The ground of a small island, drawn."""
+    size: tuple[int, int] = (0, 0)
+    """Columns and rows of a large one, whose ground is painted on the real coast."""
+    shift: Literal["up", "down"] = "up"
+    """Which way even columns are shifted: up by a diagram of the system rules (6.1), unless real ground says otherwise."""
     airstrips: dict[str, tuple[str, ...]] = field(default_factory=dict)
     villages: dict[str, str] = field(default_factory=dict)
     """Names by hex; a village of several hexes has its name in each."""
@@ -55,6 +63,12 @@ class Plan:
     roads: tuple[tuple[str, ...], ...] = ()
     trails: tuple[tuple[str, ...], ...] = ()
     seed: int = 0
+
+    @property
+    def far_corner(self) -> str:
+        """The last hex of the map."""
+        across, down = (len(self.outline[0]), len(self.outline)) if self.outline else self.size
+        return f"{int(self.corner[:2]) + across - 1:02}{int(self.corner[2:]) + down - 1:02}"
 
     @property
     def name(self) -> str:
@@ -181,78 +195,60 @@ GUAM = Plan(
     island="guam",
     meters_per_hex=1609,
     corner="0000",
-    outline=(
-        ".........................................",
-        ".............#...........................",
-        ".............##.#........................",
-        "............######.......................",
-        "..........#########......................",
-        "......##############.....................",
-        "......###############....................",
-        ".....#################.#...........###...",
-        "...######################.#############..",
-        "..####################################...",
-        "..####################################...",
-        "..###################################....",
-        "..#############..#..#################....",
-        "...##########.........#.##############...",
-        "....#######...............############...",
-        "..............................#####.#....",
-        ".........................................",
-        ".........................................",
-    ),
+    size=(41, 19),
+    shift="down",
     control=(
-        ("0000", 144.54007, 13.31542),
-        ("4000", 144.78717, 13.72583),
-        ("0017", 144.74582, 13.19671),
-        ("4017", 144.99292, 13.60712),
+        ("0000", 144.53891, 13.30169),
+        ("4000", 144.78545, 13.74393),
+        ("0017", 144.76064, 13.18327),
+        ("4017", 145.00718, 13.62551),
     ),
     airstrips={"Orote Airstrip": ("1302", "1303")},
     villages={
         "2007": "Agana",
-        "1905": "Asan",
+        "1805": "Asan",
         "1704": "Piti",
         "1005": "Agat",
         "0408": "Umatac",
-        "0211": "Merizo",
+        "0209": "Merizo",
         "0613": "Inarajan",
-        "1212": "Talofofo",
-        "1611": "Yona",
-        "2210": "Barrigada",
-        "2710": "Dededo",
+        "1211": "Talofofo",
+        "1711": "Yona",
+        "2110": "Barrigada",
+        "2611": "Dededo",
         "3013": "Yigo",
     },
     beaches={
-        "Asan Beaches": ("1804", "1905"),
-        "Agat Beaches": ("1004", "0905"),
-        "Tumon Bay": ("2307", "2408"),
+        "Asan Beaches": ("1804", "1805"),
+        "Agat Beaches": ("1004", "1105"),
+        "Tumon Bay": ("2409", "2509"),
     },
-    reefs=("1602", "1603", "1402", "2006", "0209", "0605"),
-    ground={"1606": "mountain", "1506": "mountain", "2008": "marsh", "1811": "marsh"},
+    reefs=("1602", "1603", "1402", "2006", "0211", "0605"),
+    ground={"1606": "mountain", "1506": "mountain", "2008": "marsh", "1011": "marsh"},
     names={"1606": "Mount Chachao", "1506": "Mount Tenjo"},
     peaks={
-        "0706": (4.0, 2.2),
+        "0707": (4.0, 2.2),
         "0608": (3.2, 2.0),
         "1006": (2.4, 1.6),
         "1506": (3.2, 1.6),
         "1606": (3.2, 1.6),
         "1408": (2.2, 2.0),
-        "1108": (2.2, 2.5),
-        "0810": (1.8, 2.5),
-        "1906": (1.6, 1.2),
-        "2410": (1.8, 1.2),
-        "3113": (2.2, 1.6),
-        "3410": (1.0, 2.0),
+        "1107": (2.2, 2.5),
+        "0610": (1.8, 2.5),
+        "1806": (1.6, 1.2),
+        "2311": (1.8, 1.2),
+        "3014": (2.2, 1.6),
+        "3112": (1.0, 2.0),
     },
     shares=(0.52, 0.74, 0.955),
     dryness=(0.36, 0.46),
     river=10,
     roads=(
         ("1302", "1303", "1304", "1305", "1005"),
-        ("1305", "1704", "1905", "2007", "2210", "2710", "3013"),
-        ("2007", "1611", "1212", "0613", "0211", "0408"),
+        ("1305", "1704", "1805", "2007", "2110", "2611", "3013"),
+        ("2007", "1711", "1211", "0613", "0209", "0408"),
     ),
-    trails=(("0408", "1005"), ("1704", "1606", "1509", "1212"), ("2710", "2908", "3508"), ("3013", "3511")),
+    trails=(("0408", "1005"), ("1704", "1606", "1509", "1211"), ("2611", "2910", "3508"), ("3013", "3511")),
     seed=4407,
 )
 
@@ -260,42 +256,7 @@ TINIAN = Plan(
     island="tinian",
     meters_per_hex=500,
     corner="0000",
-    outline=(
-        "..................................",
-        "..................................",
-        "...................#.###########..",
-        "...............#################..",
-        "..............##################..",
-        "..........##.###################..",
-        ".........######################...",
-        ".......#######################....",
-        "......#######################.....",
-        ".......#####################......",
-        ".....#######################......",
-        "....###################...........",
-        "....###################...........",
-        "....##################............",
-        "......################............",
-        ".......###############............",
-        ".......##############.............",
-        ".......###############............",
-        "......#################...........",
-        ".....##################...........",
-        ".....##################...........",
-        "......#################...........",
-        "......###############.............",
-        "......#############...............",
-        "......#############...............",
-        ".....############.................",
-        "...############...................",
-        "...##########.....................",
-        "..###########.....................",
-        "..#######.##......................",
-        "..#####...........................",
-        "..#.#.............................",
-        "..................................",
-        "..................................",
-    ),
+    size=(34, 34),
     control=(
         ("0000", 145.54251, 15.02825),
         ("3300", 145.64799, 15.10688),

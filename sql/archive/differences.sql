@@ -64,10 +64,13 @@ begin atomic
     differences.one,
     differences.other,
     array(
+      -- by the index on events: most entries of a long chronicle stand alone
       select entry
-      from archive.entries(differences.campaign_id, null, null, differences.known) as entry
-      where entry.event is not null
+      from public.entry
+      where entry.campaign_id = differences.campaign_id
+        and entry.event is not null
         and entry.account in (differences.one, differences.other)
+        and archive._stood(entry.known, differences.known)
     )
   ) as pair
   where (pair.first_entry).during <> (pair.second_entry).during

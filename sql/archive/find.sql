@@ -242,7 +242,8 @@ select
   entry.known,
   entry.geom
 from public.entry
-inner join public.campaign on entry.campaign_id = campaign.id;
+-- a left join is left out where nobody asks for the campaign's name
+left join public.campaign on entry.campaign_id = campaign.id;
 
 comment on view archive.entry_feature is
 'Entries of all campaigns and all times of knowing, flat, for GIS: filter by campaign, and by upper_inf(known) for today.';
@@ -272,7 +273,7 @@ select
   stance.known,
   stance.geom
 from public.stance
-inner join public.campaign on stance.campaign_id = campaign.id
+left join public.campaign on stance.campaign_id = campaign.id
 left join public.force
   on stance.campaign_id = force.campaign_id
     and stance.force = force.key

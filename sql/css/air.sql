@@ -182,7 +182,7 @@ begin
       )
     ) as bar (rule, holds, note, point)
     where bar.holds
-  ) || array(select bar from css._actor_bars(state, array[unit]) as bar);
+  ) || css._actor_bars(state, array[unit]);
   return query select * from unnest(bars);
   return next css._sum(
     coalesce(bars[1].rule, '8.7.2'), case when cardinality(bars) = 0 then 'placed' else 'refused' end,

@@ -18,23 +18,36 @@ comment on type css.allegiance is
 comment on column css.allegiance.division is 'Its Division; empty is none, null is not told';
 comment on column css.allegiance.stripe is 'formation, white or none; null is not told';
 
+create or replace function css._division(attributes jsonb, kind text)
+returns text
+language sql immutable parallel safe
+-- 24.0: an Ambush Unit has no parent
+return case when kind = 'ambush' then '' else attributes ->> 'division' end;
+
+comment on function css._division(jsonb, text) is
+'The Division of a counter; empty is none, null is not told.';
+
+create or replace function css._stripe(attributes jsonb, kind text)
+returns text
+language sql immutable parallel safe
+return coalesce(
+  case
+    when kind = 'ambush' then 'white'
+    -- 12.4.1: a tank Support Weapon is a No-Stripe one
+    when kind = 'support_weapon' and attributes ->> 'target' = 'tank' then 'none'
+    else attributes ->> 'stripe'
+  end,
+  case when attributes ->> 'formation' is not null then 'formation' end
+);
+
+comment on function css._stripe(jsonb, text) is
+'The stripe of a counter: formation, white or none; a Formation that is told stands for its stripe.';
+
 create or replace function css._command_facts(attributes jsonb, kind text)
 returns setof css.allegiance
 language sql immutable parallel safe rows 1
 as $$
-  select
-    -- 24.0: an Ambush Unit has no parent
-    case when kind = 'ambush' then '' else attributes ->> 'division' end,
-    attributes ->> 'formation',
-    coalesce(
-      case
-        when kind = 'ambush' then 'white'
-        -- 12.4.1: a tank Support Weapon is a No-Stripe one
-        when kind = 'support_weapon' and attributes ->> 'target' = 'tank' then 'none'
-        else attributes ->> 'stripe'
-      end,
-      case when attributes ->> 'formation' is not null then 'formation' end
-    )
+  select css._division(attributes, kind), attributes ->> 'formation', css._stripe(attributes, kind)
 $$;
 
 comment on function css._command_facts(jsonb, text) is

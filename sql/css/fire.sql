@@ -19,11 +19,13 @@ create type css.shot as (
   here css.footing,
   there css.footing,
   targets css.piece array,
+  beneath boolean,
   named css.piece,
   target_unit css.piece,
   imposed css.piece array,
   at_sea text,
-  flame boolean
+  flame boolean,
+  sustained text
 );
 
 comment on type css.shot is
@@ -31,11 +33,13 @@ comment on type css.shot is
 comment on column css.shot.helpers is 'Weapons, leaders and heroes that are named to help';
 comment on column css.shot.there is 'The hex or cave fired at; of a naval zone its beach hex';
 comment on column css.shot.targets is 'All enemy counters there, or those of the naval zone that are one target';
+comment on column css.shot.beneath is 'Whether enemy Units are in the cave under the hex fired at';
 comment on column css.shot.named is 'The Hard Target that is fired at by itself';
 comment on column css.shot.target_unit is 'Whose Defense is used; null until somebody has chosen';
 comment on column css.shot.imposed is 'Weapons, leaders and heroes of the target whose Defense is added (8.3.1)';
 comment on column css.shot.at_sea is 'The run of a naval zone that is fired at';
 comment on column css.shot.flame is 'Whether a Flamethrower takes part (8.8)';
+comment on column css.shot.sustained is 'A weapon for sustained fire that the firer might use (8.6)';
 
 create or replace function css._texts(list jsonb)
 returns text[]
@@ -75,6 +79,36 @@ $$;
 comment on function css._at_sea(css.shot) is
 'The units of a naval zone that are fired at as one: all, or all but amphibious tanks, or the one that is named (css-30).';
 
+create or replace function css._place_of(state positions.state, said jsonb, named css.piece)
+returns positions.counter
+language plpgsql stable
+as $$
+#variable_conflict use_variable
+declare
+  place positions.counter;
+  label text;
+begin
+  if said ? 'zone' then
+    -- a beach by its name, or by its hex
+    label := coalesce(
+      (select beach.label from css._beach(state.map_id, said #>> '{zone,beach}') as beach limit 1), said #>> '{zone,beach}'
+    );
+  end if;
+  label := coalesce(label, named.label, named.attributes #>> '{zone,beach}', said ->> 'at');
+  select ground.q, ground.r into place.q, place.r
+  from public.css_ground as ground
+  where ground.map_id = state.map_id and ground.label = label;
+  if not found then
+    select found_one.q, found_one.r, found_one.attributes into place.q, place.r, place.attributes
+    from positions.place(state.position_id, said ->> 'at') as found_one;
+  end if;
+  return place;
+end
+$$;
+
+comment on function css._place_of(positions.state, jsonb, css.piece) is
+'Where a shot goes to: q and r, and the attributes of a unit that was named for its place.';
+
 create or replace function css._aim(shot css.shot)
 returns css.shot
 language plpgsql stable
@@ -82,48 +116,48 @@ as $$
 #variable_conflict use_variable
 declare
   said constant jsonb := shot.said;
-  place record;
-  inside boolean := false;
-  map_id constant bigint := (shot.state).map_id;
-  position_id constant bigint := (shot.state).position_id;
+  state constant positions.state := shot.state;
+  firer constant css.piece := shot.firer;
+  place positions.counter;
+  stack css.stack;
+  inside boolean;
+  piece css.piece;
+  targets css.piece[] := '{}';
+  beneath boolean := false;
 begin
   if said ? 'target' then
-    shot.named := css._piece_of(position_id, said ->> 'target');
+    shot.named := css._piece_of(state.position_id, said ->> 'target');
+    shot.target_unit := shot.named;
   end if;
-  shot.at_sea := coalesce(said #>> '{zone,run}', (shot.named).attributes #>> '{zone,run}');
-  if said ? 'landing' then
-    shot.at_sea := null;
+  if not said ? 'landing' then
+    shot.at_sea := coalesce(said #>> '{zone,run}', (shot.named).attributes #>> '{zone,run}');
   end if;
-  select hex.q, hex.r into place
-  from public.hex
-  where hex.map_id = map_id
-    and hex.label = coalesce(
-      -- a beach by its name, or by its hex
-      (select beach.label from css._beach(map_id, said #>> '{zone,beach}') as beach limit 1),
-      said #>> '{zone,beach}', (shot.named).label, (shot.named).attributes #>> '{zone,beach}', said ->> 'at'
-    );
-  if not found then
-    select found_one.q, found_one.r, found_one.attributes into place
-    from positions.place(position_id, said ->> 'at') as found_one;
-    inside := coalesce((place.attributes ->> 'in_cave')::boolean, false);
-  end if;
-  if (shot.named).code is not null then
-    inside := (shot.named).inside;
-  elsif (place.q, place.r) = ((shot.firer).q, (shot.firer).r) then
+  place := css._place_of(state, said, shot.named);
+  inside := case
+    when said ? 'target' then (shot.named).inside
     -- 6.3: in one hex the fire goes through the mouth of the cave
-    inside := not (shot.firer).inside;
-  end if;
-  shot.there := css._footing(position_id, map_id, place.q, place.r, inside);
+    when place.q = firer.q and place.r = firer.r then not firer.inside
+    else coalesce((place.attributes ->> 'in_cave')::boolean, false)
+  end;
+  shot.there := css._footing(state.position_id, state.map_id, place.q, place.r, inside);
+  stack := css._stack(state.position_id, place.q, place.r);
+  foreach piece in array coalesce(stack.pieces, '{}') loop
+    if piece.side <> firer.side and piece.inside = inside then
+      targets := targets || piece;
+    elsif piece.side <> firer.side and piece.is_unit and not inside then
+      beneath := true;
+    end if;
+  end loop;
+  shot.beneath := beneath;
+  shot.targets := targets;
   if said ? 'landing' then
-    shot.targets := css._pieces_of(position_id, css._texts(said -> 'landing'));
+    shot.targets := css._pieces_of(state.position_id, css._texts(said -> 'landing'));
   elsif shot.at_sea is not null then
     shot.targets := css._at_sea(shot);
-  else
-    shot.targets := array(
-      select piece
-      from css._pieces(position_id, place.q, place.r, inside) as piece
-      where piece.side <> (shot.firer).side
-    );
+  end if;
+  shot.imposed := css._picked(state.position_id, css._listed(said -> 'impose'), stack);
+  if said ? 'target_unit' and not said ? 'target' then
+    shot.target_unit := (css._picked(state.position_id, jsonb_build_array(said -> 'target_unit'), stack))[1];
   end if;
   return shot;
 end
@@ -131,6 +165,14 @@ $$;
 
 comment on function css._aim(css.shot) is
 'A shot with the place that it goes to, and who is there.';
+
+create or replace function css._listed(list jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case when jsonb_typeof(list) = 'array' then list else '[]' end;
+
+comment on function css._listed(jsonb) is
+'A list as it was given; an empty one where there is none.';
 
 create or replace function css._shot(
   position_id bigint, said jsonb, conditions jsonb, policy jsonb
@@ -140,18 +182,22 @@ language plpgsql stable
 as $$
 #variable_conflict use_variable
 declare
-  state positions.state;
   shot css.shot;
+  state positions.state;
+  firer constant css.piece := css._piece_of(position_id, said -> 'by' ->> 0);
+  stack constant css.stack := css._stack(position_id, firer.q, firer.r);
   piece css.piece;
-  firer css.piece;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   shot.state := state;
   shot.said := said;
-  shot.firer := css._piece_of(position_id, said -> 'by' ->> 0);
-  firer := shot.firer;
-  shot.others := css._pieces_of(position_id, (css._texts(said -> 'by'))[2:]);
-  shot.helpers := css._pieces_of(position_id, css._texts(said -> 'with'));
+  shot.firer := firer;
+  shot.flame := firer.flame;
+  shot.others := css._picked(position_id, css._listed(said -> 'by') - 0, stack);
+  shot.helpers := css._picked(position_id, css._listed(said -> 'with'), stack);
+  foreach piece in array shot.others loop
+    shot.flame := shot.flame or piece.flame;
+  end loop;
   foreach piece in array shot.helpers loop
     case piece.kind
       when 'support_weapon' then shot.weapon := piece;
@@ -160,17 +206,15 @@ begin
       else null;
     end case;
   end loop;
-  shot.here := css._footing(position_id, (shot.state).map_id, firer.q, firer.r, firer.inside);
-  shot := css._aim(shot);
-  shot.imposed := css._pieces_of(position_id, css._texts(said -> 'impose'));
-  shot.flame := firer.flame or coalesce((shot.weapon).flame, false)
-  or exists (select from unnest(shot.others) as other where other.flame);
-  if (shot.named).code is not null then
-    shot.target_unit := shot.named;
-  elsif said ? 'target_unit' then
-    shot.target_unit := css._piece_of(position_id, said ->> 'target_unit');
-  end if;
-  return shot;
+  shot.flame := shot.flame or coalesce((shot.weapon).flame, false);
+  foreach piece in array coalesce(stack.pieces, '{}') loop
+    if piece.kind = 'support_weapon' and piece.side = firer.side and piece.inside = firer.inside
+      and (piece.attributes ->> 'sustained_fire')::boolean and css._serves(piece.attributes, firer.attributes) then
+      shot.sustained := least(shot.sustained, piece.code);
+    end if;
+  end loop;
+  shot.here := css._footing(position_id, state.map_id, firer.q, firer.r, firer.inside);
+  return css._aim(shot);
 end
 $$;
 
@@ -178,215 +222,375 @@ comment on function css._shot(bigint, jsonb, jsonb, jsonb) is
 'A shot as it is asked for, with all counters and hexes that it touches.';
 
 create or replace function css._firer_bars(shot css.shot)
-returns setof rulings.ledger_step
-language sql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
-  -- who may fire at all
-  select entry.*
-  from (
-    select
-      shot.said ->> 'manner' = 'op_fire' as reacts,
-      coalesce((shot.state).conditions -> 'fired' ? (shot.here).label, false) as has_fired,
-      (shot.state).readings ->> 'css-18' as reading
-  ) as now
-  cross join lateral (
-    values
-    ('8.2', (shot.firer).q is null, 'it is not on the map', null),
-    ('2.0', not (shot.firer).is_unit, 'it is a Marker; a Unit fires', null),
-    ('8.1', (shot.firer).fire is null, 'its counter shows no Fire Power', null),
-    ('8.7', (shot.firer).fire_type = 'indirect', 'it fires indirectly', null),
-    ('10.2.1', (shot.here).suppressed or (shot.firer).suppressed, 'it is Suppressed', null),
-    ('8.3.6', (shot.here).concentrated and now.reacts, 'its hex has used Concentrated Fire', null),
-    (
-      '8.2', now.has_fired and not now.reacts and (now.reading = 'b' or (shot.state).conditions ->> 'action' <> 'second'),
-      'its hex has fired in this Activation', 'css-18'
-    ),
-    ('8.6', now.reacts and coalesce(css._is_active((shot.state).conditions, shot.firer), false), 'it is Active', null),
-    (
-      '8.6',
-      now.reacts and (shot.here).spent and not coalesce((shot.said ->> 'alerted')::boolean, false),
-      'its hex has a No Opportunity Fire marker', null
-    ),
-    ('8.3.6', now.reacts and coalesce((shot.said ->> 'concentrated')::boolean, false),
-      'Opportunity Fire is never concentrated', null),
-    (
-      '8.3.6', not now.reacts and coalesce((shot.said ->> 'concentrated')::boolean, false)
-      and (shot.firer).posture = 'column',
-      'in Column fire is not concentrated', null
-    )
-  ) as bar (rule, holds, note, point)
-  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, (shot.firer).code, null, bar.point, (shot.here).label) as entry
-  where bar.holds
-  union all
-  select entry.*
-  from css._entry(
-    '8.2', null, 'passes', 'its hex fires once in each Action', (shot.firer).code, null, 'css-18', (shot.here).label
-  ) as entry
-  where shot.said ->> 'manner' <> 'op_fire'
-    and coalesce((shot.state).conditions -> 'fired' ? (shot.here).label, false)
-    and (shot.state).conditions ->> 'action' = 'second'
-    and (shot.state).readings ->> 'css-18' = 'a'
-  union all
-  select bar.*
-  from css._actor_bars(shot.state, shot.firer || shot.others) as bar
-  where shot.said ->> 'manner' <> 'op_fire'
+declare
+  now constant jsonb := (shot.state).conditions;
+  here constant css.footing := shot.here;
+  firer constant css.piece := shot.firer;
+  reacts constant boolean := shot.said ->> 'manner' = 'op_fire';
+  concentrated constant boolean := coalesce((shot.said ->> 'concentrated')::boolean, false);
+  bars rulings.ledger_step[] := '{}';
+begin
+  if firer.q is null then
+    bars := bars || css._entry('8.2', null, 'forbids', 'it is not on the map', firer.code);
+  end if;
+  if not firer.is_unit then
+    bars := bars || css._entry('2.0', null, 'forbids', 'it is a Marker; a Unit fires', firer.code, null, null, here.label);
+  end if;
+  if firer.fire is null then
+    bars := bars || css._entry('8.1', null, 'forbids', 'its counter shows no Fire Power', firer.code, null, null, here.label);
+  end if;
+  if firer.fire_type = 'indirect' then
+    bars := bars || css._entry('8.7', null, 'forbids', 'it fires indirectly', firer.code, null, null, here.label);
+  end if;
+  if here.suppressed or firer.suppressed then
+    bars := bars || css._entry('10.2.1', null, 'forbids', 'it is Suppressed', firer.code, null, null, here.label);
+  end if;
+  if reacts or reacts is null then
+    return case when reacts then bars || css._reaction_bars(shot) else bars end;
+  end if;
+  if now -> 'fired' ? here.label then
+    -- css-18: its hex fires once, or once in each Action
+    if (shot.state).readings ->> 'css-18' = 'b' or now ->> 'action' <> 'second' then
+      bars := bars || css._entry(
+        '8.2', null, 'forbids', 'its hex has fired in this Activation', firer.code, null, 'css-18', here.label
+      );
+    end if;
+  end if;
+  if concentrated and firer.posture = 'column' then
+    bars := bars || css._entry(
+      '8.3.6', null, 'forbids', 'in Column fire is not concentrated', firer.code, null, null, here.label
+    );
+  end if;
+  if now -> 'fired' ? here.label and now ->> 'action' = 'second' and (shot.state).readings ->> 'css-18' = 'a' then
+    bars := bars || css._entry(
+      '8.2', null, 'passes', 'its hex fires once in each Action', firer.code, null, 'css-18', here.label
+    );
+  end if;
+  return bars || css._actor_bars(shot.state, firer || shot.others);
+end
 $$;
+
+create or replace function css._reaction_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql stable
+as $$
+declare
+  here constant css.footing := shot.here;
+  firer constant css.piece := shot.firer;
+  bars rulings.ledger_step[] := '{}';
+begin
+  if here.concentrated then
+    bars := bars || css._entry(
+      '8.3.6', null, 'forbids', 'its hex has used Concentrated Fire', firer.code, null, null, here.label
+    );
+  end if;
+  if css._is_active((shot.state).conditions, firer) then
+    bars := bars || css._entry('8.6', null, 'forbids', 'it is Active', firer.code, null, null, here.label);
+  end if;
+  if here.spent and not coalesce((shot.said ->> 'alerted')::boolean, false) then
+    bars := bars || css._entry(
+      '8.6', null, 'forbids', 'its hex has a No Opportunity Fire marker', firer.code, null, null, here.label
+    );
+  end if;
+  if (shot.said ->> 'concentrated')::boolean then
+    bars := bars || css._entry(
+      '8.3.6', null, 'forbids', 'Opportunity Fire is never concentrated', firer.code, null, null, here.label
+    );
+  end if;
+  return bars;
+end
+$$;
+
+comment on function css._reaction_bars(css.shot) is
+'What keeps a unit from Opportunity Fire (8.3.6, 8.6).';
 
 comment on function css._firer_bars(css.shot) is
 'What keeps a unit from firing: its counter, its markers, what its hex has done (5.1, 8.2, 8.6, 10.2.1).';
 
-create or replace function css._helper_bars(shot css.shot)
-returns setof rulings.ledger_step
-language sql stable rows 1
+create or replace function css._other_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql immutable
 as $$
-  -- 8.3.4: others of the hex
-  select entry.*
-  from unnest(shot.others) as other
-  cross join lateral (
-    values
-    ((other.q, other.r, other.inside) is distinct from ((shot.firer).q, (shot.firer).r, (shot.firer).inside),
-      format('%s is not with the firer', other.code)),
-    (not other.is_unit, format('%s is no Unit', other.code)),
-    ((shot.firer).posture = 'column', 'a firer in Column is helped by nobody'),
-    (other.posture = 'column', format('%s is in Column', other.code)),
-    (other.fire_type = 'indirect' or other.fire is null, format('%s does not fire directly', other.code)),
-    (other.range < (shot.firer).range, format('the range of %s is shorter than the firer''s', other.code))
-  ) as bar (holds, note)
-  cross join lateral css._entry('8.3.4', null, 'forbids', bar.note, other.code, null, null, (shot.here).label) as entry
-  where bar.holds
-  union all
-  select entry.*
-  from css._entry('8.3.4', null, 'forbids', 'at most two other Units help', (shot.firer).code) as entry
-  where cardinality(shot.others) > 2
-  union all
+declare
+  firer constant css.piece := shot.firer;
+  other css.piece;
+  note text;
+  bars rulings.ledger_step[] := '{}';
+begin
+  foreach other in array shot.others loop
+    foreach note in array array[
+      case
+        when (other.q, other.r, other.inside) is distinct from (firer.q, firer.r, firer.inside)
+          then format('%s is not with the firer', other.code)
+      end,
+      case when not other.is_unit then format('%s is no Unit', other.code) end,
+      case when firer.posture = 'column' then 'a firer in Column is helped by nobody' end,
+      case when other.posture = 'column' then format('%s is in Column', other.code) end,
+      case
+        when other.fire_type = 'indirect' or other.fire is null then format('%s does not fire directly', other.code)
+      end,
+      case
+        when other.range < firer.range then format('the range of %s is shorter than the firer''s', other.code)
+      end
+    ] loop
+      if note is not null then
+        bars := bars || css._entry('8.3.4', null, 'forbids', note, other.code, null, null, (shot.here).label);
+      end if;
+    end loop;
+  end loop;
+  if cardinality(shot.others) > 2 then
+    bars := bars || css._entry('8.3.4', null, 'forbids', 'at most two other Units help', firer.code);
+  end if;
+  return bars;
+end
+$$;
+
+comment on function css._other_bars(css.shot) is
+'What keeps other units of the hex from adding to a shot (8.3.4).';
+
+create or replace function css._helper_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql immutable
+as $$
+declare
+  firer constant css.piece := shot.firer;
+  helper css.piece;
+  anywhere boolean;
+  kinds text[] := '{}';
+  twice text[] := '{}';
+  kind text;
+  bars rulings.ledger_step[] := '{}';
+  at constant text := (shot.here).label;
+begin
   -- 8.3.2: one of each, of the firer's Formation
-  select entry.*
-  from unnest(shot.helpers) as helper
-  cross join lateral (
-    values
-    ('8.3.2', helper.kind not in ('support_weapon', 'leader', 'hero'),
-      format('%s is no weapon, leader or hero', helper.code)),
-    ('8.3.2', (helper.q, helper.r, helper.inside) is distinct from ((shot.firer).q, (shot.firer).r, (shot.firer).inside)
-      and not css._serves_anywhere(helper),
-      format('%s is not with the firer', helper.code)),
-    ('8.3.2', not css._belongs(shot.firer, helper) and not css._serves_anywhere(helper),
-      format('%s is of another Formation', helper.code)),
-    ('14.1', helper.attributes ->> 'status' = 'eliminated', format('%s is out of the game', helper.code)),
-    ('12.3', helper.kind = 'support_weapon' and (shot.firer).posture = 'column' and not helper.tank,
-      format('in Column nobody uses %s', helper.code)),
-    ('8.3.2', helper.kind = 'support_weapon' and helper.fire is not null and helper.range < (shot.firer).range,
-      format('the range of %s is shorter than the firer''s', helper.code))
-  ) as bar (rule, holds, note)
-  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, helper.code, null, null, (shot.here).label) as entry
-  where bar.holds
-  union all
-  select (css._entry(
-    case helper.kind when 'hero' then '14.0' else '8.3.2' end, null, 'forbids',
-    format('one %s helps, not more', replace(helper.kind, '_', ' ')), (shot.firer).code
-  )).*
-  from unnest(shot.helpers) as helper
-  where helper.kind in ('support_weapon', 'leader', 'hero')
-  group by helper.kind
-  having count(*) > 1
+  foreach helper in array shot.helpers loop
+    anywhere := css._serves_anywhere(helper);
+    if helper.kind not in ('support_weapon', 'leader', 'hero') then
+      bars := bars || css._entry(
+        '8.3.2', null, 'forbids', format('%s is no weapon, leader or hero', helper.code), helper.code, null, null, at
+      );
+    elsif helper.kind = any(kinds) and helper.kind <> all(twice) then
+      twice := twice || helper.kind;
+    end if;
+    kinds := kinds || helper.kind;
+    if (helper.q, helper.r, helper.inside) is distinct from (firer.q, firer.r, firer.inside) and not anywhere then
+      bars := bars || css._entry(
+        '8.3.2', null, 'forbids', format('%s is not with the firer', helper.code), helper.code, null, null, at
+      );
+    end if;
+    if not css._belongs(firer, helper) and not anywhere then
+      bars := bars || css._entry(
+        '8.3.2', null, 'forbids', format('%s is of another Formation', helper.code), helper.code, null, null, at
+      );
+    end if;
+    if helper.attributes ->> 'status' = 'eliminated' then
+      bars := bars || css._entry(
+        '14.1', null, 'forbids', format('%s is out of the game', helper.code), helper.code, null, null, at
+      );
+    end if;
+    if helper.kind = 'support_weapon' and firer.posture = 'column' and not helper.tank then
+      bars := bars || css._entry(
+        '12.3', null, 'forbids', format('in Column nobody uses %s', helper.code), helper.code, null, null, at
+      );
+    end if;
+    if helper.kind = 'support_weapon' and helper.fire is not null and helper.range < firer.range then
+      bars := bars || css._entry(
+        '8.3.2', null, 'forbids', format('the range of %s is shorter than the firer''s', helper.code), helper.code, null,
+        null, at
+      );
+    end if;
+  end loop;
+  foreach kind in array twice loop
+    bars := bars || css._entry(
+      case kind when 'hero' then '14.0' else '8.3.2' end, null, 'forbids',
+      format('one %s helps, not more', replace(kind, '_', ' ')), firer.code
+    );
+  end loop;
+  return bars;
+end
 $$;
 
 comment on function css._helper_bars(css.shot) is
-'What keeps others, weapons, leaders and heroes from helping a shot (8.3.2, 8.3.4, 12.3, 14.0).';
+'What keeps weapons, leaders and heroes from helping a shot (8.3.2, 12.3, 14.0).';
 
 create or replace function css._target_bars(shot css.shot)
-returns setof rulings.ledger_step
-language sql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
-  select entry.*
-  from (
-    select
-      count(*) filter (where target.is_unit) as units,
-      count(*) filter (where target.is_unit and not target.hard) as soft,
-      bool_or(
-        target.is_unit and coalesce((target.attributes ->> 'hidden')::boolean, false) and target.posture = 'deployed'
-      ) as hides
-    from unnest(shot.targets) as target
-  ) as counted
-  cross join lateral (
-    select exists (
-      select
-      from css._pieces((shot.state).position_id, (shot.there).q, (shot.there).r, true) as cave
-      where cave.side <> (shot.firer).side and cave.is_unit and not (shot.there).inside
-    ) as in_cave
-  ) as below
-  cross join lateral (
-    values
-    ('6.3', counted.units = 0 and below.in_cave and shot.at_sea is null,
-      'who is inside a cave is fired at from its own hex only', null, null),
-    ('8.2', counted.units = 0 and not below.in_cave, 'there is no enemy Unit', null, null),
-    ('6.3', (shot.there).inside and ((shot.firer).q, (shot.firer).r) is distinct from ((shot.there).q, (shot.there).r),
-      'who is inside a cave is fired at from its own hex only', null, (shot.named).code),
-    ('6.2.1', counted.hides and counted.units = 1 and (shot.there).terrain = 'mangrove_swamp',
-      'the unit there hides in the mangrove', null, null),
-    ('8.2', (shot.named).code is null and counted.units > 0 and counted.soft = 0 and shot.at_sea is null,
-      'only Hard Targets are there: one is to be named', null, null),
-    ('12.4.1', (shot.named).kind = 'support_weapon', 'a Support Weapon is not fired at by itself', null, (shot.named).code),
-    ('8.2', (shot.named).is_unit and not (shot.named).hard and shot.at_sea is null,
-      'only a Hard Target is fired at by itself', null, (shot.named).code),
-    ('8.2', (shot.named).side = (shot.firer).side, 'it is a friend', null, (shot.named).code),
-    ('22.3.1', shot.at_sea = 'transport', 'nobody fires into a Transport Zone', null, null),
-    ('22.1', shot.at_sea is not null and (shot.state).readings ->> 'css-30' = 'a' and (shot.named).code is null
-      and counted.units > 1, 'each Unit at sea is a target of its own: one is to be named', 'css-30', null)
-  ) as bar (rule, holds, note, point, by)
-  cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, bar.by, null, bar.point, (shot.there).label) as entry
-  where bar.holds
-  union all
-  select entry.*
-  from css._entry(
-    '22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', (shot.there).label
-  ) as entry
-  where shot.at_sea is not null
+declare
+  firer constant css.piece := shot.firer;
+  there constant css.footing := shot.there;
+  named constant css.piece := shot.named;
+  target css.piece;
+  units integer := 0;
+  soft integer := 0;
+  hides boolean := false;
+  bars rulings.ledger_step[] := '{}';
+begin
+  foreach target in array shot.targets loop
+    if target.is_unit then
+      units := units + 1;
+      soft := soft + case when target.hard then 0 else 1 end;
+      hides := hides
+      or (target.posture = 'deployed' and coalesce((target.attributes ->> 'hidden')::boolean, false));
+    end if;
+  end loop;
+  if units = 0 and shot.beneath and shot.at_sea is null then
+    bars := bars || css._entry(
+      '6.3', null, 'forbids', 'who is inside a cave is fired at from its own hex only', null, null, null, there.label
+    );
+  end if;
+  if units = 0 and not shot.beneath then
+    bars := bars || css._entry('8.2', null, 'forbids', 'there is no enemy Unit', null, null, null, there.label);
+  end if;
+  if there.inside and (firer.q, firer.r) is distinct from (there.q, there.r) then
+    bars := bars || css._entry(
+      '6.3', null, 'forbids', 'who is inside a cave is fired at from its own hex only', named.code, null, null, there.label
+    );
+  end if;
+  if hides and units = 1 and there.terrain = 'mangrove_swamp' then
+    bars := bars || css._entry(
+      '6.2.1', null, 'forbids', 'the unit there hides in the mangrove', null, null, null, there.label
+    );
+  end if;
+  if named.code is null and units > 0 and soft = 0 and shot.at_sea is null then
+    bars := bars || css._entry(
+      '8.2', null, 'forbids', 'only Hard Targets are there: one is to be named', null, null, null, there.label
+    );
+  end if;
+  if named.code is not null then
+    bars := bars || css._named_bars(shot);
+  end if;
+  if shot.at_sea is not null then
+    bars := bars || css._zone_target_bars(shot, units);
+  end if;
+  return bars;
+end
 $$;
 
 comment on function css._target_bars(css.shot) is
 'What keeps a hex, a unit or a naval zone from being fired at (6.2.1, 6.3, 8.2, 12.4.1, 22.3.1).';
 
+create or replace function css._named_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql immutable
+as $$
+declare
+  named constant css.piece := shot.named;
+  at constant text := (shot.there).label;
+  bars rulings.ledger_step[] := '{}';
+begin
+  if named.kind = 'support_weapon' then
+    bars := bars || css._entry(
+      '12.4.1', null, 'forbids', 'a Support Weapon is not fired at by itself', named.code, null, null, at
+    );
+  end if;
+  if named.is_unit and not named.hard and shot.at_sea is null then
+    bars := bars || css._entry('8.2', null, 'forbids', 'only a Hard Target is fired at by itself', named.code, null, null, at);
+  end if;
+  if named.side = (shot.firer).side then
+    bars := bars || css._entry('8.2', null, 'forbids', 'it is a friend', named.code, null, null, at);
+  end if;
+  return bars;
+end
+$$;
+
+comment on function css._named_bars(css.shot) is
+'What keeps a unit from being fired at by itself (8.2, 12.4.1).';
+
+create or replace function css._zone_target_bars(shot css.shot, units integer)
+returns rulings.ledger_step[]
+language plpgsql immutable
+as $$
+declare
+  at constant text := (shot.there).label;
+  bars rulings.ledger_step[] := '{}';
+begin
+  if shot.at_sea = 'transport' then
+    bars := bars || css._entry('22.3.1', null, 'forbids', 'nobody fires into a Transport Zone', null, null, null, at);
+  end if;
+  if (shot.state).readings ->> 'css-30' = 'a' and (shot.named).code is null and units > 1 then
+    bars := bars || css._entry(
+      '22.1', null, 'forbids', 'each Unit at sea is a target of its own: one is to be named', null, null, 'css-30', at
+    );
+  end if;
+  return bars || css._entry('22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', at);
+end
+$$;
+
+comment on function css._zone_target_bars(css.shot, integer) is
+'What keeps a naval zone from being fired at, and what of it is one target (22.1, 22.3.1, css-30).';
+
+create or replace function css._is_beset(position_id bigint, piece css.piece)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  return exists (
+    select
+    from public.unit as enemy
+    where enemy.position_id = _is_beset.position_id
+      and enemy.q between piece.q - 1 and piece.q + 1
+      and enemy.r between piece.r - 1 and piece.r + 1
+      and lattice.distance(enemy.q, enemy.r, piece.q, piece.r) <= 1
+      and enemy.side <> piece.side
+      and css._is_unit(enemy.kind)
+  );
+end
+$$;
+
+comment on function css._is_beset(bigint, css.piece) is
+'Whether an enemy unit stands beside a counter, or on or under it (7.2).';
+
 create or replace function css._zone_bars(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 declare
   state constant positions.state := shot.state;
   firer constant css.piece := shot.firer;
-  armed css.armed;
-  away integer;
-  step record;
-begin
-  select * into armed from css._armed(state.position_id, null, firer.code, '{}', state.readings);
-  away := lattice.distance(firer.q, firer.r, (shot.there).q, (shot.there).r)
+  there constant css.footing := shot.there;
+  away constant integer := lattice.distance(firer.q, firer.r, there.q, there.r)
   + case when shot.at_sea is null then 0 else css._naval_hexes(shot.at_sea) end;
-  if armed.ready is null then
-    return next css._entry('8.1', null, 'unknown', 'counters', firer.code);
-  elsif away = 0 then
-    return;
-  elsif away > armed.ready then
-    return next css._entry(
-      case when armed.barraged or armed.beset_by is not null then '7.2' else '8.1' end,
-      null, 'forbids',
-      format('%s is %s away, and it fires %s', (shot.there).label, css._hexes(away), css._hexes(armed.ready)),
-      firer.code, null, null, (shot.there).label
-    );
-  elsif (away > 1 or firer.inside) and not (shot.at_sea is not null and state.readings ->> 'css-64' = 'b') then
-    for step in
-      select los.*
+  ready integer := css._printed_reach(
+    css._fire_side(firer.kind, firer.attributes ->> 'posture', firer.attributes -> 'fire'), firer.range,
+    state.readings ->> 'css-47'
+  );
+  near boolean;
+begin
+  if ready is null then
+    return array[css._entry('8.1', null, 'unknown', 'counters', firer.code)];
+  end if;
+  -- 7.2: with an enemy beside it, or under a barrage, it fires no farther than one hex
+  if away > 1 or away > ready then
+    near := (shot.here).barrage is not null or (shot.here).bombarded or css._is_beset(state.position_id, firer);
+    ready := case when near then least(ready, 1) else ready end;
+  end if;
+  if away > ready and away > 0 then
+    return array[css._entry(
+      case when near then '7.2' else '8.1' end, null, 'forbids',
+      format('%s is %s away, and it fires %s', there.label, css._hexes(away), css._hexes(ready)),
+      firer.code, null, null, there.label
+    )];
+  elsif away is distinct from 0 and (away > 1 or firer.inside)
+    and not (shot.at_sea is not null and state.readings ->> 'css-64' = 'b') then
+    return array(
+      select css._entry(
+        los.rule, los.clause,
+        case los.effect when 'blocked' then 'forbids' else los.effect end,
+        case los.effect when 'blocked' then 'it is not seen' else los.note end,
+        firer.code, null, los.point, los.at
+      )
       from css.los(
-        state.position_id, 'unit:' || firer.code, 'hex:' || (shot.there).label, state.conditions, state.readings
+        state.position_id, 'unit:' || firer.code, 'hex:' || there.label, state.conditions, state.readings
       ) as los
       where los.point is not null or los.effect in ('visible', 'blocked', 'unknown')
-    loop
-      return next css._entry(
-        step.rule, step.clause,
-        case step.effect when 'blocked' then 'forbids' else step.effect end,
-        case step.effect when 'blocked' then 'it is not seen' else step.note end,
-        firer.code, null, step.point, step.at
-      );
-    end loop;
+    );
   end if;
+  return '{}';
 end
 $$;
 
@@ -397,8 +601,13 @@ create or replace function css._crossed(shot css.shot, to_target boolean)
 returns text[]
 language plpgsql stable
 as $$
+declare
+  own constant css.footing := case when to_target then shot.there else shot.here end;
 begin
   -- the sides of the target hex, or of the firer's, that the line of fire crosses
+  if coalesce(own.walls, 0) & (css._on_any_side('ridge') | css._on_any_side('steep_slope')) = 0 then
+    return '{}';
+  end if;
   return (
     select coalesce(array_agg(distinct hexside.kind), '{}')
     from public.hexside
@@ -406,10 +615,8 @@ begin
       on ray.dq = (shot.there).q - (shot.firer).q and ray.dr = (shot.there).r - (shot.firer).r
     where hexside.map_id = (shot.state).map_id
       and hexside.kind in ('ridge', 'steep_slope')
-      and hexside.x between 2 * (case when to_target then (shot.there).q else (shot.firer).q end) - 2
-      and 2 * (case when to_target then (shot.there).q else (shot.firer).q end) + 2
-      and hexside.y between 2 * (case when to_target then (shot.there).r else (shot.firer).r end) - 2
-      and 2 * (case when to_target then (shot.there).r else (shot.firer).r end) + 2
+      and hexside.x between 2 * own.q - 2 and 2 * own.q + 2
+      and hexside.y between 2 * own.r - 2 and 2 * own.r + 2
       and (case when to_target then ray.arriving else ray.leaving end)
       & lattice.side_set(hexside.x - 2 * (shot.firer).q, hexside.y - 2 * (shot.firer).r) <> b'0'::bit(1089)
       and (
@@ -463,31 +670,32 @@ comment on function css._sea_entries(css.shot) is
 'The entry of a shot into a naval zone for its Hard Target value (22.3.1).';
 
 create or replace function css._defense_entries(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql stable rows 2
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 declare
   piece css.piece;
+  entries rulings.ledger_step[] := '{}';
 begin
   if shot.at_sea is not null then
-    return query select * from css._sea_entries(shot);
-    return;
+    return array(select entry from css._sea_entries(shot) as entry);
   end if;
   -- 8.3.1 a: the Defense of the target
   if coalesce((shot.target_unit).defense, 0) <> 0 then
-    return next css._entry(
+    entries := entries || css._entry(
       '8.3.1', null, 'adds', format('Defense of %s', (shot.target_unit).code), (shot.target_unit).code,
       2 * (shot.target_unit).defense, null, (shot.there).label
     );
   end if;
   foreach piece in array shot.imposed loop
     if coalesce(piece.defense, 0) <> 0 then
-      return next css._entry(
+      entries := entries || css._entry(
         '8.3.1', null, 'adds', format('Defense of %s', piece.code), piece.code, 2 * piece.defense,
         case when piece.kind = 'support_weapon' then 'css-19' end, (shot.there).label
       );
     end if;
   end loop;
+  return entries;
 end
 $$;
 
@@ -495,36 +703,38 @@ comment on function css._defense_entries(css.shot) is
 'Entries of a shot for the Defense of its target: of the target unit and what goes with it, or of the naval zone (8.3.1, 22.3.1).';
 
 create or replace function css._help_entries(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql stable rows 3
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 declare
   piece css.piece;
   value integer;
+  entries rulings.ledger_step[] := '{}';
 begin
   -- 8.3.2: one weapon, one leader, one hero
   foreach piece in array shot.helpers loop
     value := case when piece.kind = 'support_weapon' then coalesce(piece.fire, 0) else piece.bonus_fire end;
     if value <> 0 then
-      return next css._entry(
+      entries := entries || css._entry(
         '8.3.2', null, 'adds', format('%s helps', piece.code), piece.code, 2 * value, null, (shot.here).label
       );
     end if;
   end loop;
   -- 8.3.4
   foreach piece in array shot.others loop
-    return next css._entry(
+    entries := entries || css._entry(
       '8.3.4', null, 'adds', format('%s adds to the fire', piece.code), piece.code, 2, null, (shot.here).label
     );
   end loop;
   -- 8.3.6
   if (shot.said ->> 'concentrated')::boolean then
-    return next css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label);
+    entries := entries || css._entry('8.3.6', null, 'adds', 'Concentrated Fire', (shot.firer).code, 2, null, (shot.here).label);
   end if;
   -- 12.5
   if (shot.said ->> 'alerted')::boolean then
-    return next css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label);
+    entries := entries || css._entry('12.5', null, 'adds', 'alert dogs', (shot.firer).code, 4, null, (shot.here).label);
   end if;
+  return entries;
 end
 $$;
 
@@ -532,108 +742,122 @@ comment on function css._help_entries(css.shot) is
 'Entries of a shot for those who help: weapon, leader, hero, other units, Concentrated Fire, alert dogs (8.3.2, 8.3.4, 8.3.6, 12.5).';
 
 create or replace function css._fire_status_entries(
-  state positions.state, here css.footing, firer css.piece, read jsonb, barrage_counts boolean
+  here css.footing, firer css.piece, read jsonb, barrage_counts boolean
 )
-returns setof rulings.ledger_step
-language sql stable rows 2
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
+declare
+  dg constant text := css._dg_row(greatest(here.dg, firer.dg));
+  entries rulings.ledger_step[] := '{}';
+  mark text;
+begin
   -- 8.3.3, 8.5.4: what lies on the firer
-  select entry.*
-  from (
-    select found_one.marker, css._cell(null, 'status_marker_summary', found_one.marker, 'fire') as value
-    from (
-      values (css._dg_row(greatest(here.dg, firer.dg))), (case when here.pinned or firer.pinned then 'pinned' end)
-    ) as found_one (marker)
-    where found_one.marker is not null
-  ) as status
-  cross join lateral css._entry(
-    '8.3.3', null, 'adds', format('the firer is %s', upper(status.marker)), status.marker,
-    2 * css._number(status.value), null, here.label
-  ) as entry
-  union all
-  select entry.*
-  from (select css._cell(read, 'barrage_marker_effects', here.barrage, 'fire') as value) as mark
-  cross join lateral css._entry(
-    '8.3.3', null,
-    case when mark.value is null and barrage_counts then 'unknown' when barrage_counts then 'adds' else 'passes' end,
-    case
-      when mark.value is null and barrage_counts then 'barrage_marker_effects'
-      when barrage_counts then format('a %s on the firer', replace(here.barrage, '_', ' '))
-      else 'the barrage of this assault does not count in it'
-    end,
-    here.barrage,
-    case when barrage_counts then 2 * css._number(mark.value) end,
-    null, here.label
-  ) as entry
-  where here.barrage is not null
-    and not (barrage_counts and css._number(mark.value) is not distinct from 0)
+  if dg is not null then
+    entries := entries || css._entry(
+      '8.3.3', null, 'adds', format('the firer is %s', upper(dg)), dg,
+      2 * css._number(css._cell(null, 'status_marker_summary', dg, 'fire')), null, here.label
+    );
+  end if;
+  if here.pinned or firer.pinned then
+    entries := entries || css._entry(
+      '8.3.3', null, 'adds', 'the firer is PINNED', 'pinned',
+      2 * css._number(css._cell(null, 'status_marker_summary', 'pinned', 'fire')), null, here.label
+    );
+  end if;
+  if here.barrage is not null then
+    mark := css._cell(read, 'barrage_marker_effects', here.barrage, 'fire');
+    if not barrage_counts then
+      entries := entries || css._entry(
+        '8.3.3', null, 'passes', 'the barrage of this assault does not count in it', here.barrage, null, null, here.label
+      );
+    elsif mark is null then
+      entries := entries || css._entry(
+        '8.3.3', null, 'unknown', 'barrage_marker_effects', here.barrage, null, null, here.label
+      );
+    elsif css._number(mark) <> 0 then
+      entries := entries || css._entry(
+        '8.3.3', null, 'adds', format('a %s on the firer', replace(here.barrage, '_', ' ')), here.barrage,
+        2 * css._number(mark), null, here.label
+      );
+    end if;
+  end if;
+  return entries;
+end
 $$;
 
-comment on function css._fire_status_entries(positions.state, css.footing, css.piece, jsonb, boolean) is
+comment on function css._fire_status_entries(css.footing, css.piece, jsonb, boolean) is
 'Entries of a shot for the markers on the firer: DG, Pinned, a Barrage (8.3.3, 8.5.4, 8.7.4 a, b).';
 
 create or replace function css._work_entries(there css.footing, rule text, read jsonb)
-returns setof rulings.ledger_step
-language sql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
-  select entry.*
-  from (
-    select fort.kind, css._cell(read, 'fortification_values', fort.kind, 'defense') as value
-    from unnest(there.works) as fort (kind)
-  ) as work
-  cross join lateral css._entry(
-    rule, null,
-    case when work.value is null then 'unknown' else 'adds' end,
-    case when work.value is null then 'fortification_values' else format('a %s', work.kind) end,
-    work.kind, 2 * css._number(work.value), null, there.label
-  ) as entry
+declare
+  entries rulings.ledger_step[] := '{}';
+  work text;
+  cell text;
+begin
+  foreach work in array coalesce(there.works, '{}') loop
+    cell := css._cell(read, 'fortification_values', work, 'defense');
+    entries := entries || css._entry(
+      rule, null,
+      case when cell is null then 'unknown' else 'adds' end,
+      case when cell is null then 'fortification_values' else format('a %s', work) end,
+      work, 2 * css._number(cell), null, there.label
+    );
+  end loop;
+  return entries;
+end
 $$;
 
 comment on function css._work_entries(css.footing, text, jsonb) is
 'Entries for the Fortifications of a hex: their Defense (8.3.3, 8.7.4 f, 9.5, 11.1).';
 
 create or replace function css._ground_entries(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql stable rows 3
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 declare
   there constant css.footing := shot.there;
   arriving constant text[] := css._crossed(shot, true);
   ridge constant boolean := 'ridge' = any(arriving);
   -- 6.2.2: from under the marker over a ridge, its own or the target's
-  from_marker constant boolean := (shot.here).ridge and 'ridge' = any(arriving || css._crossed(shot, false));
+  from_marker constant boolean := (shot.here).ridge and (ridge or 'ridge' = any(css._crossed(shot, false)));
+  entries rulings.ledger_step[] := '{}';
 begin
   if not there.inside and there.defense is null then
-    return next css._entry('8.3.5', null, 'unknown', 'terrain_effects_chart', null, null, null, there.label);
+    entries := entries || css._entry('8.3.5', null, 'unknown', 'terrain_effects_chart', null, null, null, there.label);
   elsif not there.inside and there.defense <> 0 then
-    return next css._entry(
+    entries := entries || css._entry(
       '8.3.5', null, 'adds', format('terrain: %s', replace(there.terrain, '_', ' ')), null, 2 * there.defense, null, there.label
     );
   elsif there.inside and shot.flame then
-    return next css._entry('6.3', null, 'passes', 'a Flamethrower reaches into the cave', null, null, null, there.label);
+    entries := entries || css._entry('6.3', null, 'passes', 'a Flamethrower reaches into the cave', null, null, null, there.label);
   elsif there.inside then
-    return next css._entry(
+    entries := entries || css._entry(
       '6.3', null, 'adds', 'inside a cave', null,
       2 * css._number(css._cell(null, 'fortification_values', 'cave', 'defense')), null, there.label
     );
   end if;
   if 'steep_slope' = any(arriving) then
-    return next css._entry('6.2.2', null, 'adds', 'up a steep slope', null, -4, null, there.label);
+    entries := entries || css._entry('6.2.2', null, 'adds', 'up a steep slope', null, -4, null, there.label);
   end if;
   if ridge and not from_marker then
-    return next css._entry('6.2.2', null, 'adds', 'across a ridge', null, -2, null, there.label);
+    entries := entries || css._entry('6.2.2', null, 'adds', 'across a ridge', null, -2, null, there.label);
   end if;
   if from_marker then
-    return next css._entry(
+    entries := entries || css._entry(
       '6.2.2', null, 'adds', 'from under a Ridge marker across a ridge', null,
       case (shot.firer).side when 'japan' then 4 else 2 end, null, there.label
     );
   end if;
   if there.ridge and ridge then
-    return next css._entry('6.2.2', null, 'adds', 'the Ridge marker faces the fire', null, -2, null, there.label);
+    entries := entries || css._entry('6.2.2', null, 'adds', 'the Ridge marker faces the fire', null, -2, null, there.label);
   elsif there.ridge then
-    return next css._entry('6.2.2', null, 'adds', 'the Ridge marker is flanked', null, 4, null, there.label);
+    entries := entries || css._entry('6.2.2', null, 'adds', 'the Ridge marker is flanked', null, 4, null, there.label);
   end if;
+  return entries;
 end
 $$;
 
@@ -661,46 +885,49 @@ comment on function css._is_navy(positions.state, css.piece) is
 'Whether a Japanese Unit is of the Navy: by its counter, its Division''s service, or the Division''s name.';
 
 create or replace function css._weather_entries(state positions.state, firer css.piece, there css.footing)
-returns setof rulings.ledger_step
-language sql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
-  select entry.*
-  from css._entry(
-    '8.3.7', null, 'adds', 'rain', null,
-    2 * css._number(css._cell(null, 'weather_effects', 'rain', 'fire'))
-  ) as entry
-  where state.conditions ->> 'weather' = 'rain'
-  union all
-  select entry.*
-  from (
-    select
-      firer.side = 'japan' and css._is_navy(state, firer) as navy,
-      case
-        when firer.side = 'us' then 'us_fire'
-        -- css-10
-        when css._is_navy(state, firer) and state.readings ->> 'css-10' = 'b' then 'japanese_navy_fire'
-        else 'japanese_army_fire'
-      end as whose
-  ) as who
-  cross join lateral css._entry(
-    case when who.navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
-    2 * css._number(css._cell(null, 'night_rules', who.whose, 'value')),
-    case when who.navy then 'css-10' end
-  ) as entry
+declare
+  entries rulings.ledger_step[] := '{}';
+  navy boolean;
+  whose text;
+begin
+  if state.conditions ->> 'weather' = 'rain' then
+    entries := entries || css._entry(
+      '8.3.7', null, 'adds', 'rain', null, 2 * css._number(css._cell(null, 'weather_effects', 'rain', 'fire'))
+    );
+  end if;
   -- 8.7.3: into light it is day
-  where css._is_night(state.conditions) and not there.lit
+  if css._is_night(state.conditions) and not there.lit then
+    navy := css._is_navy(state, firer);
+    whose := case
+      when firer.side = 'us' then 'us_fire'
+      -- css-10
+      when navy and state.readings ->> 'css-10' = 'b' then 'japanese_navy_fire'
+      else 'japanese_army_fire'
+    end;
+    navy := navy and firer.side = 'japan';
+    entries := entries || css._entry(
+      case when navy then '17.0' else '8.3.7' end, null, 'adds', 'night', null,
+      2 * css._number(css._cell(null, 'night_rules', whose, 'value')), case when navy then 'css-10' end
+    );
+  end if;
+  return entries;
+end
 $$;
 
 comment on function css._weather_entries(positions.state, css.piece, css.footing) is
 'Entries for rain and night; none for night into a lit hex (8.3.7, 8.7.3, 17.0, css-10).';
 
 create or replace function css._hard_entries(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql immutable rows 1
+returns rulings.ledger_step[]
+language plpgsql immutable
 as $$
 declare
   target css.piece;
   code text;
+  entries rulings.ledger_step[] := '{}';
 begin
   -- 8.3.1 g: any Hard Target in the hex, a tank weapon too (12.4.1)
   foreach target in array shot.targets loop
@@ -709,58 +936,57 @@ begin
     end if;
   end loop;
   if code is not null and (shot.named).code is null then
-    return next css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', code, -4, null, (shot.there).label);
+    entries := entries || css._entry('8.3.1', null, 'adds', 'Hard Targets in the hex', code, -4, null, (shot.there).label);
   end if;
+  return entries;
 end
 $$;
 
 comment on function css._hard_entries(css.shot) is
 'The entry of a shot at a hex with Hard Targets in it (8.3.1).';
 
--- Each part is asked only where it may speak: to begin a query costs more than to find that nothing holds.
 create or replace function css._shot_entries(shot css.shot)
-returns setof rulings.ledger_step
-language plpgsql stable rows 8
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 declare
   here constant css.footing := shot.here;
   firer constant css.piece := shot.firer;
   charge constant text := shot.said ->> 'charge';
+  entries rulings.ledger_step[] := css._defense_entries(shot) || css._help_entries(shot);
   mark text;
 begin
-  return query select * from css._defense_entries(shot);
-  return query select * from css._help_entries(shot);
   if greatest(here.dg, firer.dg) > 0 or here.pinned or firer.pinned or here.barrage is not null then
-    return query
-    select *
-    from css._fire_status_entries(
-      shot.state, here, firer, shot.said -> 'read',
+    entries := entries || css._fire_status_entries(
+      here, firer, shot.said -> 'read',
       -- css-61: a Barrage that the assaulters have just laid
       not (shot.said ? 'charge' and (shot.state).readings ->> 'css-61' = 'b')
     );
   end if;
   if shot.said ? 'charge' and here.barrage is not null then
-    return next css._entry('8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', here.label);
+    entries := entries || css._entry(
+      '8.7.2', null, 'passes', 'a Barrage on the hex that is assaulted', null, null, 'css-61', here.label
+    );
   end if;
   if cardinality((shot.there).works) > 0 and shot.at_sea is null and not shot.said ? 'landing' then
-    return query select * from css._work_entries(shot.there, '8.3.3', shot.said -> 'read');
+    entries := entries || css._work_entries(shot.there, '8.3.3', shot.said -> 'read');
   end if;
   if shot.at_sea is null then
-    return query select * from css._ground_entries(shot);
-    return query select * from css._hard_entries(shot);
+    entries := entries || css._ground_entries(shot) || css._hard_entries(shot);
   end if;
   if (shot.state).conditions ->> 'weather' = 'rain' or css._is_night((shot.state).conditions) then
-    return query select * from css._weather_entries(shot.state, firer, shot.there);
+    entries := entries || css._weather_entries(shot.state, firer, shot.there);
   end if;
   -- 9.4, 9.6: against who assaults or charges
   if charge is not null then
     mark := css._cell(shot.said -> 'read', 'assault_marker_values', charge, 'defense');
-    return next css._entry(
+    entries := entries || css._entry(
       '9.4', null, case when mark is null then 'unknown' else 'adds' end,
       case when mark is null then 'assault_marker_values' else format('a %s', replace(charge, '_', ' ')) end,
       charge, 2 * css._number(mark), null, here.label
     );
   end if;
+  return entries;
 end
 $$;
 
@@ -771,19 +997,17 @@ create or replace function css._fire_type(shot css.shot)
 returns text
 language plpgsql immutable
 as $$
+declare
+  own constant text := coalesce((shot.weapon).fire_type, (shot.firer).fire_type);
 begin
-  return (
-    select
-      case
-        when own.type <> 'white' then own.type
-        when shot.said ->> 'as' in ('ap', 'armor_piercing') then 'armor_piercing'
-        when shot.said ->> 'as' in ('he', 'high_explosive') then 'high_explosive'
-        -- 8.1: the firer chooses; at a Hard Target the blue row, at a hex the yellow one
-        when (shot.named).code is not null or shot.at_sea is not null then 'armor_piercing'
-        else 'high_explosive'
-      end
-    from (select coalesce((shot.weapon).fire_type, (shot.firer).fire_type) as type) as own
-  );
+  return case
+    when own <> 'white' then own
+    when shot.said ->> 'as' in ('ap', 'armor_piercing') then 'armor_piercing'
+    when shot.said ->> 'as' in ('he', 'high_explosive') then 'high_explosive'
+    -- 8.1: the firer chooses; at a Hard Target the blue row, at a hex the yellow one
+    when (shot.named).code is not null or shot.at_sea is not null then 'armor_piercing'
+    else 'high_explosive'
+  end;
 end
 $$;
 
@@ -794,28 +1018,41 @@ create or replace function css._shot_options(shot css.shot)
 returns jsonb
 language plpgsql stable
 as $$
+declare
+  target css.piece;
+  deployed text[] := '{}';
+  in_column text[] := '{}';
+  defenses integer[] := '{}';
+  imposable jsonb := '[]';
 begin
+  if shot.at_sea is not null then
+    shot.targets := '{}';
+  elsif shot.said ? 'landing' then
+    shot.targets := array(select piece from unnest(shot.targets) as piece order by piece.code);
+  end if;
   -- 8.3.1, css-60, css-19: who chooses the target unit, and what may be added to its Defense
-  return (
-    select jsonb_build_object(
-      'target_options', coalesce(jsonb_agg(unit.code order by unit.posture = 'column', unit.code) filter (where unit.is_unit), '[]'),
-      'target_alike', count(distinct coalesce(unit.defense, 0)) filter (where unit.is_unit) <= 1,
-      'target_by', case
-        when bool_or(unit.is_unit and unit.posture = 'deployed') or (shot.state).readings ->> 'css-60' = 'b' then 'defender'
-        else 'firer'
-      end,
-      'all_in_column', not coalesce(bool_or(unit.is_unit and unit.posture = 'deployed'), false),
-      'imposable', coalesce(
-        jsonb_agg(jsonb_build_object('id', unit.code, 'kind', unit.kind) order by unit.code) filter (
-          where unit.kind in ('support_weapon', 'leader', 'hero')
-            and coalesce(unit.defense, 0) <> 0
-            and ((shot.target_unit).code is null or css._belongs(shot.target_unit, unit))
-        ),
-        '[]'
-      )
-    )
-    from unnest(shot.targets) as unit
-    where shot.at_sea is null
+  foreach target in array shot.targets loop
+    if target.is_unit then
+      defenses := defenses || coalesce(target.defense, 0);
+      if target.posture = 'column' then
+        in_column := in_column || target.code;
+      else
+        deployed := deployed || target.code;
+      end if;
+    elsif target.kind in ('support_weapon', 'leader', 'hero') and target.defense <> 0
+      and ((shot.target_unit).code is null or css._belongs(shot.target_unit, target)) then
+      imposable := imposable || jsonb_build_object('id', target.code, 'kind', target.kind);
+    end if;
+  end loop;
+  return jsonb_build_object(
+    'target_options', deployed || in_column,
+    'target_alike', (defenses[1] = all(defenses)) is not false,
+    'target_by', case
+      when cardinality(deployed) > 0 or (shot.state).readings ->> 'css-60' = 'b' then 'defender'
+      else 'firer'
+    end,
+    'all_in_column', cardinality(deployed) = 0,
+    'imposable', imposable
   );
 end
 $$;
@@ -833,9 +1070,8 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_variable
 declare
-  aimed css.shot := css._shot(position_id, shot, conditions, policy);
-  bars rulings.ledger_step[];
-  entries rulings.ledger_step[];
+  aimed constant css.shot := css._shot(position_id, shot, conditions, policy);
+  steps rulings.ledger_step[] := css._shot_bars(aimed);
   bar rulings.ledger_step;
   step rulings.ledger_step;
   halves integer := 0;
@@ -843,24 +1079,18 @@ declare
   sum integer;
   value integer;
 begin
-  bars := array(select told from css._firer_bars(aimed) as told);
-  if cardinality(aimed.others) + cardinality(aimed.helpers) > 0 then
-    bars := bars || array(select told from css._helper_bars(aimed) as told);
-  end if;
-  bars := bars || array(select told from css._target_bars(aimed) as told);
-  if (aimed.firer).q is not null and (aimed.there).q is not null then
-    bars := bars || array(select told from css._zone_bars(aimed) as told);
-  end if;
-  foreach step in array bars loop
-    bar := case when bar.rule is null and step.effect = 'forbids' then step else bar end;
+  foreach step in array steps loop
+    if bar.rule is null and step.effect = 'forbids' then
+      bar := step;
+    end if;
     return next step;
   end loop;
   if bar.rule is null then
-    entries := array[css._entry(
+    steps := css._entry(
       '3.2', null, 'starts', format('Fire Power of %s', (aimed.firer).code), (aimed.firer).code, 2 * (aimed.firer).fire,
       null, (aimed.here).label
-    )] || array(select entry from css._shot_entries(aimed) as entry);
-    foreach step in array entries loop
+    ) || css._shot_entries(aimed);
+    foreach step in array steps loop
       halves := halves + coalesce(step.halves, 0);
       untold := untold or step.effect = 'unknown';
       return next step;
@@ -883,44 +1113,84 @@ begin
 end
 $$;
 
+create or replace function css._shot_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql stable
+as $$
+declare
+  bars rulings.ledger_step[] := css._firer_bars(shot);
+begin
+  if cardinality(shot.others) > 0 then
+    bars := bars || css._other_bars(shot);
+  end if;
+  if cardinality(shot.helpers) > 0 then
+    bars := bars || css._helper_bars(shot);
+  end if;
+  bars := bars || css._target_bars(shot);
+  if (shot.firer).q is not null and (shot.there).q is not null then
+    bars := bars || css._zone_bars(shot);
+  end if;
+  return bars;
+end
+$$;
+
+comment on function css._shot_bars(css.shot) is
+'What keeps a shot from being fired, and the contested points that this turns on.';
+
 create or replace function css._single_targets(shot css.shot)
 returns text[]
 language plpgsql stable
 as $$
 begin
-  return case
-    when shot.at_sea is null
-      then array(
-        select target.code from unnest(shot.targets) as target where target.is_unit and target.hard order by target.code
-      )
-    else array(
-      select unit.code
-      from public.unit
-      where unit.position_id = (shot.state).position_id
-        and unit.side <> (shot.firer).side
-        and unit.attributes #>> '{zone,beach}' = (shot.there).label
-        and unit.attributes #>> '{zone,run}' = shot.at_sea
-        and css._is_unit(unit.kind)
-        and case (shot.state).readings ->> 'css-30'
-          when 'a' then true
-          when 'c' then coalesce((unit.attributes ->> 'amphibious')::boolean, false)
-          else false
-        end
-      order by unit.code
-    )
-  end;
+  return array(
+    select unit.code
+    from public.unit
+    where unit.position_id = (shot.state).position_id
+      and unit.side <> (shot.firer).side
+      and unit.attributes #>> '{zone,beach}' = (shot.there).label
+      and unit.attributes #>> '{zone,run}' = shot.at_sea
+      and css._is_unit(unit.kind)
+      and case (shot.state).readings ->> 'css-30'
+        when 'a' then true
+        when 'c' then coalesce((unit.attributes ->> 'amphibious')::boolean, false)
+        else false
+      end
+    order by unit.code
+  );
 end
 $$;
 
 comment on function css._single_targets(css.shot) is
-'Who may be fired at by itself: a Hard Target in the hex (8.2, 22.3.2), at sea what css-30 tells apart.';
+'Who of a naval zone may be fired at by itself: what css-30 tells apart (22.3.2).';
 
 create or replace function css._shot_facts(shot css.shot, value integer)
 returns jsonb
 language plpgsql stable
 as $$
+declare
+  target css.piece;
+  units text[] := '{}';
+  in_column text[] := '{}';
+  -- 8.2, 22.3.2: who may be fired at by itself
+  apart text[] := '{}';
 begin
-  return coalesce(css._shot_options(shot), '{}') || jsonb_build_object(
+  foreach target in array shot.targets loop
+    if target.is_unit then
+      units := units || target.code;
+      if target.posture = 'column' then
+        in_column := in_column || target.code;
+      end if;
+      if target.hard then
+        apart := apart || target.code;
+      end if;
+    end if;
+  end loop;
+  if shot.at_sea is not null then
+    apart := css._single_targets(shot);
+  elsif shot.said ? 'landing' then
+    apart := array(select code from unnest(apart) as code order by code);
+  end if;
+  return css._shot_options(shot) || jsonb_build_object(
     'value', value,
     'type', css._fire_type(shot),
     'side', (shot.firer).side,
@@ -931,31 +1201,17 @@ begin
     'at_sea', shot.at_sea,
     'named', (shot.named).code,
     'target_unit', (shot.target_unit).code,
-    'units', to_jsonb(array(select target.code from unnest(shot.targets) as target where target.is_unit)),
-    'column', to_jsonb(array(
-      select target.code from unnest(shot.targets) as target where target.is_unit and target.posture = 'column'
-    )),
-    'apart', to_jsonb(css._single_targets(shot)),
+    'units', units,
+    'column', in_column,
+    'apart', apart,
     'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
     'serves_once', case when css._serves_anywhere(shot.hero) then (shot.hero).code end,
-    'sustained', (
-      select min(unit.code)
-      from public.unit
-      cross join lateral (select css._shown(unit.attributes) as attributes) as weapon
-      where unit.position_id = (shot.state).position_id
-        and unit.q = (shot.firer).q
-        and unit.r = (shot.firer).r
-        and unit.kind = 'support_weapon'
-        and unit.side = (shot.firer).side
-        and coalesce((unit.attributes ->> 'in_cave')::boolean, false) = (shot.firer).inside
-        and coalesce((weapon.attributes ->> 'sustained_fire')::boolean, false)
-        and css._serves(weapon.attributes, (shot.firer).attributes)
-    ),
+    'sustained', shot.sustained,
     'sustaining', (shot.here).sustaining,
     'spent', (shot.here).spent,
     'flame', shot.flame,
     'terrain', (shot.there).terrain,
-    'cost', css._cost((shot.state).conditions, shot.firer || shot.others)
+    'cost', css._cost((shot.state).conditions, (shot.firer) || shot.others)
   );
 end
 $$;

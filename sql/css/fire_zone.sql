@@ -7,6 +7,18 @@
 -- units that fire farther, or out of a cave, look around themselves: into the viewshed cache
 -- where the question is about the position as it stands, else by css.fan.
 
+create or replace function css._shown(attributes jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case
+  when attributes ->> 'posture' = 'column' and jsonb_typeof(attributes -> 'column') = 'object'
+    then attributes || jsonb_strip_nulls(attributes -> 'column')
+  else attributes
+end;
+
+comment on function css._shown(jsonb) is
+'What a counter says on the side on which it lies: in Column the numbers of its Column side, where they differ.';
+
 create or replace function css._is_unit(kind text)
 returns boolean
 language sql immutable parallel safe
@@ -169,14 +181,14 @@ as $$
   cross join css._marked(_armed.position_id) as mark
   left join public.hex on hex.map_id = counter.map_id and hex.q = counter.q and hex.r = counter.r
   left join marked on marked.q = counter.q and marked.r = counter.r
+  -- 3.2: as the side shows on which it lies
+  cross join lateral (select css._shown(counter.attributes) -> 'fire' as fire offset 0) as shown
   cross join lateral (
     select
       coalesce((counter.attributes ->> 'in_cave')::boolean, false) as in_cave,
-      css._fire_side(
-        counter.kind, counter.attributes ->> 'posture', counter.attributes -> 'fire'
-      ) as fire_side,
+      css._fire_side(counter.kind, counter.attributes ->> 'posture', shown.fire) as fire_side,
       -- 8.1: no range on the counter is a range of one
-      coalesce((counter.attributes -> 'fire' ->> 'range')::integer, 1) as range,
+      coalesce((shown.fire ->> 'range')::integer, 1) as range,
       coalesce(css._spot(counter.q, counter.r) = any(mark.barraged), false) as barraged,
       coalesce(
         case

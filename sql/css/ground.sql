@@ -15,6 +15,25 @@ return case when 'cave' = any(features) then 'rocky' else terrain end;
 comment on function css._ground(text, text[]) is
 'The terrain whose effects a hex has: outside of its cave a cave hex is rocky (6.3).';
 
+create or replace function css._in_cave_hex(map_id bigint, q integer, r integer)
+returns boolean
+-- not in SQL: a query in a scalar function is planned at every call
+language plpgsql stable parallel safe
+as $$
+begin
+  return (
+    select 'cave' = any(hex.features)
+    from public.hex
+    where hex.map_id = _in_cave_hex.map_id
+      and hex.q = _in_cave_hex.q
+      and hex.r = _in_cave_hex.r
+  );
+end
+$$;
+
+comment on function css._in_cave_hex(bigint, integer, integer) is
+'Whether a hex has a cave.';
+
 -- What a hex is to a line of sight, or its ground in itself, is a number; these are the names of its bits. Every name
 -- is worked out when a plan is made and stands in it as a number.
 create or replace function css._bit(name text)

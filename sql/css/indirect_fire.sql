@@ -274,7 +274,7 @@ as $$
     and not coalesce(((aim.firer).attributes ->> 'gun')::boolean, false)
     and (aim.state).readings ->> 'css-15' = 'b'
   union all
-  select bar.* from css._actor_bars(aim.state, aim.firer || aim.others) as bar
+  select bar.* from unnest(css._actor_bars(aim.state, aim.firer || aim.others)) as bar
   union all
   -- 8.7.4 g
   select entry.*
@@ -350,7 +350,7 @@ language sql stable rows 5
 as $$
   -- 8.7.4 a, b
   select status.rule, status.clause, status.at, status.effect, status.note, status.point, status.by, status.halves, status.facts
-  from css._fire_status_entries(aim.state, aim.here, aim.firer, aim.said -> 'read', true) as status
+  from unnest(css._fire_status_entries(aim.here, aim.firer, aim.said -> 'read', true)) as status
   where (aim.firer).code is not null
   union all
   -- c, d
@@ -385,7 +385,7 @@ as $$
   union all
   -- f
   select work.rule, 'f', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts
-  from css._work_entries(aim.there, '8.7.4', aim.said -> 'read') as work
+  from unnest(css._work_entries(aim.there, '8.7.4', aim.said -> 'read')) as work
   union all
   -- css-50: whether a Ridge marker is a Fortification
   select entry.*
@@ -410,7 +410,7 @@ as $$
     weather.note, 'css-17', weather.by,
     case (aim.state).readings ->> 'css-17' when 'a' then weather.halves end,
     weather.facts
-  from css._weather_entries(aim.state, aim.firer, aim.there) as weather
+  from unnest(css._weather_entries(aim.state, aim.firer, aim.there)) as weather
 $$;
 
 comment on function css._barrage_entries(css.barrage) is

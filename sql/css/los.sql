@@ -938,7 +938,10 @@ begin
       null,
       "to",
       case when view.away > reach then 'blocks' else 'passes' end,
-      css._hexes(reach) || ' can be seen now',
+      case
+        when view.away > reach then format('sight is %s, the range is %s', css._hexes(reach), view.away)
+        else css._hexes(reach) || ' can be seen now'
+      end,
       null,
       view.away,
       null

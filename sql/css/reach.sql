@@ -351,20 +351,6 @@ return case slow when 2 then 0 when 1 then css._halved(remaining) else remaining
 comment on function css._slowed(integer, integer) is
 'Halves left to a unit that enters a marked hex: 1 halves them, 2 stops it.';
 
-create or replace function css._in_cave_hex(map_id bigint, q integer, r integer)
-returns boolean
-language sql stable parallel safe
-as $$
-  select 'cave' = any(hex.features)
-  from public.hex
-  where hex.map_id = _in_cave_hex.map_id
-    and hex.q = _in_cave_hex.q
-    and hex.r = _in_cave_hex.r
-$$;
-
-comment on function css._in_cave_hex(bigint, integer, integer) is
-'Whether a hex has a cave.';
-
 create or replace function css._reach_key(
   c integer, inside integer, dg integer, purse integer, variants integer, longest integer
 )
@@ -378,6 +364,15 @@ end;
 
 comment on function css._reach_key(integer, integer, integer, integer, integer, integer) is
 'A place of the search as a number: a cell of the window, and where it matters how the unit is when it is there.';
+
+create or replace function css._slot(k integer, variants integer, slots integer[])
+returns integer
+language sql immutable parallel safe
+return case when variants > 1 then slots[k / variants] * variants + k % variants else k end;
+
+comment on function css._slot(integer, integer, integer[]) is
+'Where what is known of a place of the search is kept. How a unit may be in a hex is many ways, so only hexes that
+it comes to have room for them: the first that it reaches is 1 of slots, the second 2; 0 is none.';
 
 create or replace function css._start(mover css.mover, survey css.survey, purse integer)
 returns css.front
@@ -499,7 +494,7 @@ comment on function css._burrows(css.survey, integer, integer, integer, integer,
 'Where a unit in a cave hex can go through the mouth of its cave, or from inside it to the next, and for how much (6.3).';
 
 create or replace function css._strides(
-  survey css.survey, front css.front, roads integer[], best integer[], bound integer, trail boolean
+  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
 )
 returns table (
   q integer,
@@ -539,7 +534,7 @@ as $$
     case when survey.variants = 1 then best end, f.spent + survey.least_cost
   ) as beside
   where f.spent < bound
-    and f.spent = best[f.k]
+    and f.spent = best[css._slot(f.k, survey.variants, slots)]
     and f.inside = 0
     and f.purse > 0
     and beside.cost <= f.purse
@@ -564,17 +559,17 @@ as $$
     survey, f.q, f.r, survey.home + (f.q - survey.q) * survey.wide + f.r - survey.r, f.inside, f.purse, f.spent = 0
   ) as burrow
   where f.spent < bound
-    and f.spent = best[f.k]
+    and f.spent = best[css._slot(f.k, survey.variants, slots)]
     and survey.caves
     and not trail
     and f.cave
 $$;
 
-comment on function css._strides(css.survey, css.front, integer[], integer[], integer, boolean) is
+comment on function css._strides(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
 'Every step from the places of a front that have spent less than a bound: beside them, and through caves.';
 
 create or replace function css._entered_places(
-  survey css.survey, front css.front, roads integer[], best integer[], bound integer, trail boolean
+  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
 )
 returns table (
   k integer,
@@ -615,16 +610,16 @@ as $$
       ) as purse,
       stride.spent + stride.cost as spent,
       stride.via
-    from css._strides(survey, front, roads, best, bound, trail) as stride
+    from css._strides(survey, front, roads, best, slots, bound, trail) as stride
   ) as entered
   group by 1
 $$;
 
-comment on function css._entered_places(css.survey, css.front, integer[], integer[], integer, boolean) is
+comment on function css._entered_places(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
 'The places that the steps from a front lead to, each once, as the unit is there when it has spent least.';
 
 create or replace function css._gains(
-  survey css.survey, front css.front, roads integer[], best integer[], bound integer, trail boolean
+  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
 )
 returns setof css.front
 language sql stable rows 1
@@ -639,11 +634,11 @@ as $$
     array_agg((entry.cheapest >> 32)::integer),
     array_agg(entry.k),
     array_agg((entry.cheapest & 4294967295)::integer)
-  from css._entered_places(survey, front, roads, best, bound, trail) as entry
-  where (entry.cheapest >> 32) < best[entry.k]
+  from css._entered_places(survey, front, roads, best, slots, bound, trail) as entry
+  where (entry.cheapest >> 32) < best[css._slot(entry.k, survey.variants, slots)] is not false
 $$;
 
-comment on function css._gains(css.survey, css.front, integer[], integer[], integer, boolean) is
+comment on function css._gains(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
 'The places that a round of the search reaches more cheaply than before.';
 
 create or replace function css._next_front(front css.front, found css.front, bound integer)
@@ -691,6 +686,9 @@ declare
   best integer[];
   came integer[];
   touched integer[];
+  cells integer;
+  slots integer[];
+  room integer;
   -- by cell, cave and DG: one way to be there that spends little and leaves much
   frugal integer[];
   rich integer[];
@@ -712,21 +710,18 @@ begin
       survey.halves := null;
       purse := css._purse(mover, true);
     end if;
-    best := array_fill(1 << 30, array[survey.variants * (survey.wide * survey.wide + 1)]);
+    cells := survey.wide * survey.wide + 1;
+    room := 0;
+    best := array_fill(case when survey.variants = 1 then 1 << 30 end, array[case when survey.variants = 1 then cells else 1 end]);
     came := best;
-    pool := css._start(mover, survey, purse);
-    best[pool.k[1]] := 0;
-    came[pool.k[1]] := null;
-    touched := pool.k;
-    frugal := array_fill(
-      1 << 30, array[case when survey.variants > 1 then 6 * (survey.wide * survey.wide + 1) else 0 end]
-    );
+    slots := array_fill(0, array[case when survey.variants = 1 then 0 else cells end]);
+    frugal := array_fill(1 << 30, array[case when survey.variants = 1 then 0 else 6 * cells end]);
     rich := frugal;
+    touched := '{}';
+    found := css._start(mover, survey, purse);
+    pool := null;
+    bound := 0;
     loop
-      -- who has spent least cannot be reached for less any more
-      select min(place.spent) + survey.least_cost into bound from unnest(pool.spent) as place (spent);
-      exit when bound is null;
-      select * into found from css._gains(survey, pool, roads, best, bound, trail);
       for n in 1..coalesce(cardinality(found.k), 0) loop
         if survey.variants > 1 then
           -- who has spent more and has less left, and is as disorganized, gains nothing by going on
@@ -736,23 +731,33 @@ begin
             frugal[kin] := found.spent[n];
             rich[kin] := found.purse[n];
           end if;
+          if slots[found.k[n] / survey.variants] = 0 then
+            room := room + 1;
+            slots[found.k[n] / survey.variants] := room;
+          end if;
         end if;
-        best[found.k[n]] := found.spent[n];
-        came[found.k[n]] := found.via[n];
+        best[css._slot(found.k[n], survey.variants, slots)] := found.spent[n];
+        came[css._slot(found.k[n], survey.variants, slots)] := found.via[n];
         touched := touched || found.k[n];
       end loop;
       select * into pool from css._next_front(pool, found, bound);
+      -- who has spent least cannot be reached for less any more
+      select min(place.spent) + survey.least_cost into bound from unnest(pool.spent) as place (spent);
+      exit when bound is null;
+      select * into found from css._gains(survey, pool, roads, best, slots, bound, trail);
     end loop;
     return query
     select distinct
       reached.k,
-      came[reached.k],
+      came[reached.slot],
       trail,
       survey.q + (reached.k / survey.variants - 1) / survey.wide - survey.radius - 1,
       survey.r + (reached.k / survey.variants - 1) % survey.wide - survey.radius - 1,
       survey.variants > 1 and reached.k % survey.variants >= 3 * (survey.longest + 1),
-      best[reached.k]
-    from unnest(touched) as reached (k);
+      best[reached.slot]
+    from (
+      select place.k, css._slot(place.k, survey.variants, slots) as slot from unnest(touched) as place (k)
+    ) as reached;
   end loop;
 end
 $$;
@@ -933,6 +938,62 @@ $$;
 
 comment on function css.reach_path(bigint, text, text, jsonb, jsonb, jsonb) is
 'A cheapest way to a hex, its own hex first; no row where the hex is out of reach.';
+
+create or replace function css.reach_paths(
+  position_id bigint,
+  unit text,
+  options jsonb default null,
+  conditions jsonb default null,
+  policy jsonb default null
+)
+returns table (label text, path text[], halves integer)
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+declare
+  mover css.mover := css._mover(
+    reach_paths.position_id, reach_paths.unit, reach_paths.options, reach_paths.conditions, reach_paths.policy
+  );
+begin
+  if mover.zone is null and mover.q is null then
+    return;
+  elsif not css._by_points(mover) then
+    return query
+    select step.label, array_remove(step.way, mover.label), 0
+    from css._few_steps(mover) as step
+    order by step.label;
+    return;
+  end if;
+  return query
+  with recursive wave as materialized (
+    select place.*, hex.label
+    from css._wave(mover) as place
+    inner join public.hex on hex.map_id = mover.map_id and hex.q = place.q and hex.r = place.r
+  ),
+  way as (
+    select wave.state, wave.trail, array[]::text[] as path
+    from wave
+    where wave.via is null
+    union all
+    select wave.state, wave.trail, way.path || wave.label
+    from way
+    inner join wave on wave.via = way.state and wave.trail = way.trail
+  )
+  select distinct on (wave.label) wave.label, way.path, wave.spent
+  from way
+  inner join wave on wave.state = way.state and wave.trail = way.trail
+  where cardinality(way.path) > 0
+    and wave.label <> mover.label
+    and (wave.q, wave.r, wave.inside) not in (
+      select rival.q, rival.r, rival.inside
+      from css._rivals(mover) as rival
+    )
+  order by wave.label, wave.spent, wave.trail desc, wave.inside, wave.state;
+end
+$$;
+
+comment on function css.reach_paths(bigint, text, jsonb, jsonb, jsonb) is
+'Every other hex that a unit can end its move in, each with a cheapest way there: the hexes that it enters.';
 
 create or replace function css._ground_cost_steps(mover css.mover, verges css.verge[])
 returns setof rulings.move_step

@@ -85,7 +85,7 @@ as $$
   where part.holds
   union all
   select work.rule, 'd', work.at, work.effect, work.note, work.point, work.by, work.halves, work.facts
-  from css._work_entries(footing, '8.5.1', said -> 'read') as work
+  from unnest(css._work_entries(footing, '8.5.1', said -> 'read')) as work
   where unit.q is not null
   union all
   -- with the opposite sign: less Troop Quality is more on the die
@@ -349,6 +349,7 @@ as $$
       case
         when marker.kind in ('concentrated_fire', 'no_opportunity_fire', 'sustained_fire') then '8.6'
         when marker.kind in ('foxhole', 'trench', 'pillbox') then '11.1'
+        when marker.kind in ('drunk', 'hungover') then '29.1'
         else '8.5.1'
       end as rule,
       state.readings
@@ -367,14 +368,16 @@ $$;
 
 comment on function css.vacated(bigint, text, jsonb, jsonb) is
 'What becomes of the markers of a hex that its last unit has left, one row each: removed, or stays where a reading keeps it
-(8.5.1, 8.6, 10.0, 11.1, css-33, css-34, css-70).';
+(8.5.1, 8.6, 10.0, 11.1, 29.1, css-33, css-34, css-70).';
 
 create or replace function css._vacated_marker(kind text, readings jsonb)
 returns table (goes boolean, points text[])
 language sql immutable rows 1
 as $$
   select true, '{}'::text[]
-  where kind in ('foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge')
+  where kind in (
+    'foxhole', 'trench', 'concentrated_fire', 'no_opportunity_fire', 'sustained_fire', 'ridge', 'drunk', 'hungover'
+  )
   union all
   -- css-34: by Rally alone, or by this too
   select readings ->> 'css-34' = 'a', array['css-34']
@@ -434,7 +437,7 @@ begin
   select found_one.q, found_one.r, hex.label into place
   from positions.place(position_id, "to") as found_one
   inner join public.hex on hex.map_id = state.map_id and hex.q = found_one.q and hex.r = found_one.r;
-  bars := array(select bar from css._actor_bars(state, array[routed]) as bar)
+  bars := css._actor_bars(state, array[routed])
   || array(
     select css._entry(bar.rule, null, 'forbids', bar.note, routed.code, null, null, place.label)
     from (

@@ -5,18 +5,6 @@
 -- markers that combat asks for. Numbers that stand in charts are read there, and where the book does not print them
 -- in what the players read off their aid (`read`).
 
-create or replace function css._shown(attributes jsonb)
-returns jsonb
-language sql immutable parallel safe
-return case
-  when attributes ->> 'posture' = 'column' and jsonb_typeof(attributes -> 'column') = 'object'
-    then attributes || jsonb_strip_nulls(attributes -> 'column')
-  else attributes
-end;
-
-comment on function css._shown(jsonb) is
-'What a counter says on the side on which it lies: in Column the numbers of its Column side, where they differ.';
-
 drop type if exists css.piece cascade;
 create type css.piece as (
   code text,
@@ -56,19 +44,20 @@ comment on column css.piece.dg is 'Disorganization of its own, beside that of it
 
 create or replace function css._piece(unit public.unit, label text)
 returns css.piece
+-- one expression and no query: it is asked of every counter that a ledger touches
 language plpgsql immutable
 as $$
 declare
   shown constant jsonb := css._shown(unit.attributes);
-  whose css.allegiance;
 begin
-  select * into whose from css._command_facts(unit.attributes, unit.kind);
   return row(
     unit.code, unit.side, unit.kind, css._is_unit(unit.kind), unit.map_id, unit.q, unit.r, label,
     coalesce((unit.attributes ->> 'in_cave')::boolean, false),
     -- 24.2: an Ambush Unit is always Deployed; the front of a counter is its Deployed side
     case when unit.kind = 'ambush' then 'deployed' else coalesce(unit.attributes ->> 'posture', 'deployed') end,
-    whose,
+    row(
+      css._division(unit.attributes, unit.kind), unit.attributes ->> 'formation', css._stripe(unit.attributes, unit.kind)
+    )::css.allegiance,
     unit.attributes ->> 'service',
     (shown #>> '{fire,value}')::integer,
     shown #>> '{fire,type}',
@@ -131,6 +120,57 @@ as $$
   order by unit.code
 $$;
 
+drop type if exists css.stack cascade;
+create type css.stack as (
+  codes text array,
+  pieces css.piece array
+);
+
+comment on type css.stack is
+'The counters of a hex and of the cave in it, by id, and their ids.';
+
+create or replace function css._stack(position_id bigint, q integer, r integer)
+returns css.stack
+language plpgsql stable
+as $$
+declare
+  found_ones css.stack;
+begin
+  select array_agg(unit.code order by unit.code), array_agg(piece order by unit.code)
+  into found_ones.codes, found_ones.pieces
+  from public.unit
+  inner join public.css_ground as hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  cross join lateral css._piece(unit, hex.label) as piece
+  where unit.position_id = _stack.position_id
+    and unit.q = _stack.q
+    and unit.r = _stack.r;
+  return found_ones;
+end
+$$;
+
+comment on function css._stack(bigint, integer, integer) is
+'All counters of a hex and of the cave in it; nothing where it is empty.';
+
+create or replace function css._picked(position_id bigint, names jsonb, stack css.stack)
+returns css.piece[]
+language plpgsql stable
+as $$
+declare
+  picked css.piece[] := '{}';
+  n integer;
+begin
+  -- most of those who are named stand where the question looks anyway
+  for i in 0..jsonb_array_length(names) - 1 loop
+    n := array_position(stack.codes, names ->> i);
+    picked := picked || case when n is null then css._piece_of(position_id, names ->> i) else stack.pieces[n] end;
+  end loop;
+  return picked;
+end
+$$;
+
+comment on function css._picked(bigint, jsonb, css.stack) is
+'Counters by their ids, in that order: out of a stack, or from wherever they are.';
+
 comment on function css._pieces(bigint, integer, integer, boolean) is
 'All counters of a place, by id.';
 
@@ -138,11 +178,24 @@ create or replace function css._pieces_of(position_id bigint, codes text[])
 returns css.piece[]
 language plpgsql stable
 as $$
+declare
+  found_ones css.piece[];
+  n integer;
 begin
-  return (
-  select coalesce(array_agg(css._piece_of(_pieces_of.position_id, named.code) order by named.n), '{}')
-    from unnest(codes) with ordinality as named (code, n)
-  );
+  if codes = '{}' then
+    return '{}';
+  end if;
+  select array_agg(piece order by named.n) into found_ones
+  from unnest(codes) with ordinality as named (code, n)
+  inner join public.unit on unit.position_id = _pieces_of.position_id and unit.code = named.code
+  left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  cross join lateral css._piece(unit, hex.label) as piece;
+  if cardinality(found_ones) is distinct from cardinality(codes) then
+    for n in 1..cardinality(codes) loop
+      perform css._piece_of(_pieces_of.position_id, codes[n]);
+    end loop;
+  end if;
+  return found_ones;
 end
 $$;
 
@@ -175,7 +228,7 @@ create type css.footing as (
   terrain text,
   defense integer,
   level integer,
-  cave boolean,
+  walls integer,
   dg integer,
   pinned boolean,
   suppressed boolean,
@@ -195,6 +248,7 @@ create type css.footing as (
 comment on type css.footing is
 'A hex, or the cave in it, as combat sees it: its ground and its markers.';
 comment on column css.footing.terrain is 'What its ground counts as: Rocky outside a cave (6.3), Clear where it burnt (8.8.1)';
+comment on column css.footing.walls is 'What lies on its sides, as css.ground has it';
 comment on column css.footing.works is 'Fortification markers, which are outside of a cave (6.3)';
 comment on column css.footing.charge is 'The assault or charge marker that lies here';
 
@@ -202,89 +256,110 @@ create or replace function css._footing(position_id bigint, map_id bigint, q int
 returns css.footing
 language plpgsql stable
 as $$
+#variable_conflict use_variable
 declare
-  found_one css.footing;
+  place css.footing;
+  kinds text[];
 begin
   select
-    hex.q,
-    hex.r,
-    hex.label,
-    _footing.inside,
-    ground.terrain,
-    printed.defense,
-    hex.level,
-    'cave' = any(hex.features),
-    coalesce(marks.dg, 0),
-    coalesce(marks.pinned, false),
-    coalesce(marks.suppressed, false),
-    marks.barrage,
-    coalesce(marks.bombarded, false),
-    coalesce(marks.works, '{}'),
-    coalesce(marks.ridge, false),
-    coalesce(marks.lit, false),
-    coalesce(marks.concentrated, false),
-    coalesce(marks.spent, false),
-    coalesce(marks.sustaining, false),
-    coalesce(marks.desperate, false),
-    coalesce(marks.burning, false),
-    marks.charge
-  into found_one
-  from public.hex
-  cross join lateral (
-    select
-      max(marker.value) filter (where marker.kind = 'dg' and here.same) as dg,
-      bool_or(marker.kind = 'pinned' and here.same) as pinned,
-      bool_or(marker.kind = 'suppressed' and here.same) as suppressed,
-      max(marker.kind) filter (where marker.kind like '%\_barrage') as barrage,
-      bool_or(marker.kind = 'bombardment') as bombarded,
-      array_agg(marker.kind order by marker.kind) filter (
-        where marker.kind in ('foxhole', 'trench', 'pillbox', 'bunker') and not _footing.inside
-      ) as works,
-      bool_or(marker.kind = 'ridge' and not _footing.inside) as ridge,
-      bool_or(marker.kind = 'illumination') as lit,
-      bool_or(marker.kind = 'concentrated_fire') as concentrated,
-      bool_or(marker.kind = 'no_opportunity_fire') as spent,
-      bool_or(marker.kind = 'sustained_fire') as sustaining,
-      bool_or(marker.kind = 'gyokusai') as desperate,
-      bool_or(marker.kind = 'on_fire') as burning,
-      bool_or(marker.kind = 'fire_cleared') as burnt,
-      max(marker.kind) filter (
-        where marker.kind in ('prepared_assault', 'banzai_charge', 'drunk_banzai_charge')
-      ) as charge
-    from public.marker
-    cross join lateral (
-      select coalesce((marker.attributes ->> 'in_cave')::boolean, false) = _footing.inside as same
-    ) as here
-    where marker.position_id = _footing.position_id
-      and marker.q = _footing.q
-      and marker.r = _footing.r
-  ) as marks
-  cross join lateral (
-    select
-      case
-        when 'cave' = any(hex.features) then 'rocky'
-        when marks.burnt then 'clear'
-        else hex.terrain
-      end as terrain
-  ) as ground
-  left join lateral (
-    select effect.halves / 2 as defense
-    from public.terrain_effect as effect
-    where effect.ruleset = 'css'
-      and effect.feature = 'terrain'
-      and effect.code = ground.terrain
-      and effect.aspect = 'defense'
-    limit 1
-  ) as printed on true
-  where hex.map_id = _footing.map_id
-    and hex.q = _footing.q
-    and hex.r = _footing.r;
-  return found_one;
+    ground.q, ground.r, ground.label, inside, ground.terrain, printed.halves / 2, ground.level, ground.walls,
+    0, false, false, null, false, '{}', false, false, false, false, false, false, false, null
+  into place
+  from public.css_ground as ground
+  left join public.terrain_effect as printed
+    on printed.ruleset = 'css' and printed.feature = 'terrain' and printed.code = ground.terrain
+      and printed.aspect = 'defense'
+  where ground.map_id = map_id
+    and ground.q = q
+    and ground.r = r;
+  if not found then
+    return null;
+  end if;
+  select
+    max(marker.value) filter (where marker.kind = 'dg'), array_agg(marker.kind order by marker.kind)
+  into place.dg, kinds
+  from public.marker
+  where marker.position_id = position_id
+    and marker.q = q
+    and marker.r = r
+    -- 6.3: inside a cave is a place of its own
+    and (
+      marker.kind not in ('dg', 'pinned', 'suppressed')
+      or coalesce((marker.attributes ->> 'in_cave')::boolean, false) = inside
+    );
+  place.dg := coalesce(place.dg, 0);
+  if kinds is not null then
+    place := css._marked_footing(place, kinds);
+    if 'fire_cleared' = any(kinds) then
+      place := css._burnt_footing(place, map_id);
+    end if;
+  end if;
+  return place;
 end
 $$;
 
 comment on function css._footing(bigint, bigint, integer, integer, boolean) is
 'A hex, or the cave in it, with all that combat asks of it.';
+
+create or replace function css._marked_footing(place css.footing, kinds text[])
+returns css.footing
+language plpgsql immutable
+as $$
+declare
+  kind text;
+begin
+  foreach kind in array kinds loop
+    case kind
+      when 'pinned' then place.pinned := true;
+      when 'suppressed' then place.suppressed := true;
+      when 'bombardment' then place.bombarded := true;
+      when 'foxhole', 'trench', 'pillbox', 'bunker' then
+        if not place.inside then
+          place.works := place.works || kind;
+        end if;
+      when 'ridge' then place.ridge := not place.inside;
+      when 'illumination' then place.lit := true;
+      when 'concentrated_fire' then place.concentrated := true;
+      when 'no_opportunity_fire' then place.spent := true;
+      when 'sustained_fire' then place.sustaining := true;
+      when 'gyokusai' then place.desperate := true;
+      when 'on_fire' then place.burning := true;
+      when 'prepared_assault', 'banzai_charge', 'drunk_banzai_charge' then place.charge := kind;
+      else
+        -- the kinds come in order: the last is the one that counts
+        if kind like '%\_barrage' then
+          place.barrage := kind;
+        end if;
+    end case;
+  end loop;
+  return place;
+end
+$$;
+
+comment on function css._marked_footing(css.footing, text[]) is
+'A hex with what the markers on it, in order of their names, say of it.';
+
+create or replace function css._burnt_footing(place css.footing, map_id bigint)
+returns css.footing
+language plpgsql stable
+as $$
+begin
+  -- 8.8.1; outside of its cave a hex stays rocky (6.3)
+  if place.terrain <> 'rocky' or not css._in_cave_hex(map_id, place.q, place.r) then
+    place.terrain := 'clear';
+    place.defense := (
+      select effect.halves / 2
+      from public.terrain_effect as effect
+      where effect.ruleset = 'css' and effect.feature = 'terrain' and effect.code = 'clear' and effect.aspect = 'defense'
+      limit 1
+    );
+  end if;
+  return place;
+end
+$$;
+
+comment on function css._burnt_footing(css.footing, bigint) is
+'A hex where a fire has burnt: it is Clear (8.8.1).';
 
 create or replace function css._cell(read jsonb, chart text, "row" text, "column" text)
 returns text
@@ -321,8 +396,13 @@ comment on function css._number(text) is
 
 create or replace function css._dg_row(dg integer)
 returns text
-language sql immutable parallel safe
-return case when dg > 0 then 'dg' || least(dg, 4) end;
+-- not in SQL: what is asked of the greatest of several is not inlined, but planned at every call
+language plpgsql immutable parallel safe
+as $$
+begin
+  return case when dg > 0 then 'dg' || least(dg, 4) end;
+end
+$$;
 
 comment on function css._dg_row(integer) is
 'The row of the status summary (8.5.4) for a level of Disorganization; null without any.';
@@ -430,8 +510,11 @@ returns jsonb
 language plpgsql stable
 as $$
 begin
+  if not css._by_command(conditions) then
+    return '{}';
+  end if;
   return (
-  select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
+    select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
     from (
       select
         coalesce((actor.allegiance).division, '') as division,
@@ -442,7 +525,6 @@ begin
       where not coalesce(conditions #> '{active,units}' ? actor.code, false) or conditions ->> 'action' = 'second'
       group by 1
     ) as paid
-    where css._by_command(conditions)
   );
 end
 $$;
@@ -451,39 +533,54 @@ comment on function css._cost(jsonb, css.piece[]) is
 'Direct Commands that an Action of these units costs, by Division (5.2, 8.2).';
 
 create or replace function css._actor_bars(state positions.state, actors css.piece[])
-returns setof rulings.ledger_step
-language sql stable rows 1
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
+declare
+  now constant jsonb := state.conditions;
+  second constant boolean := coalesce(now ->> 'action' = 'second', false);
+  actor css.piece;
+  bars rulings.ledger_step[] := '{}';
+begin
   -- 5.1, 5.2: who acts is Active, has an Action left, and for a Second one is In-Command
-  select entry.*
-  from unnest(actors) as actor
-  cross join lateral css._entry('5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label) as entry
-  where not css._is_active(state.conditions, actor)
-  union all
-  select entry.*
-  from unnest(actors) as actor
-  cross join lateral css._entry('5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label) as entry
-  where coalesce((state.conditions #>> array['acted', actor.code])::integer, 0)
-    >= case when state.conditions ->> 'action' = 'second' then 2 else 1 end
-  union all
-  select entry.*
-  from unnest(actors) as actor
-  cross join lateral css._entry('5.2', null, 'forbids', format('%s is not In-Command', actor.code), actor.code, null, null, actor.label) as entry
-  where state.conditions ->> 'action' = 'second'
-    and exists (
+  foreach actor in array actors loop
+    if not css._is_active(now, actor) then
+      bars := bars || css._entry(
+        '5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label
+      );
+    end if;
+  end loop;
+  foreach actor in array actors loop
+    if (now #>> array['acted', actor.code])::integer > second::integer then
+      bars := bars || css._entry(
+        '5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label
+      );
+    end if;
+  end loop;
+  foreach actor in array actors loop
+    if second and exists (
       select
-      from css.command(state.position_id, actor.code, state.conditions, state.readings) as told
+      from css.command(state.position_id, actor.code, now, state.readings) as told
       where told.effect = 'out of command'
-    )
-  union all
-  select entry.*
-  from jsonb_each_text(css._cost(state.conditions, actors)) as bill (division, commands)
-  inner join css._displays(state) as display on display.name = bill.division
-  cross join lateral (
-    select case when bill.commands::integer = 1 then 'Direct Command' else bill.commands || ' Direct Commands' end as what
-  ) as words
-  cross join lateral css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division) as entry
-  where display.direct_commands < bill.commands::integer
+    ) then
+      bars := bars || css._entry(
+        '5.2', null, 'forbids', format('%s is not In-Command', actor.code), actor.code, null, null, actor.label
+      );
+    end if;
+  end loop;
+  if css._by_command(now) then
+    bars := bars || array(
+      select css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division)
+      from jsonb_each_text(css._cost(now, actors)) as bill (division, commands)
+      inner join css._displays(state) as display on display.name = bill.division
+      cross join lateral (
+        select case when bill.commands::integer = 1 then 'Direct Command' else bill.commands || ' Direct Commands' end as what
+      ) as words
+      where display.direct_commands < bill.commands::integer
+    );
+  end if;
+  return bars;
+end
 $$;
 
 comment on function css._actor_bars(positions.state, css.piece[]) is
@@ -501,7 +598,7 @@ begin
     select
       coalesce(
         piece.own_quality,
-        (select display.troop_quality from css._displays(state) as display where display.name = (piece.allegiance).division),
+        css._division_quality(state, (piece.allegiance).division),
         css._number(css._cell(read, 'division_displays', (piece.allegiance).division, 'troop_quality'))
       ) as quality
   ) as told

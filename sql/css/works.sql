@@ -34,7 +34,7 @@ begin
       ('10.1', removes is null, 'there is nothing to rally')
     ) as bar (rule, holds, note)
     where bar.holds
-  ) || array(select bar from css._actor_bars(state, array[unit]) as bar);
+  ) || css._actor_bars(state, array[unit]);
   return query select * from unnest(bars);
   return next css._sum(
     coalesce(bars[1].rule, '10.1'), case when cardinality(bars) = 0 then 'rallies' else 'refused' end,
@@ -86,7 +86,7 @@ as $$
     ('11.1', work = 'trench' and not here.works && array['foxhole', 'trench'], 'a Trench is made of a Foxhole'),
     ('11.1', work = 'trench' and unit.side = 'us' and not about.pioneer, 'of the Americans only Engineers dig Trenches'),
     ('11.2', work = 'seal_cave' and not about.pioneer, 'an American Engineer seals caves'),
-    ('11.2', work = 'seal_cave' and not here.cave, 'there is no cave'),
+    ('11.2', work = 'seal_cave' and not css._in_cave_hex(state.map_id, here.q, here.r), 'there is no cave'),
     ('28.2', work = 'clear_mines' and not about.pioneer, 'an American Engineer clears mines'),
     ('28.2', work = 'clear_mines' and not about.mined, 'there are no mines'),
     ('11.3.2', work = 'repair_airfield' and not about.pioneer, 'an American Engineer repairs the airfield'),
@@ -98,7 +98,7 @@ as $$
   ) as bar (rule, holds, note)
   where bar.holds
   union all
-  select * from css._actor_bars(state, array[unit])
+  select bar.* from unnest(css._actor_bars(state, array[unit])) as bar
 $$;
 
 comment on function css._work_bars(positions.state, css.piece, css.footing, text) is

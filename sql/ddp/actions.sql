@@ -4,7 +4,7 @@
 -- `ddp._situation` finds the row of the Japanese Action Chart and its action, `ddp.checked` (sql/ddp/checks.sql) asks it;
 -- whoever then has a goal or a target asks `ddp.goals` (sql/ddp/goals.sql) or `ddp.strike` (sql/ddp/strikes.sql).
 
-create or replace function ddp._linked(state positions.state, linked text[])
+create or replace function ddp._linked(scene ddp.scene, linked text[])
 returns text[]
 language plpgsql stable
 as $$
@@ -15,7 +15,7 @@ begin
     linked,
     array(
       select spot.label
-      from ddp._japanese_communication(state) as spot
+      from ddp._japanese_communication(scene.state, (scene.ground).spots, scene.holders) as spot
       where spot.in_communication
       order by spot.label
     )
@@ -23,7 +23,7 @@ begin
 end
 $$;
 
-comment on function ddp._linked(positions.state, text[]) is
+comment on function ddp._linked(ddp.scene, text[]) is
 'The position hexes in Japanese communication: as it was told, else as it is now (11.22).';
 
 drop type if exists ddp.plight cascade;
@@ -39,13 +39,17 @@ create type ddp.plight as (
   guns boolean,
   mountaintop boolean,
   free text array,
-  cut_off text array
+  cut_off text array,
+  able text array,
+  holders jsonb
 );
 
 comment on type ddp.plight is
 'The situation of a position: held, by somebody undisrupted, by a tank, US units in its field, how near the nearest is.';
 comment on column ddp.plight.free is 'Unoccupied hexes in communication with a US unit within three hexes, the lowest number first';
 comment on column ddp.plight.cut_off is 'Unoccupied hexes out of communication with a US unit within three hexes';
+comment on column ddp.plight.able is 'Its undisrupted units, those in stance apart';
+comment on column ddp.plight.holders is 'Its units, those in stance apart, as far as an action asks for them';
 
 create or replace function ddp._plights(scene ddp.scene, places text[], linked text[])
 returns setof ddp.plight
@@ -78,7 +82,9 @@ begin
     site.guns,
     site.mountaintop,
     site.free,
-    site.cut_off
+    site.cut_off,
+    holder.able,
+    holder.told
   from (
     select
       site.place,
@@ -99,7 +105,18 @@ begin
     select
       coalesce(bool_or(not holder.disrupted and not holder.stance), false) as awake,
       coalesce(bool_and(holder.tank) filter (where not holder.stance), false) as tank,
-      coalesce(bool_and(holder.stance), false) as stance
+      coalesce(bool_and(holder.stance), false) as stance,
+      coalesce(array_agg(holder.code) filter (where not holder.disrupted and not holder.stance), '{}') as able,
+      coalesce(
+        jsonb_agg(
+          jsonb_build_object(
+            'unit', holder.code, 'label', holder.label, 'disrupted', holder.disrupted, 'tank', holder.tank,
+            'depth', holder.depth, 'fortification', holder.fortification, 'in_communication', holder.label = any(linked)
+          )
+          order by holder.q, holder.label, holder.fortification
+        ) filter (where not holder.stance),
+        '[]'
+      ) as told
     from unnest(scene.holders) as holder
     where holder.place = site.place
   ) as holder
@@ -153,82 +170,122 @@ $$;
 comment on function ddp._chart_action(jsonb, ddp.plight, text) is
 'The cell of the Japanese Action Chart for a situation and a letter in force; null is no letter (chart, 12.0, 18.35).';
 
-create or replace function ddp._situation_steps(state positions.state, plight ddp.plight, letter text, printed text, action text)
-returns setof rulings.ledger_step
-language sql stable rows 4
+create or replace function ddp._situation_step(plight ddp.plight, rule text, effect text, note text, point text default null)
+returns rulings.ledger_step
+language plpgsql immutable
 as $$
-  select
-    entry.rule,
-    null::text,
-    plight.place,
-    entry.effect,
-    entry.note,
-    entry.point,
-    null::text,
-    null::integer,
-    null::jsonb
-  from (
-    values
-    (
-      1, printed is not null and letter is null and not (printed = 'M' and ddp._overnight(state.conditions)), '12.0',
-      'no letter', format('%s is not in force yet', printed), null
-    ),
-    (
-      2, printed = 'M' and letter is null and ddp._overnight(state.conditions), '16.0', 'no letter',
-      'at night an M is no letter', null
-    ),
-    (3, letter is not null, '12.0', letter, format('the letter %s is in force', letter), null),
-    (
-      4, plight.held and not plight.awake and not plight.tank, '6.4', 'none',
-      'whoever is there is disrupted and does nothing', null
-    ),
-    (
-      5, plight.held and not plight.awake and plight.tank, '13.2', action,
-      case when action = 'recover' then 'a disrupted tank first loses its marker, and does nothing else'
-        else 'a disrupted tank loses its marker when all fire is done' end, 'ddp-58'
-    ),
-    (6, plight.held and plight.awake and plight.targets, '12.0', 'us in field', 'US units are in its field of fire', null),
-    (
-      7, plight.held and plight.awake and not plight.targets, '12.0', 'no us in field',
-      'no US unit is in its field of fire', null
-    ),
-    (
-      8, not plight.held and letter in ('M', 'R', 'A') and plight.free is null and not ddp._ridge(state.conditions), '12.0',
-      'none', 'it is empty, and no hex of it is free, in communication and within three hexes of a US unit', null
-    ),
-    (
-      9, not plight.held and letter = 'A' and plight.free is not null and not plight.targets, '12.9', 'none',
-      'no US unit is in its field of fire', 'ddp-37'
-    ),
-    (
-      10, not plight.held and letter = 'I' and plight.cut_off is null and not ddp._ridge(state.conditions), '12.10',
-      'none', 'no hex of it is free, out of communication and within three hexes of a US unit', 'ddp-19'
-    ),
-    (
-      10, not plight.held and letter = 'I' and plight.cut_off is not null and not ddp._ridge(state.conditions), '12.10',
-      'cut off', 'out of communication, a unit may infiltrate into it', 'ddp-19'
-    ),
-    (11, not plight.held and letter is null, '12.0', 'none', 'it is empty, and acts by a letter alone', null),
-    (12, not plight.held and ddp._ridge(state.conditions), '18.35', 'none', 'an unoccupied position does nothing', null),
-    (
-      13, plight.awake and letter = 'A' and plight.guns and not plight.tank and not ddp._ridge(state.conditions), '12.8',
-      'artillery position', 'it has guns, and does not assault', null
-    ),
-    (
-      14, ddp._overnight(state.conditions) and plight.awake and letter = 'A' and plight.guns and not plight.targets,
-      '16.0', 'none', 'at night the artillery action is no action', null
-    ),
-    (
-      15, ddp._ridge(state.conditions) and plight.awake and letter = 'P' and not plight.targets, '18.35', action,
-      'a patrol without targets, by the chart of Bloody Nose Ridge', 'ddp-20'
-    ),
-    (
-      16, ddp._ridge(state.conditions) and plight.awake and letter = 'M' and plight.targets, '18.35', action,
-      'fire on an M, by the chart of Bloody Nose Ridge', 'ddp-21'
-    )
-  ) as entry (n, holds, rule, effect, note, point)
-  where entry.holds
-  order by entry.n
+begin
+  return row(rule, null, plight.place, effect, note, point, null, null, null)::rulings.ledger_step;
+end
+$$;
+
+comment on function ddp._situation_step(ddp.plight, text, text, text, text) is
+'A rule that speaks when a position is checked, told at the position.';
+
+create or replace function ddp._held_step(plight ddp.plight, action text)
+returns rulings.ledger_step
+language plpgsql stable
+as $$
+begin
+  if not plight.awake and not plight.tank then
+    return ddp._situation_step(plight, '6.4', 'none', 'whoever is there is disrupted and does nothing');
+  elsif not plight.awake then
+    return ddp._situation_step(
+      plight, '13.2', action,
+      case
+        when action = 'recover' then 'a disrupted tank first loses its marker, and does nothing else'
+        else 'a disrupted tank loses its marker when all fire is done'
+      end,
+      'ddp-58'
+    );
+  elsif plight.targets then
+    return ddp._situation_step(plight, '12.0', 'us in field', 'US units are in its field of fire');
+  else
+    return ddp._situation_step(plight, '12.0', 'no us in field', 'no US unit is in its field of fire');
+  end if;
+end
+$$;
+
+comment on function ddp._held_step(ddp.plight, text) is
+'Who is in a position that is checked, and whether US units are in its field (6.4, 12.0, 13.2).';
+
+create or replace function ddp._empty_steps(state positions.state, plight ddp.plight, letter text)
+returns rulings.ledger_step[]
+language plpgsql stable
+as $$
+declare
+  ridge boolean := ddp._ridge(state.conditions);
+  steps rulings.ledger_step[] := '{}';
+begin
+  if letter in ('M', 'R', 'A') and plight.free is null and not ridge then
+    steps := steps || ddp._situation_step(
+      plight, '12.0', 'none', 'it is empty, and no hex of it is free, in communication and within three hexes of a US unit'
+    );
+  end if;
+  if letter = 'A' and plight.free is not null and not plight.targets then
+    steps := steps || ddp._situation_step(plight, '12.9', 'none', 'no US unit is in its field of fire', 'ddp-37');
+  end if;
+  if letter = 'I' and not ridge then
+    steps := steps || case
+      when plight.cut_off is null then ddp._situation_step(
+        plight, '12.10', 'none', 'no hex of it is free, out of communication and within three hexes of a US unit', 'ddp-19'
+      )
+      else ddp._situation_step(
+        plight, '12.10', 'cut off', 'out of communication, a unit may infiltrate into it', 'ddp-19'
+      )
+    end;
+  end if;
+  if letter is null then
+    steps := steps || ddp._situation_step(plight, '12.0', 'none', 'it is empty, and acts by a letter alone');
+  end if;
+  if ridge then
+    steps := steps || ddp._situation_step(plight, '18.35', 'none', 'an unoccupied position does nothing');
+  end if;
+  return steps;
+end
+$$;
+
+comment on function ddp._empty_steps(positions.state, ddp.plight, text) is
+'What an empty position that is checked may do by a letter (12.0, 12.9, 12.10, 18.35).';
+
+create or replace function ddp._situation_steps(state positions.state, plight ddp.plight, letter text, printed text, action text)
+returns rulings.ledger_step[]
+language plpgsql stable
+as $$
+#variable_conflict use_variable
+declare
+  ridge boolean := ddp._ridge(state.conditions);
+  steps rulings.ledger_step[] := '{}';
+  night boolean := ddp._overnight(state.conditions);
+begin
+  if letter is not null then
+    steps := steps || ddp._situation_step(plight, '12.0', letter, format('the letter %s is in force', letter));
+  elsif printed = 'M' and night then
+    steps := steps || ddp._situation_step(plight, '16.0', 'no letter', 'at night an M is no letter');
+  elsif printed is not null then
+    steps := steps || ddp._situation_step(plight, '12.0', 'no letter', format('%s is not in force yet', printed));
+  end if;
+  if plight.held then
+    steps := steps || ddp._held_step(plight, action);
+  else
+    steps := steps || ddp._empty_steps(state, plight, letter);
+  end if;
+  if plight.awake and letter = 'A' and plight.guns and not plight.tank and not ridge then
+    steps := steps || ddp._situation_step(plight, '12.8', 'artillery position', 'it has guns, and does not assault');
+  end if;
+  if night and plight.awake and letter = 'A' and plight.guns and not plight.targets then
+    steps := steps || ddp._situation_step(plight, '16.0', 'none', 'at night the artillery action is no action');
+  end if;
+  if ridge and plight.awake and letter = 'P' and not plight.targets then
+    steps := steps || ddp._situation_step(
+      plight, '18.35', action, 'a patrol without targets, by the chart of Bloody Nose Ridge', 'ddp-20'
+    );
+  end if;
+  if ridge and plight.awake and letter = 'M' and plight.targets then
+    steps := steps || ddp._situation_step(plight, '18.35', action, 'fire on an M, by the chart of Bloody Nose Ridge', 'ddp-21');
+  end if;
+  return steps;
+end
 $$;
 
 comment on function ddp._situation_steps(positions.state, ddp.plight, text, text, text) is
@@ -270,18 +327,14 @@ comment on function ddp._action(positions.state, ddp.plight, text) is
 'The action of a position by a letter in force, as the chart and the contested points have it; none where it does nothing.';
 
 create or replace function ddp._situation(
-  scene ddp.scene, plight ddp.plight, printed text, letter text, action text, connected text[]
+  state positions.state, plight ddp.plight, printed text, letter text, action text, connected text[]
 )
-returns setof rulings.ledger_step
-language plpgsql stable rows 5
+returns rulings.ledger_step[]
+language plpgsql stable
 as $$
 #variable_conflict use_variable
-declare
-  state positions.state := scene.state;
 begin
-  return query
-  select * from ddp._situation_steps(state, plight, letter, printed, action);
-  return next row(
+  return ddp._situation_steps(state, plight, letter, printed, action) || row(
     '12.0', null, plight.place, action,
     case when action = 'none' then 'it does nothing' else format('its action is %s', replace(action, '_', ' ')) end,
     null, null, null,
@@ -296,26 +349,11 @@ begin
       end,
       'linked', connected,
       'ridge', ddp._ridge(state.conditions),
-      'ddp-14', state.readings ->> 'ddp-14',
-      'holders', (
-        select coalesce(
-          jsonb_agg(
-            jsonb_build_object(
-              'unit', holder.code, 'label', holder.label, 'disrupted', holder.disrupted, 'tank', holder.tank,
-              'depth', holder.depth, 'fortification', holder.fortification, 'in_communication', holder.label = any(connected)
-            )
-            order by holder.q, holder.label, holder.fortification
-          ),
-          '[]'
-        )
-        from unnest(scene.holders) as holder
-        where holder.place = plight.place
-          and not holder.stance
-      )
+      'ddp-14', state.readings ->> 'ddp-14'
     )
   )::rulings.ledger_step;
 end
 $$;
 
-comment on function ddp._situation(ddp.scene, ddp.plight, text, text, text, text[]) is
+comment on function ddp._situation(positions.state, ddp.plight, text, text, text, text[]) is
 'The row of the Japanese Action Chart in which a position finds itself, and its action by a letter in force; the verdict last.';

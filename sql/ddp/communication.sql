@@ -116,7 +116,8 @@ language plpgsql stable rows 10
 as $$
 #variable_conflict use_column
 declare
-  grid ddp.grid := ddp._japanese_grid(state);
+  holders ddp.occupant[] := array(select held from ddp._occupants(state) as held);
+  grid ddp.grid := ddp._japanese_grid(state, holders);
   ridge boolean := ddp._ridge(state.conditions);
   starts integer[];
   links ddp.link[];
@@ -130,14 +131,14 @@ begin
       and hex.label = any(labels)
       -- held by US units alone: nothing is traced from there
       and (
-        exists (select from ddp._occupants(state) as held where held.q = hex.q and held.r = hex.r)
+        exists (select from unnest(holders) as held where held.q = hex.q and held.r = hex.r)
         or not exists (select from ddp._us_units(state) as unit where unit.q = hex.q and unit.r = hex.r)
       )
     order by hex.label
   );
-  links := array(select link from ddp._links(state, grid, place, starts) as link);
+  links := array(select link from ddp._links(state, holders, grid, place, starts) as link);
   in_zone := ridge and exists (
-    select from ddp._held_places(state) as held where held.label = any(labels) and held.zone
+    select from ddp._held_places(state, holders) as held where held.label = any(labels) and held.zone
   );
   holds := case when ridge then in_zone or cardinality(links) > 0 else cardinality(links) >= 2 end;
   return query

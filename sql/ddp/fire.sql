@@ -1,8 +1,9 @@
 -- needs: ddp/scene.sql, ddp/overnight.sql, rulings/step.sql, charts/cells.sql
 -- Japanese fire in ddp (D-Day at Peleliu): 6.3 to 6.41, 10.4, 14.41, 16.0, 18.34, 19.3, 19.31.
 --
--- `ddp._targets` judges every US unit before a position with its reason; `ddp.fire` tells that of one position, and
--- `ddp.checked` (sql/ddp/checks.sql) of all that a card has yet to check, for those who assign its hits (6.34).
+-- `ddp._before` finds who stands before a position, which holds while nobody moves or leaves; `ddp._targets` judges each of
+-- them with its reason. `ddp.fire` tells that of one position, `ddp.checked` (sql/ddp/checks.sql) of all that a card has yet to
+-- check, for those who assign its hits (6.34), and `ddp.volleys` of the same once units have lost steps.
 
 drop type if exists ddp.shooter cascade;
 create type ddp.shooter as (
@@ -14,12 +15,35 @@ create type ddp.shooter as (
   star boolean,
   armor boolean,
   machine_guns boolean,
-  again boolean
+  again boolean,
+  garrisons jsonb
 );
 
 comment on type ddp.shooter is
 'A position, or a cave, that fires: how many US units it may hit, and by which card; `opened`: by a revealed fortification.';
 comment on column ddp.shooter.again is 'Whether it fires a second time, apart from the first (13.2 M)';
+comment on column ddp.shooter.garrisons is 'Garrisons that stand alone in its field (14.41)';
+
+create or replace function ddp._lone_garrisons(scene ddp.scene, place text)
+returns jsonb
+language plpgsql stable
+as $$
+begin
+  -- 14.41: alone in a hex in the field of a position that fires
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
+    from unnest(scene.marines) as post
+    inner join unnest(scene.dots) as dot on dot.place = _lone_garrisons.place and dot.q = post.q and dot.r = post.r
+    where post.kind = 'garrison'
+      and not exists (
+        select from ddp._marines(scene) as marine where marine.q = post.q and marine.r = post.r
+      )
+  );
+end
+$$;
+
+comment on function ddp._lone_garrisons(ddp.scene, text) is
+'Garrisons that stand alone in the field of a position (14.41).';
 
 create or replace function ddp._shooters(scene ddp.scene)
 returns setof ddp.shooter
@@ -44,7 +68,12 @@ as $$
     false,
     false,
     false,
-    false
+    false,
+    case
+      when exists (select from unnest(scene.marines) as post where post.kind = 'garrison')
+        then ddp._lone_garrisons(scene, firing.place)
+      else '[]'
+    end
   from (
     select
       coalesce(holder.place, holder.label) as place,
@@ -161,7 +190,42 @@ comment on type ddp.target is
 'A US unit, or the hero with it, before a firing position: where it stands, how it may be hit, or why not.';
 comment on column ddp.target.shaken is 'Whether it has lost its step of the phase, and a hit would still disrupt it (6.33, 6.34)';
 
-create or replace function ddp._judged(scene ddp.scene, chart jsonb, shooters ddp.shooter[])
+drop type if exists ddp.before cascade;
+create type ddp.before as (
+  place text,
+  unit text,
+  dot text,
+  point text,
+  away integer
+);
+
+comment on type ddp.before is
+'A US unit before a position that fires: in which dot, and how far from the nearest who fires.';
+
+create or replace function ddp._before(scene ddp.scene, shooters ddp.shooter[])
+returns setof ddp.before
+language sql stable rows 20
+as $$
+  select
+    shooter.place,
+    man.code,
+    field.dot,
+    field.point,
+    (
+      select min(lattice.distance(hearth.q, hearth.r, man.q, man.r))
+      from unnest(scene.holders) as hearth
+      where coalesce(hearth.place, hearth.label) = shooter.place
+        and not hearth.disrupted
+    )
+  from unnest(shooters) as shooter
+  inner join ddp._exposed(scene, shooters) as field on field.place = shooter.place
+  inner join ddp._marines(scene) as man on man.q = field.q and man.r = field.r
+$$;
+
+comment on function ddp._before(ddp.scene, ddp.shooter[]) is
+'Who stands before positions that fire: the same while nobody moves, comes or leaves.';
+
+create or replace function ddp._judged(scene ddp.scene, chart jsonb, shooters ddp.shooter[], before ddp.before[])
 returns table (
   shooter ddp.shooter, man ddp.man, dot text, point text, away integer, as_hero boolean, led boolean, marked boolean,
   hard boolean, step boolean, disrupts boolean
@@ -173,12 +237,7 @@ as $$
     man,
     field.dot,
     field.point,
-    (
-      select min(lattice.distance(hearth.q, hearth.r, man.q, man.r))
-      from unnest(scene.holders) as hearth
-      where coalesce(hearth.place, hearth.label) = shooter.place
-        and not hearth.disrupted
-    ),
+    field.away,
     hero.taken,
     -- ddp-54 b: an infantry/HQ in a concentrated hex is a target like the others
     hero.taken
@@ -197,18 +256,18 @@ as $$
       else ddp._fire_cell(chart, field.dot, status.word, 'disrupted')::boolean
     end
   from unnest(shooters) as shooter
-  inner join ddp._exposed(scene, shooters) as field on field.place = shooter.place
-  inner join ddp._marines(scene) as man on man.q = field.q and man.r = field.r
+  inner join unnest(before) as field on field.place = shooter.place
+  inner join unnest(scene.marines) as man on man.code = field.unit
   cross join lateral (
     select case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end as word
   ) as status
   cross join lateral (select false as taken union all select true where man.hero) as hero
 $$;
 
-comment on function ddp._judged(ddp.scene, jsonb, ddp.shooter[]) is
+comment on function ddp._judged(ddp.scene, jsonb, ddp.shooter[], ddp.before[]) is
 'What the Japanese Fire Chart makes of every US unit before positions that fire, and of the heroes with them.';
 
-create or replace function ddp._targets(scene ddp.scene, chart jsonb, shooters ddp.shooter[])
+create or replace function ddp._targets(scene ddp.scene, chart jsonb, shooters ddp.shooter[], before ddp.before[])
 returns setof ddp.target
 language sql stable rows 20
 as $$
@@ -246,7 +305,7 @@ as $$
         where other.q = (one.man).q and other.r = (one.man).r and other.stepped and other.code <> (one.man).code
       ) then 'ddp-26'
     end
-  from ddp._judged(scene, chart, shooters) as one
+  from ddp._judged(scene, chart, shooters, before) as one
   cross join lateral (
     select
       -- the first that holds; of 4 it is told apart whether it is the only one
@@ -281,29 +340,8 @@ as $$
   ) as reason
 $$;
 
-comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter[]) is
+comment on function ddp._targets(ddp.scene, jsonb, ddp.shooter[], ddp.before[]) is
 'Every US unit before positions that fire: eligible as what, or the first rule that passes it over (6.3, 10.4, 16.0).';
-
-create or replace function ddp._lone_garrisons(scene ddp.scene, place text)
-returns jsonb
-language plpgsql stable
-as $$
-begin
-  -- 14.41: alone in a hex in the field of a position that fires
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('unit', post.code, 'label', post.label) order by post.code), '[]')
-    from unnest(scene.marines) as post
-    inner join unnest(scene.dots) as dot on dot.place = _lone_garrisons.place and dot.q = post.q and dot.r = post.r
-    where post.kind = 'garrison'
-      and not exists (
-        select from ddp._marines(scene) as marine where marine.q = post.q and marine.r = post.r
-      )
-  );
-end
-$$;
-
-comment on function ddp._lone_garrisons(ddp.scene, text) is
-'Garrisons that stand alone in the field of a position (14.41).';
 
 create or replace function ddp._volley(scene ddp.scene, shooter ddp.shooter, targets ddp.target[], whole boolean)
 returns setof rulings.ledger_step
@@ -341,11 +379,7 @@ begin
       'allowed', true,
       'limit', shooter.most,
       'column', case when shooter.unrevealed then 'any_unrevealed' else 'all_revealed' end,
-      'garrisons', case
-        when exists (select from unnest(scene.marines) as post where post.kind = 'garrison')
-          then ddp._lone_garrisons(scene, shooter.place)
-        else '[]'
-      end,
+      'garrisons', shooter.garrisons,
       'spread', (scene.state).readings ->> 'ddp-46',
       'targets', coalesce(
         (
@@ -414,6 +448,7 @@ declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
   chart jsonb := ddp._fire_chart();
   shooter ddp.shooter;
+  before ddp.before[];
   targets ddp.target[];
 begin
   select found.* into shooter from ddp._shooters(scene) as found where found.place = fire.place;
@@ -429,7 +464,8 @@ begin
   shooter.armor := armor;
   shooter.machine_guns := machine_guns;
   shooter.again := again;
-  targets := array(select target from ddp._targets(scene, chart, array[shooter]) as target);
+  before := array(select one from ddp._before(scene, array[shooter]) as one);
+  targets := array(select target from ddp._targets(scene, chart, array[shooter], before) as target);
   return query select step.* from ddp._volley(scene, shooter, targets, true) as step;
 end
 $$;

@@ -124,7 +124,7 @@ declare
   mover ddp.occupant := ddp._mover(scene, unit);
   rule text := case manner when 'redeploy' then '12.4' when 'assault' then '12.8' else '13.2' end;
   -- asked once, not for every hex
-  connected text[] := case when manner = 'advance' then ddp._linked(scene.state, linked) else '{}' end;
+  connected text[] := case when manner = 'advance' then ddp._linked(scene, linked) else '{}' end;
   found ddp.goal[];
 begin
   if mover.code is null then

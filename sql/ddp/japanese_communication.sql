@@ -1,18 +1,10 @@
 -- needs: lattice/cells.sql, ddp/control.sql, ddp/spots.sql, ddp/ways.sql
 -- Japanese communication in ddp (D-Day at Peleliu): 11.2, 11.21, 18.36.
 
-create or replace function ddp._japanese_hindrances(state positions.state)
+create or replace function ddp._japanese_hindrances(state positions.state, holders ddp.occupant[])
 returns table (label text, n integer, rule text, why text)
 language sql stable parallel safe rows 300
 as $$
-  with held as materialized (
-    select
-      one.q,
-      one.r
-    from ddp._occupants(state) as one
-    where not one.fortification
-  )
-
   select unit.label, 1, '11.2', format('%s stands there', unit.code)
   from ddp._us_units(state) as unit
   union all
@@ -42,10 +34,10 @@ as $$
   select hex.label, 3, '11.1', format('%s controls it', hex.by)
   from ddp._controlled(state) as hex
   -- 11.21: a Japanese unit frees its own hex
-  where (hex.q, hex.r) not in (select held.q, held.r from held)
+  where (hex.q, hex.r) not in (select held.q, held.r from unnest(holders) as held where not held.fortification)
 $$;
 
-comment on function ddp._japanese_hindrances(positions.state) is
+comment on function ddp._japanese_hindrances(positions.state, ddp.occupant[]) is
 'Everything that bars hexes to Japanese communication paths, by priority (11.2, 11.21).';
 
 create or replace function ddp._japanese_bars(state positions.state)
@@ -56,26 +48,26 @@ as $$
     barred.label,
     barred.rule,
     barred.why
-  from ddp._japanese_hindrances(state) as barred
+  from ddp._japanese_hindrances(state, array(select held from ddp._occupants(state) as held)) as barred
   order by barred.label, barred.n, barred.why
 $$;
 
 comment on function ddp._japanese_bars(positions.state) is
 'The hexes that no Japanese communication path enters, each with the first reason (11.2, 11.21).';
 
-create or replace function ddp._japanese_grid(state positions.state)
+create or replace function ddp._japanese_grid(state positions.state, holders ddp.occupant[])
 returns ddp.grid
 language plpgsql stable parallel safe
 as $$
 begin
-  return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_hindrances(state) as bar));
+  return ddp._grid(state.map_id, array(select bar.label from ddp._japanese_hindrances(state, holders) as bar));
 end
 $$;
 
-comment on function ddp._japanese_grid(positions.state) is
+comment on function ddp._japanese_grid(positions.state, ddp.occupant[]) is
 'The map as a Japanese communication path sees it.';
 
-create or replace function ddp._held_places(state positions.state)
+create or replace function ddp._held_places(state positions.state, holders ddp.occupant[])
 returns table (place text, q integer, r integer, label text, zone boolean)
 language sql stable parallel safe rows 40
 as $$
@@ -94,14 +86,14 @@ as $$
         and cell.q = held.q
         and cell.r = held.r
     )
-  from ddp._occupants(state) as held
+  from unnest(holders) as held
   where held.place is not null
     -- 13.43: a provisional position is one for a counterattack alone
     and not held.provisional
   group by held.place, held.q, held.r, held.label
 $$;
 
-comment on function ddp._held_places(positions.state) is
+comment on function ddp._held_places(positions.state, ddp.occupant[]) is
 'The Japanese-occupied position hexes, and which of them lie in the Japanese Zone (11.2).';
 
 drop type if exists ddp.link cascade;
@@ -113,7 +105,9 @@ create type ddp.link as (
 comment on type ddp.link is
 'Another occupied position and a shortest communication path to it.';
 
-create or replace function ddp._links(state positions.state, grid ddp.grid, own text, starts integer[])
+create or replace function ddp._links(
+  state positions.state, holders ddp.occupant[], grid ddp.grid, own text, starts integer[]
+)
 returns setof ddp.link
 language plpgsql stable parallel safe rows 20
 as $$
@@ -129,7 +123,7 @@ begin
     select
       other.place,
       ddp._way(grid, back, ddp._cell(grid, other.q, other.r)) as way
-    from ddp._held_places(state) as other
+    from ddp._held_places(state, holders) as other
     where other.place is distinct from own
       and back[ddp._cell(grid, other.q, other.r)] > 0
       and (other.zone or not ddp._ridge(state.conditions))
@@ -138,7 +132,7 @@ begin
 end
 $$;
 
-comment on function ddp._links(positions.state, ddp.grid, text, integer[]) is
+comment on function ddp._links(positions.state, ddp.occupant[], ddp.grid, text, integer[]) is
 'The other occupied positions that paths from these cells reach; on Bloody Nose Ridge those in the Japanese Zone (11.2, 18.36).';
 
 create or replace function ddp._in_zone(map_id bigint, q integer, r integer)
@@ -162,7 +156,7 @@ $$;
 comment on function ddp._in_zone(bigint, integer, integer) is
 'Whether a hex lies in the Japanese Zone of Bloody Nose Ridge (18.36).';
 
-create or replace function ddp._japanese_communication(state positions.state)
+create or replace function ddp._japanese_communication(state positions.state, spots ddp.spot[], holders ddp.occupant[])
 returns table (
   place text, id text, q integer, r integer, label text, occupied boolean, in_communication boolean, reaches text[]
 )
@@ -170,7 +164,7 @@ language plpgsql stable parallel safe rows 40
 as $$
 #variable_conflict use_column
 declare
-  grid ddp.grid := ddp._japanese_grid(state);
+  grid ddp.grid := ddp._japanese_grid(state, holders);
   parts integer[] := ddp._parts(grid);
   ridge boolean := ddp._ridge(state.conditions);
   ours text[] := array(select unit.label from ddp._us_units(state) as unit);
@@ -183,7 +177,7 @@ begin
       one.r,
       one.zone,
       parts[ddp._cell(grid, one.q, one.r)] as part
-    from ddp._held_places(state) as one
+    from ddp._held_places(state, holders) as one
   ),
 
   spot as materialized (
@@ -198,7 +192,7 @@ begin
           select beside.nq, beside.nr from lattice.neighbours(one.q, one.r) as beside
         ) as cell
       ) as near
-    from ddp._spots(state.map_id) as one
+    from unnest(spots) as one
     where not one.provisional
   ),
 
@@ -233,6 +227,26 @@ begin
     traced.found
   from traced
   order by traced.label;
+end
+$$;
+
+comment on function ddp._japanese_communication(positions.state, ddp.spot[], ddp.occupant[]) is
+'Every position hex: who is there, whether it is in Japanese communication, and which positions it reaches (11.2, 18.36), where
+position hexes and their occupants are known.';
+
+create or replace function ddp._japanese_communication(state positions.state)
+returns table (
+  place text, id text, q integer, r integer, label text, occupied boolean, in_communication boolean, reaches text[]
+)
+language plpgsql stable parallel safe rows 40
+as $$
+#variable_conflict use_column
+declare
+  spots ddp.spot[] := array(select spot from ddp._spots(state.map_id) as spot);
+begin
+  return query
+  select one.*
+  from ddp._japanese_communication(state, spots, array(select held from ddp._occupants(state, spots) as held)) as one;
 end
 $$;
 

@@ -672,7 +672,18 @@ begin
     '7.3', null::text, mover.label, 'reach',
     format('%s hexes', (select count(*) from jsonb_object_keys(found))),
     null::text, null::text, null::integer,
-    jsonb_build_object('hexes', found, 'infiltration', past);
+    jsonb_build_object(
+      'hexes', found,
+      'infiltration', coalesce(
+        (
+          select jsonb_agg(distinct place.name order by place.name)
+          from jsonb_each(past) as way
+          cross join lateral jsonb_array_elements_text(way.value) as place (name)
+        ),
+        '[]'
+      ),
+      'past', past
+    );
 end
 $$;
 

@@ -119,7 +119,7 @@ as $$
 declare
   scene ddp.scene := ddp._scene(position_id, conditions, policy);
   -- asked once, not for every hex
-  connected text[] := ddp._linked(scene.state, linked);
+  connected text[] := ddp._linked(scene, linked);
   berths ddp.berth[] := array(select berth from ddp._berths(scene, manner, origin, connected) as berth);
   rule text := case manner when 'depth' then '9.2' when 'reinforcement' then '9.3' when 'tactical' then '9.4' else '4.0' end;
 begin

@@ -97,7 +97,7 @@ end;
 comment on function ddp._nth_id(text, integer) is
 'The ID of the nth hex of a position that tells no others: B4 is the second of B3/B4 (2.1).';
 
-create or replace function ddp._ground(map_id bigint)
+create or replace function ddp._shores(map_id bigint)
 returns ddp.ground
 language plpgsql stable
 as $$
@@ -105,12 +105,27 @@ as $$
 declare
   ground ddp.ground;
 begin
-  ground.spots := array(select spot from ddp._spots(_ground.map_id) as spot);
+  ground.spots := array(select spot from ddp._spots(_shores.map_id) as spot);
   select
     coalesce(array_agg(beach.q), '{}'),
     coalesce(array_agg(beach.r), '{}')
   into ground.beach_q, ground.beach_r
-  from ddp._landing_beaches(_ground.map_id) as beach;
+  from ddp._landing_beaches(_shores.map_id) as beach;
+  return ground;
+end
+$$;
+
+comment on function ddp._shores(bigint) is
+'Position and landing beach hexes of a map, without the dots (2.1).';
+
+create or replace function ddp._ground(map_id bigint)
+returns ddp.ground
+language plpgsql stable
+as $$
+#variable_conflict use_column
+declare
+  ground ddp.ground := ddp._shores(_ground.map_id);
+begin
   ground.printed := array(
     select row(feature.code, dot.q, dot.r, null, min(dot.role))::ddp.dot
     from public.map_feature as feature
@@ -173,6 +188,46 @@ $$;
 comment on function ddp._men(positions.state, ddp.ground) is
 'Every US counter on the map or in a landing box, garrisons included, with what it says.';
 
+create or replace function ddp._own_spots(spots ddp.spot[])
+returns table (
+  place text, feature bigint, id text, color text, provisional boolean, artillery boolean, mountaintop boolean,
+  q integer, r integer, label text, terrain text, own text, west integer
+)
+language sql immutable rows 40
+as $$
+  select
+    one.*,
+    case
+      when one.id = one.place
+        then ddp._nth_id(one.place, (row_number() over (partition by one.place order by one.label))::integer)
+      else one.id
+    end,
+    min(one.q) over (partition by one.place)
+  from unnest(spots) as one
+$$;
+
+comment on function ddp._own_spots(ddp.spot[]) is
+'Position hexes with the ID that each has of its own, and the westernmost column of its position (2.1, 12.0).';
+
+create or replace function ddp._guns_destroyed(state positions.state, q integer, r integer)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  return exists (
+    select
+    from public.marker
+    where marker.position_id = state.position_id
+      and marker.kind = 'artillery_destroyed'
+      and marker.q = _guns_destroyed.q
+      and marker.r = _guns_destroyed.r
+  );
+end
+$$;
+
+comment on function ddp._guns_destroyed(positions.state, integer, integer) is
+'Whether the guns of a hex are destroyed (6.51).';
+
 create or replace function ddp._sites(scene ddp.scene)
 returns setof ddp.site
 language sql stable rows 40
@@ -187,14 +242,7 @@ as $$
     spot.r,
     spot.terrain,
     spot.color,
-    spot.artillery and not exists (
-      select
-      from public.marker
-      where marker.position_id = (scene.state).position_id
-        and marker.kind = 'artillery_destroyed'
-        and marker.q = spot.q
-        and marker.r = spot.r
-    ),
+    spot.artillery and not ddp._guns_destroyed(scene.state, spot.q, spot.r),
     spot.mountaintop,
     spot.provisional,
     spot.west,
@@ -211,17 +259,7 @@ as $$
       select min(lattice.distance(beach.q, beach.r, spot.q, spot.r))
       from unnest((scene.ground).beach_q, (scene.ground).beach_r) as beach (q, r)
     )
-  from (
-    select
-      one.*,
-      case
-        when one.id = one.place
-          then ddp._nth_id(one.place, (row_number() over (partition by one.place order by one.label))::integer)
-        else one.id
-      end as own,
-      min(one.q) over (partition by one.place) as west
-    from unnest((scene.ground).spots) as one
-  ) as spot
+  from ddp._own_spots((scene.ground).spots) as spot
   cross join lateral (
     select
       coalesce(bool_or(man.q = spot.q and man.r = spot.r), false) as taken,

@@ -65,9 +65,9 @@ as $$
     and feature.code = _mortar_range.place
     and ddp._flag(feature.attributes, 'mountaintop')
   union
-  select disc.hq, disc.hr
+  select man.q, man.r
   from unnest(scene.holders) as holder
-  cross join lateral lattice.disc(holder.q, holder.r, 4) as disc
+  inner join unnest(scene.marines) as man on lattice.distance(holder.q, holder.r, man.q, man.r) <= 4
   where holder.place = _mortar_range.place
     and not holder.disrupted
     and not exists (
@@ -80,146 +80,182 @@ as $$
 $$;
 
 comment on function ddp._mortar_range(ddp.scene, text) is
-'The hexes within mortar range of a position (12.1).';
+'The hexes with US units within mortar range of a position (12.1); a mountaintop tells its own.';
 
-create or replace function ddp._victims(scene ddp.scene, place text, manner text, symbol text)
-returns setof ddp.victim
+drop type if exists ddp.candidate cascade;
+create type ddp.candidate as (
+  unit text,
+  priority integer,
+  away integer
+);
+
+comment on type ddp.candidate is
+'A US unit that comes into question for a strike by where it stands: the same while nobody moves, comes or leaves.';
+
+create or replace function ddp._to_place(scene ddp.scene, place text, q integer, r integer)
+returns integer
+language plpgsql immutable
+as $$
+begin
+  return (
+    select min(lattice.distance(site.q, site.r, _to_place.q, _to_place.r))
+    from unnest(scene.sites) as site
+    where site.place = _to_place.place
+  );
+end
+$$;
+
+comment on function ddp._to_place(ddp.scene, text, integer, integer) is
+'Hexes to the nearest hex of a position.';
+
+create or replace function ddp._aimed_at(scene ddp.scene, place text, manner text)
+returns setof ddp.candidate
 language plpgsql stable rows 10
 as $$
 #variable_conflict use_variable
-declare
-  -- ddp-47 b: the limit of one step is on fire of positions alone
-  free_of_limit boolean := ((scene.state).readings ->> 'ddp-47') = 'b';
-  boxes boolean := ((scene.state).readings ->> 'ddp-6') is distinct from 'b';
 begin
-  return query
-  with candidate as (
-    select
-      man,
-      case manner
-        when 'artillery_fire' then case
+  case manner
+    when 'patrol' then
+      return query
+      select man.code, 1, near.away
+      from ddp._within(scene, place, 4) as near
+      inner join unnest(scene.marines) as man on man.q = near.q and man.r = near.r;
+    when 'patrol_field' then
+      return query
+      select man.code, 1, ddp._to_place(scene, place, man.q, man.r)
+      from unnest(scene.marines) as man
+      where exists (select from unnest(scene.dots) as dot where dot.place = place and dot.q = man.q and dot.r = man.r);
+    when 'mortar' then
+      return query
+      select man.code, 1, ddp._to_place(scene, place, man.q, man.r)
+      from unnest(scene.marines) as man
+      where (man.q, man.r) in (select hex.q, hex.r from ddp._mortar_range(scene, place) as hex);
+    when 'ambush' then
+      return query
+      select man.code, case min(dot.grade) when 'intense' then 1 else 2 end, ddp._to_place(scene, place, man.q, man.r)
+      from unnest(scene.marines) as man
+      inner join unnest((scene.ground).printed) as dot on dot.place = place and dot.q = man.q and dot.r = man.r
+      group by man.code, man.q, man.r;
+    when 'ridge_artillery' then
+      return query
+      select man.code, 1, ddp._to_place(scene, place, man.q, man.r)
+      from unnest(scene.marines) as man
+      where man.q is not null;
+    when 'artillery' then
+      -- 6.5: boxes, beaches, then whoever is nearest to one
+      return query
+      select man.code, case when man.box is not null and man.q is null then 1 when man.beach then 2 else 3 end, man.shore
+      from unnest(scene.marines) as man;
+    else
+      -- 12.7: boxes, beaches, open ground, fields of fire
+      return query
+      select
+        man.code,
+        case
           when man.box is not null and man.q is null then 1
           when man.beach then 2
           when man.terrain in ('clear', 'airstrip') then 3
           when exists (select from unnest(scene.dots) as dot where dot.q = man.q and dot.r = man.r) then 4
-        end
-        when 'artillery' then case
-          when man.box is not null and man.q is null then 1
-          when man.beach then 2
-          else 3
-        end
-        when 'ambush' then case spot.grade when 'intense' then 1 when 'steady' then 2 end
-        else 1
-      end as priority,
-      case
-        when manner = 'artillery' then man.shore
-        when manner = 'patrol' then near.away
-        else (
-          select min(lattice.distance(site.q, site.r, man.q, man.r))
-          from unnest(scene.sites) as site
-          where site.place = place
-        )
-      end as away,
-      coalesce(man.symbol = symbol, false) or (man.crowded and manner <> 'patrol') as marked
-    from unnest(scene.marines) as man
-    left join lateral (
-      select min(dot.role) as grade
-      from public.map_feature as feature
-      inner join public.map_feature_hex as dot on dot.feature = feature.id and dot.role in ('intense', 'steady')
-      where manner = 'ambush'
-        and feature.map_id = (scene.state).map_id
-        and feature.code = place
-        and dot.q = man.q
-        and dot.r = man.r
-    ) as spot on true
-    left join lateral (
-      select hex.away
-      from ddp._within(scene, place, 4) as hex
-      where manner = 'patrol' and hex.q = man.q and hex.r = man.r
-    ) as near on true
-    where man.kind is distinct from 'garrison'
-      and case manner
-        when 'patrol' then near.away is not null
-        when 'patrol_field' then exists (
-          select from unnest(scene.dots) as dot where dot.place = place and dot.q = man.q and dot.r = man.r
-        )
-        when 'mortar' then (man.q, man.r) in (select hex.q, hex.r from ddp._mortar_range(scene, place) as hex)
-        when 'ambush' then spot.grade is not null
-        when 'ridge_artillery' then man.q is not null
-        else true
-      end
-  )
-
-  select
-    (one.man).code,
-    coalesce((one.man).label, (one.man).box),
-    one.priority,
-    coalesce((one.man).steps, 0),
-    one.away,
-    coalesce((one.man).strength, 0),
-    one.marked,
-    manner not in ('patrol', 'patrol_field') and not (manner = 'ambush' and one.priority = 2),
-    manner in ('patrol', 'patrol_field') or (manner = 'ambush' and one.priority = 2),
-    bar.rule,
-    bar.why,
-    case
-      when manner = 'artillery_fire' then (
-        array[
-          'in a landing box', 'in a landing beach hex', 'in a clear or airstrip hex', 'in the field of fire of a position'
-        ]
-      )[one.priority]
-      when manner = 'artillery' then (
-        array['in a landing box', 'in a landing beach hex', format('%s hexes from a landing beach', one.away)]
-      )[one.priority]
-      when manner = 'ambush' then (array['in an intense hex', 'in a steady hex'])[one.priority]
-      when manner = 'mortar' then 'within mortar range, with the symbol of the card'
-      when manner = 'patrol_field' then 'in the field of fire'
-      when manner = 'patrol' then format('%s hexes away', one.away)
-      else 'with the symbol of the card'
-    end,
-    case
-      when (one.man).stepped and manner not in ('patrol', 'patrol_field') then 'ddp-47'
-      when (one.man).box is not null and manner in ('artillery', 'artillery_fire') and one.marked then 'ddp-6'
-      when manner = 'patrol' and (one.man).disrupted then 'ddp-53'
-    end,
-    jsonb_build_object('kind', (one.man).kind, 'attributes', (one.man).attributes)
-  from candidate as one
-  left join lateral (
-    select
-      entry.rule,
-      entry.why
-    from (
-      values
-      (
-        1, (one.man).leader and manner in ('patrol', 'patrol_field'), '12.6', 'a patrol does not disrupt leaders'
-      ),
-      (2, (one.man).leader and manner = 'artillery', '6.5', 'artillery hits no HQ'),
-      (3, (one.man).leader and manner not in ('patrol', 'patrol_field', 'artillery'), '10.4', 'no leader is hit so'),
-      (
-        4, manner not in ('patrol', 'patrol_field') and not one.marked, '6.1', 'it has not the symbol of the card'
-      ),
-      (5, one.priority is null, '12.7', 'it is in none of the places at which guns aim'),
-      (
-        6, (one.man).q is null and (one.man).box is not null
-        and (not boxes or manner not in ('artillery', 'artillery_fire')), '6.24', 'it is safe in its landing box'
-      ),
-      (
-        7, (one.man).stepped and not free_of_limit and manner not in ('patrol', 'patrol_field')
-        and not (manner = 'ambush' and one.priority = 2), '6.34', 'it has lost a step in this Fire Phase'
-      ),
-      (
-        8, manner = 'patrol' and (one.man).disrupted and ((scene.state).readings ->> 'ddp-53') is distinct from 'b',
-        '12.6', 'it is disrupted already'
-      )
-    ) as entry (n, holds, rule, why)
-    where entry.holds
-    order by entry.n
-    limit 1
-  ) as bar on true;
+        end,
+        ddp._to_place(scene, place, man.q, man.r)
+      from unnest(scene.marines) as man;
+  end case;
 end
 $$;
 
-comment on function ddp._victims(ddp.scene, text, text, text) is
+comment on function ddp._aimed_at(ddp.scene, text, text) is
+'Whom mortars, a patrol, guns or an ambush might strike by where they stand, and in which order (6.5, 12.1, 12.6, 12.7, 12.9).';
+
+create or replace function ddp._safe_by(scene ddp.scene, man ddp.man, manner text, priority integer, marked boolean)
+returns text[]
+language plpgsql stable
+as $$
+declare
+  readings jsonb := (scene.state).readings;
+  patrol boolean := manner in ('patrol', 'patrol_field');
+begin
+  return case
+    when man.leader and patrol then array['12.6', 'a patrol does not disrupt leaders']
+    when man.leader and manner = 'artillery' then array['6.5', 'artillery hits no HQ']
+    when man.leader then array['10.4', 'no leader is hit so']
+    when not patrol and not marked then array['6.1', 'it has not the symbol of the card']
+    when priority is null then array['12.7', 'it is in none of the places at which guns aim']
+    when man.q is null and man.box is not null
+      and (readings ->> 'ddp-6' = 'b' or manner not in ('artillery', 'artillery_fire'))
+      then array['6.24', 'it is safe in its landing box']
+    -- ddp-47 b: the limit of one step is on fire of positions alone
+    when man.stepped and not patrol and not (manner = 'ambush' and priority = 2)
+      and readings ->> 'ddp-47' is distinct from 'b'
+      then array['6.34', 'it has lost a step in this Fire Phase']
+    when manner = 'patrol' and man.disrupted and readings ->> 'ddp-53' is distinct from 'b'
+      then array['12.6', 'it is disrupted already']
+  end;
+end
+$$;
+
+comment on function ddp._safe_by(ddp.scene, ddp.man, text, integer, boolean) is
+'What keeps a US unit safe from a strike, the first rule and how it says it; null where nothing does.';
+
+create or replace function ddp._struck_as(manner text, priority integer, away integer)
+returns text
+language sql stable
+return case manner
+  when 'artillery_fire' then (
+    array[
+      'in a landing box', 'in a landing beach hex', 'in a clear or airstrip hex', 'in the field of fire of a position'
+    ]
+  )[priority]
+  when 'artillery' then (
+    array['in a landing box', 'in a landing beach hex', format('%s hexes from a landing beach', away)]
+  )[priority]
+  when 'ambush' then (array['in an intense hex', 'in a steady hex'])[priority]
+  when 'mortar' then 'within mortar range, with the symbol of the card'
+  when 'patrol_field' then 'in the field of fire'
+  when 'patrol' then format('%s hexes away', away)
+  else 'with the symbol of the card'
+end;
+
+comment on function ddp._struck_as(text, integer, integer) is
+'Why a US unit comes into question for a strike.';
+
+create or replace function ddp._victims(scene ddp.scene, manner text, symbol text, candidates ddp.candidate[])
+returns setof ddp.victim
+language sql stable rows 10
+as $$
+  select
+    man.code,
+    coalesce(man.label, man.box),
+    one.priority,
+    coalesce(man.steps, 0),
+    one.away,
+    coalesce(man.strength, 0),
+    card.marked,
+    not hurt.disrupts,
+    hurt.disrupts,
+    safe.by[1],
+    safe.by[2],
+    ddp._struck_as(manner, one.priority, one.away),
+    case
+      when man.stepped and manner not in ('patrol', 'patrol_field') then 'ddp-47'
+      when man.box is not null and manner in ('artillery', 'artillery_fire') and card.marked then 'ddp-6'
+      when manner = 'patrol' and man.disrupted then 'ddp-53'
+    end,
+    jsonb_build_object('kind', man.kind, 'attributes', man.attributes)
+  from unnest(candidates) as one
+  inner join unnest(scene.marines) as man on man.code = one.unit
+  cross join lateral (
+    -- 6.35: in a hex of seven steps every unit has the symbol
+    select coalesce(man.symbol = _victims.symbol, false) or (man.crowded and manner <> 'patrol') as marked
+  ) as card
+  -- 12.6, 12.9: a patrol, and an ambush in a steady hex, disrupts
+  cross join lateral (
+    select manner in ('patrol', 'patrol_field') or (manner = 'ambush' and one.priority = 2) as disrupts
+  ) as hurt
+  cross join lateral (select ddp._safe_by(scene, man, manner, one.priority, card.marked) as by offset 0) as safe
+  where man.kind is distinct from 'garrison'
+$$;
+
+comment on function ddp._victims(ddp.scene, text, text, ddp.candidate[]) is
 'Every US unit that a mortar, a patrol, guns or an ambush might strike, and what keeps it safe (6.5, 12.1, 12.6, 12.7, 12.9).';
 
 create or replace function ddp._strike_limit(scene ddp.scene, place text, manner text)
@@ -247,18 +283,19 @@ $$;
 comment on function ddp._strike_limit(ddp.scene, text, text) is
 'How many units are struck: by mortars one or two (12.11, ddp-15), by a patrol all in the field, else one.';
 
-create or replace function ddp._strike(scene ddp.scene, place text, manner text, symbol text)
+create or replace function ddp._struck(
+  scene ddp.scene, place text, manner text, symbol text, most integer, candidates ddp.candidate[]
+)
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_variable
 declare
-  most integer := ddp._strike_limit(scene, place, manner);
   rule text := case manner
     when 'mortar' then '12.1' when 'patrol' then '12.6' when 'patrol_field' then '12.6' when 'ambush' then '12.9'
     when 'artillery_fire' then '12.7' when 'ridge_artillery' then '18.35' else '6.5'
   end;
-  victims ddp.victim[] := array(select victim from ddp._victims(scene, place, manner, symbol) as victim);
+  victims ddp.victim[] := array(select victim from ddp._victims(scene, manner, symbol, candidates) as victim);
 begin
   return query
   select
@@ -305,8 +342,23 @@ begin
 end
 $$;
 
-comment on function ddp._strike(ddp.scene, text, text, text) is
+comment on function ddp._struck(ddp.scene, text, text, text, integer, ddp.candidate[]) is
 'Whom mortars, a patrol, guns or an ambush strike: every unit with the rule, the limit and the targets by rank in the verdict.';
+
+create or replace function ddp._strike(scene ddp.scene, place text, manner text, symbol text)
+returns setof rulings.ledger_step
+language plpgsql stable rows 8
+as $$
+declare
+  candidates ddp.candidate[] := array(select one from ddp._aimed_at(scene, place, manner) as one);
+begin
+  return query
+  select step.* from ddp._struck(scene, place, manner, symbol, ddp._strike_limit(scene, place, manner), candidates) as step;
+end
+$$;
+
+comment on function ddp._strike(ddp.scene, text, text, text) is
+'Whom a position strikes, out of all who come into question.';
 
 create or replace function ddp.strike(
   position_id bigint,
@@ -332,12 +384,40 @@ $$;
 comment on function ddp.strike(bigint, text, text, text, jsonb, jsonb) is
 'Whom mortars, a patrol, guns or an ambush strike now: the verdict last.';
 
+drop type if exists ddp.emplacement cascade;
+create type ddp.emplacement as (
+  place text,
+  id text,
+  label text,
+  destroyed boolean
+);
+
+comment on type ddp.emplacement is
+'A position hex with artillery, and whether its guns are destroyed (6.51).';
+
+create or replace function ddp._emplacements(scene ddp.scene)
+returns setof ddp.emplacement
+language sql stable rows 8
+as $$
+  select
+    spot.place,
+    spot.own,
+    spot.label,
+    ddp._guns_destroyed(scene.state, spot.q, spot.r)
+  from ddp._own_spots((scene.ground).spots) as spot
+  where spot.artillery
+$$;
+
+comment on function ddp._emplacements(ddp.scene) is
+'Every position hex with artillery (6.5, 6.51).';
+
 create or replace function ddp._artillery(scene ddp.scene, required integer, symbol text)
 returns setof rulings.ledger_step
 language plpgsql stable rows 8
 as $$
 #variable_conflict use_variable
 declare
+  guns ddp.emplacement[] := array(select gun from ddp._emplacements(scene) as gun);
   have integer;
   turn integer := ((scene.state).conditions ->> 'turn')::integer;
   why text;
@@ -346,14 +426,14 @@ declare
 begin
   return query
   select
-    case when not site.guns then '6.51' when holder.code is null then '6.51' else '6.5' end,
+    case when gun.destroyed then '6.51' when holder.code is null then '6.51' else '6.5' end,
     null::text,
-    site.label,
-    case when site.guns and holder.code is not null and not holder.disrupted then 'counts' else 'does not count' end,
+    gun.label,
+    case when not gun.destroyed and holder.code is not null and not holder.disrupted then 'counts' else 'does not count' end,
     format(
-      '%s: %s', site.id,
+      '%s: %s', gun.id,
       case
-        when not site.guns then 'its guns are destroyed'
+        when gun.destroyed then 'its guns are destroyed'
         when holder.code is null then 'nobody is there'
         when holder.disrupted then holder.code || ' is disrupted'
         else holder.code
@@ -361,18 +441,17 @@ begin
     ),
     null::text,
     holder.code,
-    case when site.guns and holder.code is not null and not holder.disrupted then 2 else 0 end,
+    case when not gun.destroyed and holder.code is not null and not holder.disrupted then 2 else 0 end,
     null::jsonb
-  from unnest(scene.sites) as site
-  inner join unnest((scene.ground).spots) as spot on spot.q = site.q and spot.r = site.r and spot.artillery
-  left join unnest(scene.holders) as holder on holder.label = site.label and not holder.fortification
-  order by site.label;
+  from unnest(guns) as gun
+  left join unnest(scene.holders) as holder on holder.label = gun.label and not holder.fortification
+  order by gun.label;
   -- a position with guns counts once, by any undisrupted unit in it
-  select count(distinct site.place) into have
-  from unnest(scene.sites) as site
+  select count(distinct gun.place) into have
+  from unnest(guns) as gun
   inner join unnest(scene.holders) as holder
-    on holder.label = site.label and not holder.fortification and not holder.disrupted
-  where site.guns;
+    on holder.label = gun.label and not holder.fortification and not holder.disrupted
+  where not gun.destroyed;
   if ddp._ridge((scene.state).conditions) then
     why := 'on Bloody Nose Ridge artillery values are disregarded';
     rule := '18.35';

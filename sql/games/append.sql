@@ -51,6 +51,9 @@ comment on function games._version(text, text) is
 create or replace function games.append(game_id bigint, told jsonb, key text default null, asked text default null)
 returns setof public.event
 language plpgsql
+-- with its owner's rights: nobody else writes an event
+security definer
+set search_path = public, pg_temp
 as $$
 declare
   written public.event;
@@ -98,11 +101,16 @@ comment on function games.append(bigint, jsonb, text, text) is
 create or replace function games.restore(game_id bigint, number integer, told jsonb)
 returns void
 language plpgsql
+security definer
+set search_path = public, pg_temp
 as $$
 declare
   written public.event := games._event(told);
   played bigint;
 begin
+  if restore.number is distinct from (select game.events + 1 from public.game where game.id = restore.game_id for update) then
+    raise exception 'event % is not the next of this game', restore.number using errcode = 'restrict_violation';
+  end if;
   written.game_id := restore.game_id;
   written.number := restore.number;
   insert into public.event values (written.*);

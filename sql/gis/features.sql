@@ -1,4 +1,4 @@
--- needs: gis/plane.sql, gis/layers.sql
+-- needs: gis/plane.sql, gis/layers.sql, maps/kept.sql
 -- What lies on a map or stands in a position as GeoJSON, with the bounds of a map and its version.
 --
 -- Shapes stay on the lattice until they are written: every plane a map is shown in is an
@@ -10,17 +10,11 @@ language sql stable strict parallel safe
 return (
   select
     gis._place(
-      public.st_makeenvelope(
-        3 * min(hex.q) - 2, min(2 * hex.r + hex.q) - 1, 3 * max(hex.q) + 2, max(2 * hex.r + hex.q) + 1
-      ),
-      (
-        select map.scheme
-        from public.map
-        where map.id = bounds.map_id
-      )
+      public.st_makeenvelope(3 * kept.q_low - 2, kept.y_low - 1, 3 * kept.q_high + 2, kept.y_high + 1), map.scheme
     )
-  from public.hex
-  where hex.map_id = bounds.map_id
+  from public.map_summary as kept
+  inner join public.map on kept.map_id = map.id
+  where kept.map_id = bounds.map_id
 );
 
 comment on function gis.bounds(bigint) is
@@ -29,57 +23,12 @@ comment on function gis.bounds(bigint) is
 create or replace function gis.map_version(map_id bigint)
 returns text
 language sql stable strict parallel safe
-begin atomic
-  -- every version of a row has a place and a transaction of its own: what is added, changed or removed shows
-  with version as (
-    select 1 as part, hex.xmin, hex.ctid
-    from public.hex
-    where hex.map_id = map_version.map_id
-    union all
-    select 2 as part, hexside.xmin, hexside.ctid
-    from public.hexside
-    where hexside.map_id = map_version.map_id
-    union all
-    select 3 as part, path.xmin, path.ctid
-    from public.path
-    where path.map_id = map_version.map_id
-    union all
-    select 4 as part, terrain_area.xmin, terrain_area.ctid
-    from public.terrain_area
-    where terrain_area.map_id = map_version.map_id
-    union all
-    select 5 as part, crest.xmin, crest.ctid
-    from public.crest
-    where crest.map_id = map_version.map_id
-    union all
-    select 6 as part, map_feature.xmin, map_feature.ctid
-    from public.map_feature
-    where map_feature.map_id = map_version.map_id
-    union all
-    select 7 as part, map_feature_hex.xmin, map_feature_hex.ctid
-    from public.map_feature_hex
-    where map_feature_hex.map_id = map_version.map_id
-    union all
-    select 8 as part, map.xmin, map.ctid
-    from public.map
-    where map.id = map_version.map_id
-  )
-  select
-    md5(
-      concat_ws(
-        ' ',
-        map_version.map_id,
-        count(*),
-        sum(
-          pg_catalog.hashint8extended(
-            version.xmin::text::bigint, 8 * pg_catalog.hashtid(version.ctid)::bigint + version.part
-          )
-        ),
-        (select schema_state.verbs || schema_state.rulesets from public.schema_state)
-      )
-    )
-  from version;
-end;
+return (
+  select md5(concat_ws(' ', kept.version, state.verbs, state.rulesets))
+  from public.map_summary as kept
+  left join public.schema_state as state on true
+  where kept.map_id = map_version.map_id
+);
 
 comment on function gis.map_version(bigint) is
 'A word that is another one whenever anything on a map, or of our functions and rulesets, has changed.';
@@ -129,16 +78,24 @@ return public.st_makeenvelope(-1000000, -1000000, 1000000, 1000000);
 comment on function gis._everywhere() is
 'A box around every map: labels reach 9999, so that no lattice point lies beyond it.';
 
+create or replace function gis._hex_properties(hex public.hex)
+returns jsonb
+language sql immutable parallel safe
+return jsonb_build_object(
+  'label', hex.label, 'q', hex.q, 'r', hex.r, 'terrain', hex.terrain, 'level', hex.level,
+  'features', hex.features, 'name', hex.name
+);
+
+comment on function gis._hex_properties(public.hex) is
+'What a feature tells of a hex.';
+
 create or replace function gis._on_map(map_id bigint, layer text, box public.geometry default null)
 returns table (id bigint, properties jsonb, geom public.geometry)
 language sql stable parallel safe
 begin atomic
   select
     gis._packed(0, hex.q, hex.r, 0),
-    jsonb_build_object(
-      'label', hex.label, 'q', hex.q, 'r', hex.r, 'terrain', hex.terrain, 'level', hex.level,
-      'features', hex.features, 'name', hex.name
-    ),
+    gis._hex_properties(hex),
     hex.geom
   from public.hex
   where _on_map.layer = 'hexes'
@@ -238,6 +195,20 @@ comment on function gis._feature(
 ) is
 'A GeoJSON feature: geometry in longitude and latitude, or null; place in the display plane.';
 
+create or replace function gis._with_center(layer text, properties jsonb, geom public.geometry, scheme jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case
+  when layer = 'hexes' then properties || jsonb_build_object(
+    'cx', gis._rounded(public.st_x(public.st_centroid(gis._place(geom, scheme)))),
+    'cy', gis._rounded(public.st_y(public.st_centroid(gis._place(geom, scheme))))
+  )
+  else properties
+end;
+
+comment on function gis._with_center(text, jsonb, public.geometry, jsonb) is
+'What is told of a feature; of a hex also where its centre lies in the display plane.';
+
 create or replace function gis.features(map_id bigint, layer text, box public.geometry default null)
 returns table (feature text)
 language sql stable parallel safe
@@ -245,13 +216,7 @@ begin atomic
   select
     gis._feature(
       item.id,
-      case
-        when features.layer = 'hexes' then item.properties || jsonb_build_object(
-          'cx', gis._rounded(public.st_x(public.st_centroid(gis._place(item.geom, map.scheme)))),
-          'cy', gis._rounded(public.st_y(public.st_centroid(gis._place(item.geom, map.scheme))))
-        )
-        else item.properties
-      end,
+      gis._with_center(features.layer, item.properties, item.geom, map.scheme),
       item.geom,
       map.scheme,
       map.affine,
@@ -267,6 +232,63 @@ end;
 
 comment on function gis.features(bigint, text, public.geometry) is
 'The GeoJSON features of one layer of a map, or those that meet a box of the display plane.';
+
+create or replace function gis._after(map_id bigint, layer text, after bigint, most integer, box public.geometry)
+returns table (id bigint, properties jsonb, geom public.geometry)
+language sql stable parallel safe
+begin atomic
+  -- in the order of the key, so that each page begins where the last has ended and nothing is sorted
+  (
+    select gis._packed(0, hex.q, hex.r, 0), gis._hex_properties(hex), hex.geom
+    from public.hex
+    where _after.layer = 'hexes'
+      and hex.map_id = _after.map_id
+      and (hex.q, hex.r) > (((after >> 23) & 131071)::integer - 65536, ((after >> 6) & 131071)::integer - 65536)
+      -- not by the spatial index: it has another order
+      and (hex.geom && coalesce(box, gis._everywhere())) is true
+    order by hex.q, hex.r
+    limit most
+  )
+  union all
+  (
+    select item.id, item.properties, item.geom
+    from gis._on_map(_after.map_id, nullif(_after.layer, 'hexes'), box) as item
+    where item.id > after
+    order by item.id
+    limit most
+  );
+end;
+
+comment on function gis._after(bigint, text, bigint, integer, public.geometry) is
+'So many features of a layer that come after an id, in their order; of a box, where one is given.';
+
+create or replace function gis.features_after(
+  map_id bigint, layer text, after bigint, most integer, box public.geometry default null
+)
+returns table (id bigint, feature text)
+language sql stable parallel safe
+begin atomic
+  select
+    item.id,
+    gis._feature(
+      item.id,
+      gis._with_center(features_after.layer, item.properties, item.geom, map.scheme),
+      item.geom,
+      map.scheme,
+      map.affine,
+      map.srid
+    )
+  from public.map
+  cross join lateral gis._after(
+    map.id, features_after.layer, features_after.after, features_after.most,
+    gis._unplace(features_after.box, map.scheme)
+  ) as item
+  where map.id = features_after.map_id
+  order by item.id;
+end;
+
+comment on function gis.features_after(bigint, text, bigint, integer, public.geometry) is
+'A page of the GeoJSON features of a layer: so many that come after an id; 0 before the first.';
 
 create or replace function gis._standing(position_id bigint, layer text)
 returns table (id bigint, properties jsonb, geom public.geometry)

@@ -1,9 +1,12 @@
--- needs: gis/plane.sql, gis/features.sql
+-- needs: gis/plane.sql, gis/features.sql, gis/sample.sql
 -- Vector tiles (MVT) of a map, in its display plane.
 --
 -- Tile 0/0/0 is the smallest square that holds the map and has its upper left corner in
 -- common with it. At each zoom a tile is cut into four; x counts to the right, y down.
 -- The steps are materialized: inlined into each other, bounds would be sought for every hex.
+--
+-- A tile shows at most a hundred hexes side by side: of more, one in four, in sixteen and so on stands for those
+-- around it (gis/sample.sql), and hexsides are left out.
 
 create or replace function gis.tile_square(map_id bigint)
 returns public.geometry
@@ -55,10 +58,16 @@ begin atomic
         side.left_edge + (x + 1) * side.length,
         side.upper_edge - y * side.length
       ) as geom,
-      -- shapes reach over the edge by 1/64 of a tile, so that their cuts do not show
-      side.length / 64 as rim
+      gis._step(side.length / 1.5, 100) as step,
+      side.length
     from side, public.map
     where map.id = tile.map_id
+  ),
+  box as materialized (
+    select
+      -- shapes reach over the edge by 1/64 of a tile, so that their cuts do not show
+      gis._unplace(public.st_expand(piece.geom, piece.length / 64), piece.scheme) as geom
+    from piece
   ),
   shape as materialized (
     select
@@ -70,11 +79,18 @@ begin atomic
         gis._place(item.geom, piece.scheme), piece.geom::public.box2d, 4096, 64, true
       ) as geom
     from piece
+    cross join box
     cross join (
       values (1, 'hexes'), (2, 'areas'), (3, 'crests'), (4, 'hexsides'), (5, 'paths')
     ) as layer (n, name)
-    cross join lateral gis._on_map(
-      tile.map_id, layer.name, gis._unplace(public.st_expand(piece.geom, piece.rim), piece.scheme)
+    cross join lateral (
+      select near.id, near.properties, near.geom
+      from gis._on_map(tile.map_id, layer.name, box.geom) as near
+      where piece.step = 1
+      union all
+      select far.id, far.properties, far.geom
+      from gis._coarse(tile.map_id, layer.name, box.geom, piece.step) as far
+      where piece.step > 1
     ) as item
   ),
   encoded as (
@@ -91,4 +107,4 @@ begin atomic
 end;
 
 comment on function gis.tile(bigint, integer, integer, integer) is
-'A vector tile of a map with the layers hexes, areas, crests, hexsides and paths; null where it is empty.';
+'A vector tile of a map with the layers hexes, areas, crests, hexsides and paths, thinned out where it shows many; null where it is empty.';

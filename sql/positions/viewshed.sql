@@ -90,8 +90,16 @@ begin
     and asked.viewer = line."from"
     and asked.target = line."to";
   if kept.rules is null then
-    select position.map_id, position.ruleset into place
+    select
+      position.map_id,
+      position.ruleset,
+      start.q,
+      start.r,
+      lattice.distance(start.q, start.r, target.q, target.r) as away
+    into place
     from public.position
+    left join lateral positions.place(line.position_id, line."from") as start on true
+    left join lateral positions.place(line.position_id, line."to") as target on true
     where position.id = line.position_id;
     if current_setting('transaction_isolation') = 'read committed' then
       perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
@@ -106,10 +114,10 @@ begin
     if current_setting('transaction_isolation') = 'read committed'
       and current_setting('transaction_read_only') = 'off' then
       insert into public.kept_line (
-        position_id, viewer, target, map_id, rules, places, effects, notes, points, ranges, hindrances
+        position_id, viewer, target, map_id, q, r, away, rules, places, effects, notes, points, ranges, hindrances
       )
       values (
-        line.position_id, line."from", line."to", place.map_id,
+        line.position_id, line."from", line."to", place.map_id, place.q, place.r, place.away,
         kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
       )
       on conflict do nothing;
@@ -258,7 +266,7 @@ $$;
 comment on function positions._lock(bigint, bigint) is
 'maps._lock for the edit of a position, or of the map under all of them; not for a position that only we can see.';
 
-create or replace function positions._drop_lines(map_id bigint, position_id bigint)
+create or replace function positions._drop_lines(map_id bigint, position_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
 as $$
@@ -266,12 +274,27 @@ begin
   perform positions._lock(_drop_lines.map_id, _drop_lines.position_id);
   delete from public.kept_line as kept
   where kept.map_id = _drop_lines.map_id
-    and (_drop_lines.position_id is null or kept.position_id = _drop_lines.position_id);
+    and (
+      -- a ridge or a building may join hexes far off: an edit of the map drops all
+      _drop_lines.position_id is null
+      or (
+        kept.position_id = _drop_lines.position_id
+        and (
+          _drop_lines.qs is null
+          or exists (
+            select
+            from unnest(_drop_lines.qs, _drop_lines.rs) as edited (q, r)
+            -- ccp 7.2: a light shines two hexes far
+            where edited.q is null or lattice.distance(kept.q, kept.r, edited.q, edited.r) <= kept.away + 2
+          )
+        )
+      )
+    );
 end
 $$;
 
-comment on function positions._drop_lines(bigint, bigint) is
-'Drop the lines of sight that are kept for one position, or for all on a map: a ridge or a building may join hexes far off.';
+comment on function positions._drop_lines(bigint, bigint, integer[], integer[]) is
+'Drop the lines of sight that are kept near some hexes of one position, or all of them on a map.';
 
 create or replace function positions._drop_viewsheds(map_id bigint, position_id bigint, qs integer[], rs integer[])
 returns void
@@ -279,7 +302,9 @@ language plpgsql volatile
 as $$
 begin
   perform positions._lock(_drop_viewsheds.map_id, _drop_viewsheds.position_id);
-  perform positions._drop_lines(_drop_viewsheds.map_id, _drop_viewsheds.position_id);
+  perform positions._drop_lines(
+    _drop_viewsheds.map_id, _drop_viewsheds.position_id, _drop_viewsheds.qs, _drop_viewsheds.rs
+  );
   delete from public.viewshed as kept
   where kept.map_id = _drop_viewsheds.map_id
     and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
@@ -333,7 +358,7 @@ begin
     perform positions._drop_viewsheds(old.map_id, old.id, null, null);
   elsif old.tracks -> 'hexes' is distinct from new.tracks -> 'hexes' then
     -- bob 43.7: a Roadblock that is cleared no longer hinders
-    perform positions._drop_lines(old.map_id, old.id);
+    perform positions._drop_lines(old.map_id, old.id, null, null);
   end if;
   return null;
 end
@@ -394,7 +419,7 @@ begin
     return null;
   end if;
   for edit in execute format('select distinct map_id from (%s) as changed', maps._changed_rows(tg_op, tg_argv[0])) loop
-    perform positions._drop_lines(edit.map_id, null);
+    perform positions._drop_lines(edit.map_id, null, null, null);
   end loop;
   return null;
 end

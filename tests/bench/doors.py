@@ -13,8 +13,11 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -26,7 +29,7 @@ from tests.bench.server import CONSTANT
 
 POSITION = "lipata-landing"
 CLIENTS = (1, 8)
-SECONDS = 20
+SECONDS = 60
 """How long the server may take to start."""
 QUESTIONS = {
     "los": ({"from": "13.15", "to": "14.12"}, "css.los({}, '13.15', '14.12')"),
@@ -52,18 +55,19 @@ def measure_doors(engine: Engine, times: int, say: Callable[[str], None]) -> lis
         }
     measures: list[Measure] = []
     bodies = {kind: {"on": POSITION, "question": {kind: told}} for kind, (told, _) in QUESTIONS.items()}
-    with _server(engine) as port:
+    with server(engine) as running:
+        port = running.port
         requests = {kind: _request("/api/v1/ask", body) for kind, body in bodies.items()}
         requests["constant"] = _request(CONSTANT, bodies["los"])
         for request in requests.values():
             _run(port, request, clients=1, times=8)
         for clients in CLIENTS:
             say(f"doors: {clients} client{'s' * (clients > 1)}")
-            rates = _rates(port, requests, clients, times)
+            found = rates(port, requests, clients, times)
             told = f"API, {clients} client{'s' * (clients > 1)}"
-            constant = rates.pop("constant")
+            constant = found.pop("constant")
             measures.append(Measure(f"{told}: constant page", 1000 * clients / constant))
-            for kind, rate in rates.items():
+            for kind, rate in found.items():
                 share = rate / constant
                 target, met = ("≥ 0.5", share >= 0.5) if kind == "los" else ("", None)
                 measures.append(
@@ -98,7 +102,7 @@ def _median(times: int, ask: Callable[[], object]) -> float:
     return 1000 * sorted(taken[5:])[times // 2]
 
 
-def _rates(port: int, requests: dict[str, bytes], clients: int, times: int) -> dict[str, float]:
+def rates(port: int, requests: dict[str, bytes], clients: int, times: int) -> dict[str, float]:
     """Requests a second of each kind: the middle of some rounds, in which all have their turn."""
     rounds: dict[str, list[float]] = {kind: [] for kind in requests}
     for _ in range(5):
@@ -170,8 +174,47 @@ def _received(connection: socket.socket) -> bytes:
     return data
 
 
+class Server:
+    """A web app in a process of its own, to be asked."""
+
+    def __init__(self, port: int, pid: int) -> None:
+        self.port, self.pid = port, pid
+
+    def get(self, path: str, *headers: str) -> bytes:
+        """A request for a page as a browser makes it."""
+        lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept-Encoding: gzip", *headers]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+    def run(self, request: bytes, clients: int, times: int) -> float:
+        """Requests a second."""
+        return _run(self.port, request, clients, times)
+
+    def answer(self, path: str) -> Any:
+        """What a page of the API says."""
+        with self._opened(path) as answer:
+            return json.load(answer)
+
+    def has(self, path: str) -> bool:
+        try:
+            self._opened(path).close()
+        except urllib.error.HTTPError:
+            return False
+        return True
+
+    def drain(self, path: str) -> int:
+        """Read an answer to its end, however long it is, and forget it; its bytes."""
+        read = 0
+        with self._opened(path) as answer:
+            while piece := answer.read(1 << 16):
+                read += len(piece)
+        return read
+
+    def _opened(self, path: str) -> Any:
+        return urllib.request.urlopen(f"http://{LOOPBACK[0]}:{self.port}{path}")
+
+
 @contextmanager
-def _server(engine: Engine) -> Iterator[int]:
+def server(engine: Engine) -> Iterator[Server]:
     """The web app in a process of its own, on a free port of loopback."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK[0], 0))
@@ -192,7 +235,7 @@ def _server(engine: Engine) -> Iterator[int]:
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise BenchError("The web app does not start.") from None
                 time.sleep(0.1)
-        yield port
+        yield Server(port, process.pid)
     finally:
         process.terminate()
         process.wait(10)

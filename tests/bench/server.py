@@ -10,12 +10,15 @@ import waitress
 from flask import Response
 from sqlalchemy.engine import make_url
 
-from app.web.site import create_app
+from app.drawing.ground import GROUNDS
+from app.web.site import ANSWERS, create_app
 from db.database import make_engine
 from db.settings import LOOPBACK, Settings
 
 CONSTANT = "/api/bench/constant"
 """What it answers costs the server and nothing else."""
+FORGET = "X-Bench-Forget: 1"
+"""A header with which a request is answered anew, whatever is kept."""
 
 
 def serve(url: str, port: int, threads: int) -> None:
@@ -27,6 +30,12 @@ def serve(url: str, port: int, threads: int) -> None:
     def constant() -> Response:
         return flask.jsonify({"answer": {"visible": False}, "steps": []})
 
+    def forget() -> None:
+        if flask.request.headers.get(FORGET.partition(":")[0]):
+            ANSWERS.clear()
+            GROUNDS.clear()
+
+    web.before_request(forget)
     web.add_url_rule(CONSTANT, "constant", constant, methods=["POST"])
     waitress.serve(web, host=LOOPBACK[0], port=port, threads=threads, ident=None, _quiet=True)
 

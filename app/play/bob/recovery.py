@@ -44,13 +44,14 @@ def recover(_: NothingMore) -> Procedure:
     """13.0: in the order of the rule; Move and UK counters stay."""
     rows = yield Ask("select * from bob.recover(:position, :conditions, :policy)")
     facts = rows[-1].facts
+    over = facts["over"]
     recovered = [row.by for row in rows if row.effect in ("suppressed", "none")]
     lifted = [row for row in rows if row.effect in ("removed", "disperses")]
     yield Tell(
         recovered=recovered,
         markers={row.at: "dispersed_smoke" if row.effect == "disperses" else None for row in lifted},
-        next_turn=None if facts["over"] or facts["turn"] is None else facts["turn"] + 1,
-        over=facts["over"],
+        next_turn=None if over or facts["turn"] is None else facts["turn"] + 1,
+        over=over,
     )
     for row in rows:
         if row.effect in ("suppressed", "none"):
@@ -63,10 +64,10 @@ def recover(_: NothingMore) -> Procedure:
     yield from _counters_off()
     yield from _fatigue(rows)
     yield from _weather(compulsory=False)
-    if not facts["over"] and (yield from _stanza_ends()):
-        facts["over"] = True
+    if not over and (yield from _stanza_ends()):
+        over = True
         yield from _fought_out()
-    if facts["over"]:
+    if over:
         won = yield Ask("select * from bob.victory(:position, :conditions, :policy)")
         yield Tell(winner=won[-1].facts["winner"])
 

@@ -32,6 +32,7 @@ from app.play.css.status import (
     settle,
     shed,
     state,
+    take_along,
     used_up,
 )
 from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Refused, Tell
@@ -465,6 +466,7 @@ def _followers(origin: str, hex: str, inside: bool, movers: Sequence[str], order
                 yield from reading("css-40")
                 yield Tell(Step("6.2.2", hex, "reallocating", f"{row.code} is not carried over"))
                 yield Change({"unit": row.code, "at": None, "box": "reallocating"})
+    yield from take_along(origin, hex)
     yield from settle(origin, inside, orders)
 
 

@@ -334,6 +334,12 @@ class TankArrival(Action):
 
 def tank_arrival(of: TankArrival) -> Procedure:
     """12.4.2: it arrives on 0 to 6; else something has happened."""
+    # who does not roll at all is told before the first die
+    [*_, verdict] = yield Ask(
+        "select * from css.tank_arrival(:position, :unit, 0)", proves=False, unit=of.unit
+    )
+    if verdict.effect == "refused":
+        raise Refused(verdict.rule, verdict.note, verdict.at)
     if _ends_early(of.rolls):
         # css-83 b: a delay of no turns rolls again, without end: chances are not counted die by die
         yield Tell(odds=None, basis="a delay of no turns rolls again at once")

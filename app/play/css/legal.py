@@ -1,7 +1,7 @@
 """`legal`: every action that a side or a unit may take now, with arguments that can be entered as they are.
 
-What only a procedure can judge is tried in it, up to its first roll. Of a move the single steps are listed; a longer
-way is entered as it is meant.
+What only a procedure can judge is tried in it, up to its first roll. Of a move every hex is listed in which it may end,
+with a cheapest way there and what that costs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import Field
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
+from app.referee.questions.movement import points
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling, RulingError, Step
 from app.referee.words import counted
 from db import SightlineError
@@ -51,6 +52,7 @@ MARKED = (
     " and hex.r = marker.r where marker.position_id = :position order by hex.label, marker.kind"
 )
 REACH = "select * from css.reach(:position, :unit, null, :conditions, :policy)"
+WAYS = "select * from css.reach_paths(:position, :unit, :options, :conditions, :policy)"
 WAY = "select * from css.reach_path(:position, :unit, :to, null, :conditions, :policy)"
 ZONE = (
     "select distinct hex.label from css.fire_zone(:position, :unit, :conditions, :policy) as zone"
@@ -125,6 +127,8 @@ class _Table:
         self.unit = unit
         self.units = asked.rows(UNITS)
         self.acted = asked.conditions.get("acted") or {}
+        self.costs: dict[tuple[str, str], Any] = {}
+        """Movement points to the hexes that units reach."""
 
     def side_of(self, code: str) -> str | None:
         return next((unit.side for unit in self.units if unit.code == code), None)
@@ -143,7 +147,15 @@ class _Table:
             candidates = candidates[: 1 if name in TRACED else MOST_TRIED]
         for arguments in candidates:
             offer = {"action": name, "arguments": arguments}
-            if (self.unit is None or self._concerns(arguments)) and self._stands(kind, arguments):
+            if self.unit is not None and not self._concerns(arguments):
+                continue
+            if (
+                name == "move"
+                and (cost := self.costs.get((arguments["unit"], arguments["path"][-1]))) is not None
+            ):
+                # tried with the unit's other ways
+                yield offer | {"cost": cost}
+            elif self._stands(kind, arguments):
                 yield offer
 
     def _concerns(self, arguments: dict[str, Any]) -> bool:
@@ -326,10 +338,7 @@ class _Table:
             return
         if dice is None:
             for unit in movers:
-                with_ = self._followers(unit)
-                yield from (
-                    {"unit": unit.code, "path": [label], **with_} for label in self._beside(unit.label)
-                )
+                yield from self._ways(unit)
             return
         dice.shuffle(movers)
         for unit in movers[:3]:
@@ -338,6 +347,17 @@ class _Table:
                 way = [row.label for row in self.asked.rows(WAY, unit=unit.code, to=dice.choice(reached))]
                 if len(way) > 1:
                     yield {"unit": unit.code, "path": way, **self._followers(unit)}
+
+    def _ways(self, unit: Any) -> Arguments_:
+        """All ways of a unit, where it may move at all: what holds for one of them holds for all."""
+        from app.play.actions import actions_of
+
+        follow = self._followers(unit)
+        ways = self.asked.rows(WAYS, unit=unit.code, options=follow)
+        moves = [{"unit": unit.code, "path": list(row.path), **follow} for row in ways]
+        if moves and self._stands(actions_of("css")["move"], moves[0]):
+            self.costs |= {(unit.code, row.label): points(row.halves) for row in ways}
+            yield from moves
 
     def _followers(self, unit: Any) -> dict[str, Any]:
         """Leaders, heroes and weapons of a hex that only one Unit holds go along with it."""

@@ -19,7 +19,7 @@ from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
 from app.play.css.points import paid
-from app.play.css.status import RESULTS, Orders, note_action, reading, settle, state
+from app.play.css.status import RESULTS, Orders, note_action, reading, settle, state, take_along
 from app.play.css.victory import entered_by
 from app.play.effects import after
 from app.play.procedures import (
@@ -350,7 +350,9 @@ class _Going:
             yield Change({"hex": to, **there, "dg": crossing["dg"]})
 
     def _left_behind(self, source: str, crossing: dict[str, Any]) -> Procedure:
-        """11.1, 12.1, 13.1: what is left without a unit."""
+        """11.1, 12.1, 13.1, 29.1: what is left without a unit."""
+        if self.side == "us":
+            yield from take_along(source, self.here)
         yield from settle(source, crossing["from_inside"], self.orders)
 
     def _entered(self, to: str) -> Asking:
@@ -359,6 +361,8 @@ class _Going:
         if not rows or rows[0].label != to:
             return False
         source, self.here = self.here, to
+        if self.side == "us":
+            yield from take_along(source, to)
         yield from settle(source, False, self.orders)
         return True
 

@@ -299,6 +299,26 @@ def settle(hex: str, inside: bool, orders: Orders) -> Doing:
         yield from vacate(hex)
 
 
+DRINK = (
+    "select marker.kind, exists (select 1 from marker as there join hex as goal on goal.map_id = there.map_id"
+    " and goal.q = there.q and goal.r = there.r where there.position_id = marker.position_id"
+    " and there.kind = marker.kind and goal.label = :to) as doubled"
+    " from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r"
+    " where marker.position_id = :position and hex.label = :hex and marker.kind in ('drunk', 'hungover')"
+    " and not exists (select 1 from unit where unit.position_id = marker.position_id and unit.q = marker.q"
+    " and unit.r = marker.r and unit.side = 'us' and css._is_unit(unit.kind)) order by marker.kind"
+)
+
+
+def take_along(hex: str, to: str) -> Doing:
+    """29.1: a Drunk marker goes with the last Marine who leaves its hex."""
+    for row in (yield Ask(DRINK, proves=False, hex=hex, to=to)):
+        yield Tell(Step("29.1", to, "goes along", f"{row.kind}: the last of them takes it with him"))
+        yield from lift(row.kind, hex)
+        if not row.doubled:
+            yield Change({"marker": row.kind, "at": to})
+
+
 def vacate(hex: str) -> Doing:
     """Markers that go with the last unit (css-33, css-34, css-70)."""
     for row in (yield Ask(VACATED, hex=hex)):

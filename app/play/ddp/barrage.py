@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from app.play.ddp import cards
 from app.play.ddp.acting import Doing, counter, declare, finish, is_ridge, scene
@@ -39,6 +39,8 @@ SYMBOLS = {"dauntless": ("diamond",), "naval_fire": ("circle", "triangle")}
 class Barrage(Action):
     """Who barrages which hex: a unit, or a marker."""
 
+    one_of = ("by", "marker")
+    which = "who barrages? Give one unit or one marker"
     by: str | None = Field(None, description="The id of a tank or artillery unit; or naval_fire or dauntless")
     marker: Literal["naval_fire", "dauntless"] | None = Field(
         None, description="A marker instead of a unit: naval_fire or dauntless"
@@ -51,12 +53,6 @@ class Barrage(Action):
     @classmethod
     def one_unit(cls, by: Any) -> Any:
         return by[0] if isinstance(by, list) and len(by) == 1 else by
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.by is None) == (self.marker is None):
-            raise ValueError("who barrages? Give one unit or one marker")
-        return self
 
     @property
     def of_marker(self) -> str | None:

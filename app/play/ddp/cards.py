@@ -202,6 +202,12 @@ def _whole(told: Any) -> int | None:
 # Drawing.
 
 
+def moment() -> Generator[Want, Any, dict[str, Any]]:
+    """The conditions in force, looked up with the deck of which a card is drawn next."""
+    [known] = yield Ask(KNOWN, proves=False)
+    return dict(known.conditions or {})
+
+
 @dataclasses.dataclass(frozen=True)
 class CardDraw(Draw):
     """A card off the deck: typed by the section, or by its number where the deck is known."""

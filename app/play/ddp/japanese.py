@@ -6,14 +6,13 @@ Which row of the Japanese Action Chart holds, who is struck and where units go i
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding, Names
@@ -27,6 +26,7 @@ from db.values import canonical
 from importers.questions import Names as Named
 
 CHECKED = "select * from ddp.checked(:position, :places, cast(:card as jsonb), :linked, :arrived, :conditions, :policy)"
+VOLLEYS = "select * from ddp.volleys(:position, cast(:fields as jsonb), :acting, :conditions, :policy)"
 GOALS = "select * from ddp.goals(:position, :unit, :manner, :linked, :conditions, :policy)"
 HEXES = "select * from ddp.assault_hexes(:position, :unit, :conditions, :policy)"
 STANCE = "select * from ddp.stance_goals(:position, :unit, :conditions, :policy)"
@@ -57,18 +57,14 @@ POINTS = (
 class JapaneseAction(Action):
     """Which position, or which unit, acts by which card."""
 
+    one_of = ("position", "unit")
+    which = "name a position or a unit"
     position: str | None = Field(
         None, description="A position: its key, the ID or the label of one of its hexes"
     )
     unit: Annotated[str | None, Named(("unit",))] = Field(
         None, description="A tank outside a position, or a unit in counterattack stance"
     )
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> JapaneseAction:
-        if (self.position is None) == (self.unit is None):
-            raise ValueError("name a position or a unit")
-        return self
 
 
 @dataclasses.dataclass
@@ -88,34 +84,50 @@ class Phase:
     alone: bool = False
     """Whether one action is asked about, which tells its answer as it goes on."""
     _known: dict[str, Check] = dataclasses.field(default_factory=dict)
-    """What the next positions do, as long as nobody has acted."""
+    """What the next positions do, as long as nobody moves, comes or leaves."""
+    _hurt: set[str] = dataclasses.field(default_factory=set)
+    """Units that have lost steps since, so that others may be hit now."""
 
     @property
     def names(self) -> Names:
         return self.hand.names
 
     def check(self, place: str) -> Deciding:
-        """What a position does as things stand; those up to the next that acts are found with it."""
-        if place not in self._known or not self._known[place].situation:
+        """What a position does as things stand; the others that the card has yet to check are found with it."""
+        places = [place, *(other for other in self.left if other != place)]
+        if place not in self._known:
             rows = yield Ask(
                 CHECKED,
                 proves=False,
-                places=[place, *(other for other in self.left if other != place)],
-                card=self._marks(),
+                places=places,
+                card=marks(self.card),
                 linked=_listed(self.linked),
                 arrived=sorted(self.arrived),
             )
-            parts: dict[tuple[str, str], list[Any]] = collections.defaultdict(list)
-            for row in rows:
-                parts[row.place, row.part].append(row)
-            self._known = {
-                one: Check(*(parts[one, part] for part in ("situation", "fire", "strike")))
-                for one in dict.fromkeys(row.place for row in rows)
-            }
+            self.know(rows)
+        elif self._known[place].is_outdated(self._hurt):
+            yield from self._volleys([one for one in places if one == place or self._fires(one)])
         found = self._known[place]
         if self.linked is None:
             self.linked = found.facts["linked"]
         return found
+
+    def know(self, rows: Sequence[Any]) -> None:
+        """What `ddp.checked` told of positions."""
+        self._known, self._hurt = {}, set()
+        for row in rows:
+            getattr(self._known.setdefault(row.place, Check()), row.part).append(row)
+
+    def _volleys(self, places: Sequence[str]) -> Deciding:
+        """Whom positions may hit now that units have lost steps: who stands before them has not changed."""
+        known = [self._known[one] for one in places]
+        fields = canonical([field.facts for one in known for field in one.field])
+        first = next((one for one in places if self._fires(one)), None)
+        for one in known:
+            one.fire, one.strike, one.field = [], [], one.field if one.fire else []
+        for row in (yield Ask(VOLLEYS, proves=False, fields=fields, acting=first)):
+            getattr(self._known[row.place], row.part).append(row)
+        self._hurt = set()
 
     def later(self) -> list[Mapping[str, Any]]:
         """What those who fire after this one may hit, as the last rows of their ledgers tell."""
@@ -125,7 +137,7 @@ class Phase:
         return place in self._known and bool(self._known[place].fire)
 
     def carried_out(self, action: Deciding) -> Deciding:
-        """What an action tells; once it has changed something, what was found about others does not hold."""
+        """What an action tells; what was found about others holds until somebody moves, comes or leaves."""
         given: Any = None
         while True:
             try:
@@ -133,32 +145,60 @@ class Phase:
             except StopIteration as end:
                 return end.value
             if isinstance(want, Change):
-                self._known = {}
+                if all(self._hurts(effect) for effect in want.effects):
+                    self._hurt |= {effect["unit"] for effect in want.effects if "unit" in effect}
+                else:
+                    self._known = {}
             given = yield want
 
-    def _marks(self) -> str:
-        """The card as `ddp.checked` reads it."""
-        colors = {
-            one.name: {"star": one.star, "armor": one.armor, **({"letter": one.letter} if one.letter else {})}
-            for one in self.card.colors
-        }
-        return canonical({"symbol": self.card.symbol, "colors": colors})
+    def _hurts(self, effect: Mapping[str, Any]) -> bool:
+        """Whether all that happens is that a US unit before somebody who fires is weaker now, or counted as lost."""
+        if effect.get("side") == "us":
+            return effect.keys() <= {"side", "infantry_loss"}
+        return effect.keys() <= HURT and any(
+            unit["unit"] == effect["unit"]
+            for check in self._known.values()
+            for field in check.field
+            for unit in field.facts["before"]
+        )
 
 
-@dataclasses.dataclass(frozen=True)
+def marks(card: cards.Card) -> str:
+    """A card as `ddp.checked` reads it."""
+    colors = {
+        one.name: {"star": one.star, "armor": one.armor, **({"letter": one.letter} if one.letter else {})}
+        for one in card.colors
+    }
+    order = [one.name for one in card.colors]
+    return canonical({"symbol": card.symbol, "order": order, "colors": colors})
+
+
+HURT = {"unit", "steps", "stepped", "disrupted"}
+"""What fire changes of a unit that stays where it is."""
+
+
+@dataclasses.dataclass
 class Check:
     """A position that is checked: the ledgers of its situation, of its fire or of whom it strikes.
 
-    Of one behind somebody who acts the situation is not known yet, only what it would hit.
+    Of the fire of one behind somebody who acts only the verdict is known.
     """
 
-    situation: Sequence[Any]
-    fire: Sequence[Any]
-    strike: Sequence[Any]
+    situation: list[Any] = dataclasses.field(default_factory=list)
+    fire: list[Any] = dataclasses.field(default_factory=list)
+    strike: list[Any] = dataclasses.field(default_factory=list)
+    field: list[Any] = dataclasses.field(default_factory=list)
+    """If it fires: how, and at whom before it, as `ddp.volleys` reads it."""
 
     @property
     def facts(self) -> dict[str, Any]:
         return dict(self.situation[-1].facts)
+
+    def is_outdated(self, hurt: set[str]) -> bool:
+        """Whether it is to be found anew whom it hits: units have changed, or of its fire the verdict alone is known."""
+        if self.strike:
+            return any(row.by in hurt for row in self.strike)
+        return self.facts["action"] != "none" and (bool(hurt) or len(self.fire) == 1)
 
 
 Told = dict[str, Any]

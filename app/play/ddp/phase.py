@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
@@ -20,6 +20,7 @@ from app.play.ddp.japanese import (
     act,
     cave_acts,
     counterattacks,
+    marks,
     stray_tank,
     struck_by,
 )
@@ -30,8 +31,8 @@ from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
 from importers.questions import Names as Named
 
-OPENING = "select * from ddp.opening(:position, :conditions, :policy)"
-CHECKS = "select * from ddp.checks(:position, :colors, :linked, :conditions, :policy)"
+OPENING = "select * from ddp.opening(:position, cast(:card as jsonb), :conditions, :policy)"
+CHECKS = "select * from ddp.checks(:position, cast(:card as jsonb), :linked, :conditions, :policy)"
 HEXES = "select * from ddp.reserve_hexes(:position, :color, :letter, :linked, :conditions, :policy)"
 ARTILLERY = "select * from ddp.artillery(:position, :required, :symbol, :conditions, :policy)"
 CLOSING = "select * from ddp.closing(:position, :required, :symbol, :colors, :conditions, :policy)"
@@ -49,10 +50,12 @@ class FirePhase(Action):
 
 def fire_phase(of: FirePhase) -> Procedure:
     """6.0: one fire card, and all that it makes the Japanese do."""
-    [game] = yield Ask(OPENING, proves=False)
-    yield from once_a_phase(game.moment, "japanese_fire", 2 if game.moment.get("turn") == 13 else 1)
+    moment = yield from cards.moment()
+    yield from once_a_phase(moment, "japanese_fire", 2 if moment.get("turn") == 13 else 1)
     card = yield from cards.fire("the Japanese Fire Phase")
-    run = _Run(card, of, game)
+    [game, *checked] = yield Ask(OPENING, proves=False, card=marks(card))
+    run = _Run(card, of, game.facts)
+    run.phase.know(checked)
     yield from run.counterattack()
     yield from run.positions()
     yield from run.caves()
@@ -98,16 +101,15 @@ class _Check(NamedTuple):
     color: str
     west: int
     held: bool
-    connected: bool
 
 
 class _Run:
     """One Fire Phase, as it goes on; `game` is what it began with (`ddp.opening`)."""
 
-    def __init__(self, card: cards.Card, of: Action, game: Any) -> None:
+    def __init__(self, card: cards.Card, of: Action, game: Mapping[str, Any]) -> None:
         self.card, self.game = card, game
         # 11.22: communication is fixed
-        self.phase = Phase(card, of, linked=game.linked, hand=Hand(of))
+        self.phase = Phase(card, of, linked=game["linked"], hand=Hand(of))
         self.order: list[str] = []
         self.checks: list[dict[str, str]] = []
         self.hits: dict[str, list[str]] = {}
@@ -123,10 +125,10 @@ class _Run:
                 "11.22",
                 None,
                 "fixed",
-                f"{len(self.game.linked)} position hexes are in Japanese communication in this phase",
+                f"{len(self.game['linked'])} position hexes are in Japanese communication in this phase",
             )
         )
-        for _, group in itertools.groupby(self.game.stance or (), key=lambda one: one["rank"]):
+        for _, group in itertools.groupby(self.game["stance"] or (), key=lambda one: one["rank"]):
             tied = [one["unit"] for one in group]
             while tied:
                 code = yield from self.names.one("order", "which unit in stance acts first", tied)
@@ -139,12 +141,11 @@ class _Run:
     def positions(self) -> Deciding:
         """12.0: color by color, in each from west to east."""
         rows = yield from self._checks()
-        shown = [color.name for color in self.card.colors]
-        self.phase.left = [row.place for color in shown for row in rows if row.color == color]
+        self.phase.left = [row.place for row in rows]
         for color in self.card.colors:
             # who moved or came has changed what there is to check
             now = (yield from self._checks()) if self.phase.arrived else rows
-            now = [row for row in now if row.color == color.name and self._is_checked(row, color)]
+            now = [row for row in now if row.color == color.name]
             yield from self._scarce(color, now)
             for _, group in itertools.groupby(now, key=lambda row: row.west):
                 for place in (yield from self._column(list(group))):
@@ -156,17 +157,9 @@ class _Run:
     def _checks(self) -> Deciding:
         """The positions to check, as they were when the phase began or, if units have come since, are now."""
         if not self.phase.arrived:
-            return [_Check(**one) for one in self.game.checks or ()]
-        colors = [color.name for color in self.card.colors]
-        return [
-            _Check(*row) for row in (yield Ask(CHECKS, proves=False, colors=colors, linked=self.phase.linked))
-        ]
-
-    def _is_checked(self, row: _Check, color: cards.Color) -> bool:
-        """Empty positions act by a letter alone: in communication, and with an I out of it."""
-        if row.held or color.letter not in self.game.letters:
-            return bool(row.held)
-        return bool(color.letter == "I" or row.connected)
+            return [_Check(**one) for one in self.game["checks"] or ()]
+        rows = yield Ask(CHECKS, proves=False, card=marks(self.card), linked=self.phase.linked)
+        return [_Check(*row) for row in rows]
 
     def _column(self, rows: Sequence[_Check]) -> Deciding:
         """ddp-44: positions of one color in one column: as the player likes, or from the north."""
@@ -175,7 +168,7 @@ class _Run:
         if len(able) < 2:
             return places
         yield Tell(points=("ddp-44",))
-        if self.game.readings["ddp-44"] == "b":
+        if self.game["readings"]["ddp-44"] == "b":
             return places
         ordered: list[str] = []
         while len(able) > 1:
@@ -186,7 +179,7 @@ class _Run:
 
     def _strays(self, color: cards.Color) -> Deciding:
         """13.2: tanks outside every position when the phase began act by their own color."""
-        for stray in self.game.strays or ():
+        for stray in self.game["strays"] or ():
             if stray["color"] == color.name and stray["unit"] not in self.phase.arrived:
                 [unit] = yield Ask(UNIT, proves=False, unit=stray["unit"])
                 yield from self._begins(unit.code)
@@ -195,7 +188,7 @@ class _Run:
                 )
 
     def caves(self) -> Deciding:
-        if not self.game.caves:
+        if not self.game["caves"]:
             return
         for row in (yield Ask(CAVES, proves=False)):
             told = yield from cave_acts(row.label, self.phase)
@@ -228,7 +221,7 @@ class _Run:
         if most is None or most >= len(wanted) or most == 0:
             return
         yield Tell(points=("ddp-45",))
-        if self.game.readings["ddp-45"] == "b":
+        if self.game["readings"]["ddp-45"] == "b":
             yield Tell(
                 Step("12.0", None, "in turn", "each position takes a reserve unit while there are any")
             )
@@ -275,14 +268,10 @@ def _guns(rows: Sequence[Any], phase: Phase) -> Deciding:
 class Recover(Action):
     """Who recovers: the Japanese by a fire card, or one US unit."""
 
+    one_of = ("side", "unit")
+    which = "name the side japan or a US unit"
     side: Literal["japan"] | None = Field(None, description="japan: by the colors of a fire card")
     unit: Annotated[str | None, Named(("unit",))] = Field(None, description="A disrupted US unit")
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Recover:
-        if (self.side is None) == (self.unit is None):
-            raise ValueError("name the side japan or a US unit")
-        return self
 
 
 def recover(of: Recover) -> Procedure:

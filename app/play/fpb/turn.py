@@ -146,7 +146,7 @@ def _sequenced(game: Any, turn: int, met: bool) -> Generator[Want, Any, Reckoned
         [row] = yield Ask("select fpb.is_hopeless(:position, :conditions, :policy) as hopeless", proves=False)
         if not row.hopeless:
             return False, None
-        islands[island]["given_up"] = turn
+        islands = {**islands, island: {**islands[island], "given_up": turn}}
     rows = yield Ask(
         "select * from fpb.points(:position, cast(:islands as jsonb), :conditions, :policy)",
         islands=canonical(islands),

@@ -66,4 +66,5 @@ KIND = QuestionKind(
     points=("css-65", "ccp-29", "ddp-1", "ddp-11", "ddp-24"),
     example="command: {unit: C/1/9}",
     names_units=("by",),
+    lacking={"fpb": "every unit acts by itself: nobody is in or out of command"},
 )

@@ -359,6 +359,10 @@ def _reach_verdict(ruling: Ruling) -> str:
     hexes = answer["hexes"]
     verb = "shift to" if of.get("night_shift") else "end its move in"
     verb = "advance to" if of.get("as") == "advance" else verb
+    bars = [step for step in ruling.steps if step.effect == "forbids" and step.at in hexes]
+    if bars and not any(hexes.values()):
+        in_column = "it may in column" if _to_column(ruling) else None
+        return clauses(f"{_movers(of)} cannot move: {_prohibitions(ruling)}", in_column, rest_unknown(ruling))
     if not any(hexes.values()):
         found = members(list(hexes), "hex")
     elif is_long(hexes, LISTED):
@@ -368,8 +372,24 @@ def _reach_verdict(ruling: Ruling) -> str:
     return clauses(
         f"{_movers(of)} may {verb} {found}",
         _way(of["to"], answer) if "to" in of else None,
+        *_command(ruling),
         rest_unknown(ruling),
     )
+
+
+def _to_column(ruling: Ruling) -> dict[str, str]:
+    """css: a deployed unit changes to Column before it moves (css 6.0)."""
+    barred = any(step.rule == "6.0" and step.effect == "forbids" for step in ruling.steps)
+    return {"posture": "column"} if barred and "posture" not in ruling.question[ruling.kind] else {}
+
+
+def _command(ruling: Ruling) -> list[str]:
+    """ccp: what leaders add counts in their hex, and ends where it is left (ccp 3.3.1.2)."""
+    return [
+        f"command adds {str(step.effect).lstrip('+')} in {step.at} and ends where it leaves that hex"
+        for step in ruling.steps
+        if ruling.ruleset == "ccp" and step.rule == "3.3.1.2" and str(step.effect).startswith("+")
+    ]
 
 
 def _way(goal: str, answer: dict[str, Any]) -> str:
@@ -469,6 +489,7 @@ KINDS = [
             "path": "a cheapest way to the hex asked for, its own hex first; empty where there is none",
         },
         verdict=_reach_verdict,
+        offer=_to_column,
         points=(*POINTS, *CCP_POINTS),
         example="reach: {unit: C/1/9}",
         draws="hexes",

@@ -14,6 +14,7 @@ SIGHTED = ("css", "ccp", "bob", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
 DRAWN = ("bob", "ccp")
 """Those where artwork decides."""
+UNSIGHTED = {"fpb": "units fight who is adjacent, and support fire needs no line of sight (fpb 7.0, 8.0)"}
 POINTS = (
     "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "css-64", "ccp-7", "ccp-33", "ccp-34",
     "bob-3", "bob-33", "ddp-38",
@@ -92,12 +93,12 @@ def _los_verdict(ruling: Ruling) -> str:
 
 
 def _obstacles(ruling: Ruling) -> str:
-    """What stops a line; of an end that does, such as one that is too far, why."""
+    """What stops a line; of an end that does, such as one that is too far, why alone."""
     ends = {*ruling.question["los"].values(), ruling.steps[-1].at if ruling.steps else None}
     between = [place for place in ruling.answer["blocked_by"] if place not in ends]
     at_ends = {step.at: step.note for step in ruling.steps if step.effect == "blocks" and step.at in ends}
-    found = [f"by {series(between)}"] if between else []
-    return f"blocked {' and '.join([*found, *(f'at {place} ({why})' for place, why in at_ends.items())])}"
+    # how far is seen is told of an end, which is no obstacle itself
+    return clauses(*dict.fromkeys(at_ends.values()), f"blocked by {series(between)}" if between else None)
 
 
 def _fan_verdict(ruling: Ruling) -> str:
@@ -123,6 +124,7 @@ KINDS = [
         points=POINTS,
         example='los: {from: "22.80", to: "24.77"}',
         draws="line",
+        lacking=UNSIGHTED,
     ),
     QuestionKind(
         name="fan",
@@ -135,5 +137,6 @@ KINDS = [
         points=POINTS,
         example='fan: {from: "22.80", range: 4}',
         draws="hexes",
+        lacking=UNSIGHTED,
     ),
 ]

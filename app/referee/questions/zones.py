@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import needed, step_of
@@ -44,14 +44,10 @@ NO_WAY = "there is no such way"
 class ZoneOf(Arguments):
     """Whose zone: a unit's, or that of a whole side."""
 
+    one_of = ("unit", "side")
+    which = "whose zone? Give a unit or a side, one of them"
     unit: Annotated[str | None, Names(("unit",))] = Field(None, description="A unit's id")
     side: Annotated[str | None, Names(("side",))] = Field(None, description="A side: all its units together")
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.unit is None) == (self.side is None):
-            raise ValueError("whose zone? Give a unit or a side, one of them")
-        return self
 
 
 class TracePath(Arguments):
@@ -209,6 +205,11 @@ KINDS = [
         example="fire_zone: {unit: C/1/9}",
         draws="hexes",
         names_units=("by",),
+        lacking={
+            "fpb": "units have zones of control instead (fpb 6.0)",
+            "bob": "who may fire at a mover follows from sight, range and arc; see Area of Control",
+            "ddp": "positions have printed fields of fire instead (ddp 6.2)",
+        },
     ),
     QuestionKind(
         name="zoc",
@@ -225,6 +226,12 @@ KINDS = [
         example="zoc: {unit: 1/22}",
         draws="hexes",
         names_units=("by",),
+        lacking={
+            "css": "units have Fire Zones instead (css 7.2)",
+            "ccp": "units have no zone but what they can fire into; see Fire zone",
+            "bob": "squads have an Area of Control instead",
+            "ddp": "positions have fields of fire instead (ddp 6.2)",
+        },
     ),
     QuestionKind(
         name="trace_path",
@@ -241,5 +248,11 @@ KINDS = [
         points=tuple(point for point in POINTS if point.startswith("css-")),
         example="trace_path: {from: C/1/9, to: D/1/9, for: leader}",
         draws="path",
+        lacking={
+            "ccp": "nothing is traced: command reaches as far as a leader's radius",
+            "fpb": "nothing is traced; who retreats keeps out of zones by itself: see Where a unit retreats",
+            "bob": "nothing is traced; who routs keeps away from the enemy by itself: see Where a unit may rout to",
+            "ddp": "what is traced here is communication (ddp 11.31)",
+        },
     ),
 ]

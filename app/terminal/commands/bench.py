@@ -15,20 +15,25 @@ from db.settings import CHECKOUT
 @click.option(
     "--times", type=click.IntRange(4, 5000), default=100, show_default=True, help="Runs of each question."
 )
+@click.option(
+    "--large", "million", is_flag=True, help="Look at a map of a million hexes, too: some minutes to make it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
+def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> None:
     """Measure sight, zones and reach on css MAPS (default: the two demo maps) against SELECT 1, Python and shapely.
 
     Only the ratios of one run mean something: machines differ, and so does one machine from
     minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
     of its own, for which a nameless position is kept for some seconds. All else that is measured is
-    undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, sight over drawn terrain on
-    dense boards, a game of 10,000 events, and questions at the door: over loopback HTTP, beside a page of the same server that asks nobody.
+    undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, sight over drawn
+    terrain on dense boards, a game of 10,000 events, and questions at the door: over loopback HTTP, beside a page of the same server that asks nobody. There a map of 10,000
+    hexes is looked at, and one of 40,000 (with --large, of a million), both made for it and taken away again.
 
     \b
     Examples:
       ./sightline bench
       ./sightline bench campaign-island --times 500 --json
+      ./sightline bench --large
     """
     if not (CHECKOUT / "tests").is_dir():
         raise SightlineError(
@@ -49,6 +54,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
     from tests.bench.drawn import measure_drawn
     from tests.bench.fire_phase import measure_fire_phase
     from tests.bench.games import measure_games
+    from tests.bench.large import MIDDLE, MILLION, measure_large
     from tests.bench.ledgers import measure_ledgers
 
     engine = open_database(say=say)
@@ -75,6 +81,7 @@ def bench(maps: tuple[str, ...], times: int, as_json: bool) -> None:
         measures += measure_ledgers(engine, times, say)
         measures += measure_doors(engine, times, say)
         measures += measure_campaigns(engine, times, say)
+        measures += measure_large(engine, times, say, MILLION if million else MIDDLE)
     if as_json:
         print_json([measure.as_dict() for measure in measures])
         return

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import click
 
+from app.referee.cases import rule_file
 from app.referee.conformance import Conformance, Count, conformance, page, passes, rule_index
 from app.terminal.database import asking
 from app.terminal.output import complain, print_json, print_table, say
@@ -35,7 +37,7 @@ def conformance_command(as_json: bool, target: Path | None, index: Path | None) 
       sightline conformance --write docs/conformance.md --index db/rulesets/cases.json
     """
     with asking() as connection:
-        found = conformance(connection)
+        found = conformance(partial(rule_file, connection))
     if target is not None:
         _write(target, page(found))
     if index is not None:

@@ -31,8 +31,10 @@ from db.database import (
     reached,
     server_facts,
     shown,
+    web_url,
 )
-from db.schema import has_schema, head_revision, is_current, upgrade
+from db.roles import WEB
+from db.schema import grant_web_rights, has_schema, head_revision, is_current, upgrade
 from db.settings import PREFIX, Settings, load_settings
 
 
@@ -128,12 +130,14 @@ def upgrade_command() -> None:
       sightline db backup before.dump && sightline db upgrade
     """
     with _as_it_is() as connection:
-        if is_current(connection):
-            say("already current")
-            return
-        upgrade(connection, _step)
+        current = is_current(connection)
+        if not current:
+            upgrade(connection, _step)
+        known = grant_web_rights(connection)
         connection.commit()
-    say(f"upgraded to revision {head_revision()}")
+    if not known:
+        say(f"there is no role {WEB}: pages and API cannot connect (docs/operating.md says how to make it)")
+    say("already current" if current else f"upgraded to revision {head_revision()}")
 
 
 @db_group.command()
@@ -228,6 +232,8 @@ def settings(as_json: bool) -> None:
     values = load_settings().model_dump(mode="json")
     if values["database_url"]:
         values["database_url"] = shown(database_url())
+    if values["web_database_url"]:
+        values["web_database_url"] = shown(web_url())
     if as_json:
         print_json({PREFIX + name.upper(): value for name, value in values.items()})
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from sqlalchemy.engine import Connection
 
-from app.terminal.database import asking
+from app.terminal.database import writing
 from app.terminal.output import print_json, print_table, say
 from db import SightlineError
 from db.coasts import FILE
@@ -34,11 +34,12 @@ SHOWN = 8
     "--free-scale", is_flag=True, help="Let a hex be up to 15 % larger or smaller; needs control points."
 )
 @click.option("--both-shifts", is_flag=True, help="Try the other way in which columns may be shifted, too.")
+@click.option("--turns", is_flag=True, help="Tell every way of turning the map that fits as well.")
 @click.option("--dry-run", is_flag=True, help="Tell how it fits, and leave the map where it is.")
 @click.option("--json", "as_json", is_flag=True, help="Print the fit as JSON.")
 def georeference_command(
     map_name: str, land: Path | None, island: str | None, hexes: Path | None, printed: bool, points: Path | None,
-    scale: float | None, free_scale: bool, both_shifts: bool, dry_run: bool, as_json: bool,
+    scale: float | None, free_scale: bool, both_shifts: bool, turns: bool, dry_run: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Lay MAP on a real coast by the hexes that must be land, and tell which do not fit.
 
@@ -49,8 +50,9 @@ def georeference_command(
     Examples:
       sightline georeference guam-house --land coasts.geojson --printed --dry-run
       sightline georeference guam-house --printed --scale 1609 --both-shifts --dry-run
+      sightline georeference angaur-house --printed --turns --dry-run
     """
-    with asking() as connection, connection.begin():
+    with writing() as connection:
         name, coast = read_coast(land or FILE, island, map_name)
         control = []
         if points is not None:
@@ -58,7 +60,7 @@ def georeference_command(
         report = georeference_by_land(
             connection, map_name, coast, _labels(hexes, printed, name), meters=scale, control=control,
             free_scale=free_scale,
-            compare_shift=both_shifts, keep=not dry_run,
+            compare_shift=both_shifts, compare_turns=turns, keep=not dry_run,
         )  # fmt: skip
     if as_json:
         print_json(dataclasses.asdict(report))
@@ -108,7 +110,7 @@ def _tell(report: LandReport) -> None:
     ]
     if report.control_rms is not None:
         rows.append(("control points off", f"{report.control_rms:,.0f} m"))
-    rows += [(f"{label} at sea", f"{away:.2f} hexes") for label, away in report.misfits[:SHOWN]]
+    rows += [(f"{label} at sea", f"{hexes:.2f} hexes") for label, hexes in report.misfits[:SHOWN]]
     if report.other_shift is not None:
         other = report.other_shift
         off = "" if other["control_rms"] is None else f", control points {other['control_rms']:,.0f} m off"
@@ -118,6 +120,8 @@ def _tell(report: LandReport) -> None:
                 f"{other['touching']} of {other['of']} with land, {other['ashore']} centres ashore, {other['rms_hexes']:.3f} hexes{off}",
             )
         )
+    for turn, ashore, away in report.equal or ():
+        rows.append(("fits as well, turned", f"{turn:.0f}°: {ashore} centres ashore, {away:.3f} hexes"))
     print_table(("what", "is"), rows)
     if len(report.misfits) > SHOWN:
         say(f"and {len(report.misfits) - SHOWN} more at sea")

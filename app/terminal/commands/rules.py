@@ -55,19 +55,24 @@ def _as_date(
 @contextmanager
 def asking() -> Iterator[Connection]:
     """A connection to ask; what the reference does not have ends with status 1."""
-    try:
-        with database.asking() as connection:
-            yield connection
-    except NotInReference as error:
-        complain(error.message, error.remedy)
-        raise click.exceptions.Exit(1) from error
+    with _or_complain(), database.asking() as connection:
+        yield connection
 
 
 @contextmanager
 def writing() -> Iterator[Connection]:
     """A transaction; what the reference does not have ends it with status 1."""
-    with asking() as connection, connection.begin():
+    with _or_complain(), database.writing() as connection:
         yield connection
+
+
+@contextmanager
+def _or_complain() -> Iterator[None]:
+    try:
+        yield
+    except NotInReference as error:
+        complain(error.message, error.remedy)
+        raise click.exceptions.Exit(1) from error
 
 
 def plain(answer: BaseModel) -> Any:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import datetime
+import getpass
 
 import click
 
 from app.referee.saved import (
+    MOODS,
     Wanted,
     as_ruled,
+    delete_rulings,
     kept,
+    kept_ruling,
     kept_summary,
     rule_again,
     same_answer,
-    saved_ruling,
     saved_rulings,
 )
-from app.referee.words import asked, verdict
-from app.terminal.database import asking
-from app.terminal.output import out, print_json, print_table
+from app.referee.words import asked, counted
+from app.referee.words import verdict as in_a_sentence
+from app.terminal.caution import confirm
+from app.terminal.database import asking, writing
+from app.terminal.output import out, print_json, print_table, say
 from app.terminal.report import report_ruling
-from db import SightlineError
 from db.rulesets import CODES
 
 DAY = click.DateTime(["%Y-%m-%d"])
@@ -28,7 +32,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 
 @click.group()
 def rulings() -> None:
-    """List and show rulings that were kept.
+    """List, show and delete rulings that were kept.
 
     \b
     Examples:
@@ -44,6 +48,8 @@ def rulings() -> None:
 @click.option("--text", help="With these words in the title or id of the case, or in a note of the proof.")
 @click.option("--since", type=DAY, metavar="DAY", help="First asked on this day (UTC) or later: 2024-12-31.")
 @click.option("--until", type=DAY, metavar="DAY", help="First asked on this day or earlier.")
+@click.option("--point", help="That touch this contested point, such as css-12.")
+@click.option("--verdict", type=click.Choice(MOODS), help="That answer so; open: something is not known.")
 @click.option("--page", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Which page.")
 @click.option(
     "--per-page", type=click.IntRange(1, 100), default=20, show_default=True, help="How many on one."
@@ -56,6 +62,8 @@ def list_rulings(
     text: str | None,
     since: datetime.datetime | None,
     until: datetime.datetime | None,
+    point: str | None,
+    verdict: str | None,
     page: int,
     per_page: int,
     as_json: bool,
@@ -67,7 +75,7 @@ def list_rulings(
       sightline rulings list --kind los --text spine
       sightline rulings list --since 2024-01-01 --until 2024-06-30 --json
     """
-    wanted = Wanted(ruleset, kind, rule, text, since and since.date(), until and until.date())
+    wanted = Wanted(ruleset, kind, rule, text, since and since.date(), until and until.date(), point, verdict)
     with asking() as connection:
         total, rows = saved_rulings(connection, wanted, page, per_page)
     if as_json:
@@ -83,7 +91,7 @@ def list_rulings(
                 row["ruleset"],
                 row["title"] or row["case_id"],
                 asked(as_ruled(row)),
-                verdict(as_ruled(row)),
+                in_a_sentence(as_ruled(row)),
             )
             for row in rows
         ],
@@ -106,9 +114,7 @@ def show(ruling: str, again: bool, as_json: bool) -> None:
       sightline rulings show 0123456789abcdef0123 --again
     """
     with asking() as connection:
-        row = saved_ruling(connection, ruling)
-        if row is None:
-            raise SightlineError(f"There is no ruling {ruling!r}.", "See `sightline rulings list`.")
+        row = kept_ruling(connection, ruling)
         today = rule_again(connection, row)[1] if again else None
     if as_json:
         print_json(kept(row) | ({} if today is None else {"again": today.as_dict()}))
@@ -120,6 +126,28 @@ def show(ruling: str, again: bool, as_json: bool) -> None:
             report_ruling(today, out)
     if today is not None and not same_answer(row, today):
         raise click.exceptions.Exit(1)
+
+
+@rulings.command("delete")
+@click.argument("ids", nargs=-1, required=True, metavar="RULING...")
+@click.option("--why", required=True, metavar="TEXT", help="The reason; it stays at the ruling's address.")
+@click.option("--who", metavar="NAME", help="Who deletes.  [default: the user's name]")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+def delete(ids: tuple[str, ...], why: str, who: str | None, yes: bool) -> None:
+    """Delete kept rulings for good, all of them or none.
+
+    Of each a trace is left: who deleted it, when and why, and a digest of what it was. Its address
+    says so from then on. Whoever asks the same question again has it ruled and kept anew.
+
+    \b
+    Examples:
+      sightline rulings delete 0123456789abcdef0123 --why "names a player"
+      sightline rulings delete 0123456789abcdef0123 --why "a test" --who "the referee" --yes
+    """
+    confirm(f"Delete {counted(len(ids), 'ruling')} for good?", yes)
+    with writing() as connection:
+        delete_rulings(connection, ids, who=who or getpass.getuser(), why=why)
+    say(f"deleted {counted(len(ids), 'ruling')}")
 
 
 COMMANDS = [rulings]

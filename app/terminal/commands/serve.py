@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from app.web.lanes import listening
 from app.web.site import create_app
 from db import SightlineError
 from db.cluster import Cluster
-from db.database import open_database, private_cluster
+from db.database import open_database, open_doors, private_cluster
 from db.settings import LOOPBACK, Settings, load_settings
 from importers.demo.load import load_demo
 
@@ -34,6 +35,8 @@ LOOK_SECONDS = 1.0
 """How often somebody looks whether the private server lives."""
 LONGEST_PAUSE = 60.0
 """Between two tries to start it."""
+SWITCH_SECONDS = 0.0005
+"""After so long a thread that computes lets another one have a turn: whoever is answered quickly has many small ones."""
 FINISH_SECONDS = 30
 """How long a request in progress may take after a stop signal."""
 
@@ -63,10 +66,8 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
     cluster = private_cluster(settings)
     was_running = cluster is not None and cluster.alive()
     try:
-        engine = open_database(settings, say=say, step=lambda step: say(f"… {step}"), serving=True)
+        engine = _opened(settings, demo)
         try:
-            if demo:
-                load_demo(engine, say)
             with _kept_alive(cluster):
                 _serve(settings, engine)
         finally:
@@ -76,26 +77,38 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
             say("stopped the private server")
 
 
+def _opened(settings: Settings, demo: bool) -> Engine:
+    """The database, current and not without maps, as the role of the web server."""
+    owner = open_database(settings, say=say, step=lambda step: say(f"… {step}"), serving=True)
+    try:
+        if demo:
+            load_demo(owner, say)
+    finally:
+        owner.dispose()
+    return open_doors(settings, say=say, serving=True)
+
+
 @contextmanager
 def _kept_alive(cluster: Cluster | None) -> Iterator[None]:
     """Start the private server again when it has died; one that somebody stopped stays stopped."""
     ended = threading.Event()
 
     def look() -> None:
-        pause = LOOK_SECONDS
+        assert cluster is not None
+        pause, dead = LOOK_SECONDS, False
         while not ended.wait(pause):
-            assert cluster is not None
-            if not cluster.died():
-                pause = LOOK_SECONDS
+            # one that failed to start may have left no sign that it had died
+            dead = dead or cluster.died()
+            if not dead:
                 continue
             try:
                 cluster.start()
+                pause, dead = LOOK_SECONDS, False
                 say("the private server had died; started it again")
-            except SightlineError as error:
+            except (SightlineError, psycopg.Error, OSError) as error:
                 pause = min(2 * pause, LONGEST_PAUSE)
-                say(
-                    f"the private server has died and does not start: {error.message} Trying again in {pause:g} s"
-                )
+                why = " ".join(str(error).split())
+                say(f"the private server has died and does not start: {why} Trying again in {pause:g} s")
 
     keeper = threading.Thread(target=look, name="keeper", daemon=True)
     if cluster is not None:
@@ -127,6 +140,7 @@ def _refuse_taken_port(settings: Settings) -> None:
 
 def _serve(settings: Settings, engine: Engine) -> None:
     """Serve until a signal comes, then finish the requests in progress."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     sockets: dict[int, Any] = {}
     web = create_app(settings, engine)
     server = listening(web, settings, sockets)

@@ -10,7 +10,7 @@ import click
 from sqlalchemy.engine import Connection
 
 from app.terminal.caution import confirm, refuse_overwriting
-from app.terminal.database import asking, writing
+from app.terminal.database import asking, owning, writing
 from app.terminal.output import out, print_json, print_table, progress, say
 from db import SightlineError
 from importers.maps import FORMATS, export_map, import_map
@@ -125,7 +125,7 @@ def import_map_command(file: Path, name: str | None, replace: bool, as_json: boo
       sightline import map sheets/ --name island
       sightline import map island.gpkg --replace
     """
-    with asking() as connection, progress(f"importing {file.name}") as tick:
+    with owning() as connection, progress(f"importing {file.name}") as tick:
         report = import_map(connection, file, name=name, replace=replace, progress=tick)
     if as_json:
         print_json(dataclasses.asdict(report))
@@ -151,7 +151,7 @@ def import_position_command(file: Path, replace: bool, as_json: bool) -> None:
       sightline import position landing.yaml
       sightline import position landing.yaml --replace
     """
-    with asking() as connection:
+    with owning() as connection:
         report = import_position(connection, file, replace=replace)
     if as_json:
         print_json(dataclasses.asdict(report))

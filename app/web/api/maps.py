@@ -1,8 +1,8 @@
 """`/api/v1/maps`, `/positions` and `/legend`: ground, counters and looks for whoever draws maps.
 
-Features come from `sql/gis/features.sql`, tiles from `sql/gis/tiles.sql`. A map's layers are
-not made again for an asker who has them: `gis.map_version` tells in a few milliseconds
-whether anything has changed.
+Features come from `sql/gis/features.sql`, tiles from `sql/gis/tiles.sql`, squares of ground from
+`sql/gis/ground.sql`. A map's layers are not made again as long as nothing has changed, which
+`gis.map_version` tells without looking at its hexes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import flask
@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from flask import Response
 from flask_openapi3 import APIBlueprint, Tag
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
 from app.drawing import counter, describe, marker
 from app.drawing.palette import (
@@ -38,12 +38,12 @@ from app.drawing.palette import (
     tile,
 )
 from app.web.api import PREFIX, problems
-from app.web.site import database, known_version
+from app.web.site import database, engine, known_version, piece_by_piece
 from db import SightlineError
 from db.counters import UNITS
 from db.inventory import map_facts, maps, no_map, no_position, positions
 from db.labels import nearest
-from db.maps import Map
+from db.maps import Map, MapCount
 from db.positions import Position
 from db.rulesets import CODES, Feature, read_ruleset
 from db.values import to_json
@@ -58,6 +58,18 @@ LAYERS = ("hexes", "hexsides", "paths", "areas", "crests", "features")
 STANDING = ("units", "markers")
 DEEPEST = 12
 """The last zoom; a tile is then smaller than a hex on every map."""
+
+AT_ONCE = 10_000
+"""Features of an answer that is made before it is sent."""
+PAGE = 2_000
+"""Features that are read at a time, where they are sent piece by piece."""
+HEX_AREA = 1.5 * 3**0.5
+DENSEST = {"hexes": 1, "hexsides": 3}
+"""How many of a layer there can be for every hex, where there is one kind on each side."""
+COUNTED = dict(zip(LAYERS, ("terrain", "hexside", "path", "area", "crest", "place"), strict=True))
+"""What the kept counts of a map call a layer."""
+STEPS = tuple(2**n for n in range(9))
+FARTHEST = 10_000
 
 NUMBER = r"-?[0-9]{1,7}(\.[0-9]{1,9})?"
 FOUR_NUMBERS = rf"^{NUMBER}(,{NUMBER}){{3}}$"
@@ -100,6 +112,14 @@ class TilePath(MapPath):
     z: int = Field(description=f"Zoom, 0 to {DEEPEST}: the square is cut into 2^z columns and rows")
     x: int = Field(description="Column, from the left")
     y: int = Field(description="Row, from the top")
+
+
+class GroundPath(MapPath):
+    """Which square of a map's ground."""
+
+    step: int = Field(description="1, or from afar a power of two: one hex in step · step is told")
+    x: int = Field(description="Column of the square, from the origin to the right")
+    y: int = Field(description="Row of the square, from the origin upward")
 
 
 class PositionPath(BaseModel):
@@ -217,6 +237,22 @@ class Collection(BaseModel):
     )
 
 
+class GroundAnswer(BaseModel):
+    """A square of the ground and a rim of hexes around it; a part that is empty is null."""
+
+    hexes: list[list[Any]] | None = Field(description="q, r, label, terrain, level; near: features, name")
+    sides: list[list[Any]] | None = Field(None, description="Doubled cell x and y, kind; near only")
+    paths: list[list[Any]] | None = Field(
+        None, description="id, kind, the q and the r of its hexes; near only"
+    )
+    lines: list[list[Any]] | None = Field(
+        None, description="id, kind, points of the display plane; from afar"
+    )
+    areas: list[list[Any]] | None = Field(None, description="Number, terrain, rings of the display plane")
+    crests: list[list[Any]] | None = Field(None, description="Number, level, points; near only")
+    marked: list[list[Any]] | None = Field(None, description="Code, colour, role, q, r; near only")
+
+
 class LegendAnswer(BaseModel):
     """How a game's terrain, hexsides and paths look, and what they do."""
 
@@ -267,15 +303,43 @@ def one_map(path: MapPath) -> Response:
     },
 )
 def map_layer(path: LayerPath, query: LayerQuery) -> Response:
-    """One layer of a map as GeoJSON, or what of it meets a box."""
+    """One layer of a map as GeoJSON, or what of it meets a box; one of many features piece by piece."""
     connection = database()
     row = _map(connection, path.name)
     _check(path.layer, LAYERS, "layer of a map")
-    known_version(row.version)
-    box = None if query.bbox is None else sa.func.st_makeenvelope(*map(float, query.bbox.split(",")))
+    box = None if query.bbox is None else _envelope(query.bbox)
+    name = f"{path.name}/{path.layer}"
+    if _count(connection, row, path.layer, box) > AT_ONCE:
+        known_version(row.version)
+        head = _head(connection, row, name)
+        pieces = _pieces(head, _pages(engine(), row.id, path.layer, box))
+        return piece_by_piece(pieces, GEOJSON)
+    known_version(row.version, keep=True)
     rows = sa.func.gis.features(row.id, path.layer, box).table_valued("feature")
-    features = connection.scalars(sa.select(rows.c.feature))
-    return _collection(connection, row, f"{path.name}/{path.layer}", features)
+    return _collection(connection, row, name, connection.scalars(sa.select(rows.c.feature)))
+
+
+@api.get(
+    "/maps/<name>/ground/<step>/<x>/<y>",
+    tags=[MAPS],
+    responses={"200": GroundAnswer, **problems(404, 422)},
+)
+def map_ground(path: GroundPath) -> Response:
+    """A square of the ground in few words, for a script that paints what a screen shows.
+
+    The display plane is cut into squares of 64 · step, numbered from its origin, x to the right and y up. With a
+    step above 1 one hex in step · step stands for those around it, and hexsides are left out.
+    """
+    connection = database()
+    row = _map(connection, path.name)
+    if path.step not in STEPS or max(abs(path.x), abs(path.y)) > FARTHEST:
+        raise NoSuchLayerError(
+            f"There is no ground {path.step}/{path.x}/{path.y}.",
+            f"Steps are {', '.join(map(str, STEPS))}; squares are numbered up to {FARTHEST}.",
+        )
+    known_version(row.version, keep=True)
+    told = connection.scalar(sa.select(sa.func.gis.ground(row.id, path.step, path.x, path.y)))
+    return Response(told or "{}", mimetype="application/json")
 
 
 @api.get(
@@ -289,7 +353,8 @@ def map_tile(path: TilePath) -> Response:
     """A vector tile of a map: hexes, areas, crests, hexsides and paths.
 
     Tiles lie in the display plane. Tile 0/0/0 is the square of `tile_square`; x counts to the
-    right and y down.
+    right and y down. Where more than a hundred hexes would lie side by side, one in `step` · `step` stands for
+    those around it, as large as they are together, and hexsides are left out.
     """
     connection = database()
     row = _map(connection, path.name)
@@ -298,7 +363,7 @@ def map_tile(path: TilePath) -> Response:
             f"There is no tile {path.z}/{path.x}/{path.y}.",
             f"Zooms are 0 to {DEEPEST}; at zoom z columns and rows are 0 to 2^z - 1.",
         )
-    known_version(row.version)
+    known_version(row.version, keep=True)
     tile = connection.scalar(sa.select(sa.func.gis.tile(row.id, path.z, path.x, path.y)))
     return Response(tile or b"", mimetype=MVT)
 
@@ -394,9 +459,8 @@ def _box(connection: Connection, shape: sa.ColumnElement[Any]) -> list[float] | 
     return None if row[0] is None else [round(edge, 6) for edge in row]
 
 
-def _collection(connection: Connection, row: sa.Row[Any], name: str, features: Iterable[str]) -> Response:
-    """A FeatureCollection of features that are text already."""
-    orientation = row.scheme.get("orientation", "flat")
+def _head(connection: Connection, row: sa.Row[Any], name: str) -> str:
+    """A FeatureCollection as it begins, before its features."""
     head = to_json(
         {
             "type": "FeatureCollection",
@@ -405,15 +469,64 @@ def _collection(connection: Connection, row: sa.Row[Any], name: str, features: I
                 "name": f"display plane of {row.name}",
                 "axes": ["x to the right", "y up"],
                 "unit": "corner radius of a hex",
-                "orientation": orientation,
+                "orientation": row.scheme.get("orientation", "flat"),
             },
             "bounds": _box(connection, sa.func.gis.bounds(row.id)),
         },
         indent=None,
     )
-    listed = ",\n".join(features)
-    body = f'{head[:-1]}, "features": [\n{listed}\n]}}\n'
+    return f'{head[:-1]}, "features": [\n'
+
+
+def _collection(connection: Connection, row: sa.Row[Any], name: str, features: Iterable[str]) -> Response:
+    """A FeatureCollection of features that are text already."""
+    body = "".join(_pieces(_head(connection, row, name), [list(features)]))
     return Response(body, mimetype=GEOJSON)
+
+
+def _pieces(head: str, pages: Iterable[list[str]]) -> Iterator[str]:
+    """A collection as text, page by page."""
+    yield head
+    separator = ""
+    for page in pages:
+        if page:
+            yield separator + ",\n".join(page)
+            separator = ",\n"
+    yield "\n]}\n"
+
+
+def _pages(engine: Engine, map_id: int, layer: str, box: sa.ColumnElement[Any] | None) -> Iterator[list[str]]:
+    """The features of a layer, so many at a time, all of one moment."""
+    one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**one_moment) as connection:
+        after = 0
+        while True:
+            page = sa.func.gis.features_after(map_id, layer, after, PAGE, box).table_valued("id", "feature")
+            found = connection.execute(sa.select(page.c.id, page.c.feature)).all()
+            if found:
+                yield [feature for _, feature in found]
+            if len(found) < PAGE:
+                return
+            after = found[-1].id
+
+
+def _envelope(bbox: str) -> sa.ColumnElement[Any]:
+    return sa.func.st_makeenvelope(*map(float, bbox.split(",")))
+
+
+def _count(connection: Connection, row: sa.Row[Any], layer: str, box: sa.ColumnElement[Any] | None) -> float:
+    """How many features a layer has, as it is kept, or at most how many of its hexes or sides a box may meet."""
+    part = COUNTED[layer]
+    many: int = connection.execute(
+        sa.select(sa.func.coalesce(sa.func.sum(MapCount.count), 0)).where(
+            MapCount.map_id == row.id, MapCount.part == part
+        )
+    ).scalar_one()
+    if box is None or many <= AT_ONCE:
+        return many
+    within = sa.func.st_area(sa.func.st_intersection(box, sa.func.gis.bounds(row.id)))
+    hexes = (connection.scalar(sa.select(within)) or 0) / HEX_AREA
+    return min(many, DENSEST[layer] * hexes) if layer in DENSEST else many
 
 
 def _pictured(feature: dict[str, Any], layer: str, ruleset: str, turn: int) -> dict[str, Any]:

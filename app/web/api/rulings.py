@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import flask
 from flask import Response, abort, request
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from app.referee.cases import rule_text
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
-from app.referee.saved import Wanted, kept, kept_summary, save, saved_ruling, saved_rulings
+from app.referee.saved import Wanted, kept, kept_ruling, kept_summary, save, saved_rulings
 from app.web.api import PREFIX, problems
 from app.web.site import database, engine
 from db.rulesets import CODES
@@ -150,6 +150,8 @@ class KeptRulingSummary(BaseModel):
     verdict: str = Field(description="The answer as a sentence")
     answer: dict[str, Any]
     rules: list[str] = Field(description="Numbers of the rules applied")
+    question_id: str | None = Field(description="Id of the question within the case, where it has one")
+    conditions: dict[str, Any] = Field(description="Weather, time of day and the like")
     created_at: datetime.datetime
 
 
@@ -177,6 +179,10 @@ class RulingsQuery(BaseModel):
     text: Words | None = Field(None, description="In the title or id of the case, or in a note of the proof")
     since: datetime.date | None = Field(None, description="First asked on this day (UTC) or later")
     until: datetime.date | None = Field(None, description="First asked on this day or earlier")
+    point: Word | None = Field(None, description="A contested point that was touched, such as css-12")
+    verdict: Literal["yes", "no", "open", "plain"] | None = Field(
+        None, description="`open`: something is not known; `plain`: neither yes nor no, such as a list"
+    )
     page: int = Field(1, ge=1, le=1_000_000)
     per_page: int = Field(20, ge=1, le=100)
 
@@ -270,19 +276,16 @@ def rule() -> Response:
     return flask.jsonify([ruling.as_dict() for ruling in rulings])
 
 
-@api.get("/rulings/<id>", tags=[RULINGS], responses={"200": KeptRuling, **problems(404)})
+@api.get("/rulings/<id>", tags=[RULINGS], responses={"200": KeptRuling, **problems(404, 410)})
 def ruling(path: RulingPath) -> Response:
-    """A kept ruling, as it was ruled."""
-    row = saved_ruling(database(), path.id)
-    if row is None:
-        abort(404, f"There is no ruling {path.id[:40]!r}.")
-    return flask.jsonify(kept(row))
+    """A kept ruling, as it was ruled; of one that was deleted, when, by whom and why (410)."""
+    return flask.jsonify(kept(kept_ruling(database(), path.id)))
 
 
 @api.get("/rulings", tags=[RULINGS], responses={"200": KeptRulings, **problems(422)})
 def rulings(query: RulingsQuery) -> Response:
     """Kept rulings by ruleset, kind, rule applied, text or day, the latest first."""
-    wanted = Wanted(query.ruleset, query.kind, query.rule, query.text, query.since, query.until)
+    wanted = Wanted(**query.model_dump(exclude={"page", "per_page"}))
     total, rows = saved_rulings(database(), wanted, query.page, query.per_page)
     found = [kept_summary(row) for row in rows]
     return flask.jsonify({"rulings": found, "total": total, "page": query.page, "per_page": query.per_page})

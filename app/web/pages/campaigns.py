@@ -168,7 +168,7 @@ def _moment(view: View) -> dict[str, Any]:
     standing = chronicle.stances(connection, view.campaign.id, now, MOST)
     entries = [_told(row, view, forces) for row in rows]
     marks = [_stance_mark(row, view, forces) for row in standing if row["shape"]]
-    marks += [_entry_mark(row, view) for row in rows if row["shape"]]
+    marks += [_entry_mark(one) for one in entries if one["shape"]]
     tracks = [
         Mark(shape_of(row["shape"]), f"Way of {forces[row['force']]['name']} ({row['account']})",
              view.address(force=row["force"]), side_look(forces[row["force"]]["side"]))
@@ -185,13 +185,16 @@ def _moment(view: View) -> dict[str, Any]:
         else chronicle.count_entries(connection, view.campaign.id, view.wanted())
     )
     lasting = datetime.timedelta(hours=view.window * LASTING)
-    long = [one for one in entries if one["lasts"] is None or one["lasts"] > lasting]
+    begins: list[dict[str, Any]] = []
+    goes_on: list[dict[str, Any]] = []
+    for one in entries:
+        (goes_on if one["lasts"] is None or one["lasts"] > lasting else begins).append(one)
     return {
         "view": view,
         "campaign": view.campaign,
         "time": told,
-        "begins": [one for one in entries if one not in long],
-        "goes_on": long,
+        "begins": begins,
+        "goes_on": goes_on,
         "left_off": count - len(rows),
         "stances": [_stance(row, view, forces) for row in standing],
         "drawn": campaign_svg(coast, tracks, marks, f"{view.campaign.title}, {told}"),
@@ -220,15 +223,15 @@ def _stance(row: Mapping[str, Any], view: View, forces: Mapping[str, Any]) -> di
     }
 
 
-def _entry_mark(row: Mapping[str, Any], view: View) -> Mark:
-    address = url_for(".entry", name=view.campaign.name, key=row["key"], known=view.known or None)
+def _entry_mark(told: Mapping[str, Any]) -> Mark:
+    """An entry, as `_told` has it, on the map."""
     return Mark(
-        shape_of(row["shape"]),
-        f"{row['title']} ({row['account']})",
-        address,
-        f"entry {row['kind']}",
+        shape_of(told["shape"]),
+        f"{told['title']} ({told['account']})",
+        told["address"],
+        f"entry {told['kind']}",
         "",
-        row["uncertainty"],
+        told["uncertainty"],
     )
 
 
@@ -310,10 +313,11 @@ def entry(name: str, key: str) -> str:
             if other["key"] != key
         ]
     address = url_for(".entry", name=name, key=key, known=view.known or None, _external=True)
-    marks = [_entry_mark(one, view) for one in (row, *others) if one["shape"]]
+    told = _told(row, view, forces)
+    marks = [_entry_mark(one) for one in (told, *others) if one["shape"]]
     coast = coasts().get(view.campaign.coast) if view.campaign.coast else None
     return render_template(
-        "campaigns/entry.html", view=view, campaign=view.campaign, entry=_told(row, view, forces),
+        "campaigns/entry.html", view=view, campaign=view.campaign, entry=told,
         involved=[dict(one) | {"name": forces[one["force"]]["name"] if one["force"] in forces else one["force"]} for one in row["involved"]],
         account=accounts[row["account"]], others=others, versions=chronicle.entry_versions(database(), view.campaign.id, key),
         cited=plain(row, accounts[row["account"]], address, datetime.datetime.now(datetime.UTC).date()),
@@ -354,12 +358,17 @@ def differences(name: str) -> str:
             raise SightlineError(
                 f"The campaign has no account {account[:40]!r}.", f"There are {', '.join(known)}."
             )
-    rows = chronicle.differences(database(), view.campaign.id, one, other, view.as_known)
+    rows = (
+        chronicle.differences(database(), view.campaign.id, one, other, view.as_known)
+        if one and other
+        else []
+    )
     told = [
         dict(row)
         | {
-            "first_when": write_when(row["first_during"], "minute", False, view.zone),
-            "second_when": write_when(row["second_during"], "minute", False, view.zone),
+            "first_when": _when(row["first_during"], view.zone),
+            "second_when": _when(row["second_during"], view.zone),
+            "differs": _differs(row),
         }
         for row in rows
     ]
@@ -375,6 +384,22 @@ def differences(name: str) -> str:
         "campaigns/differences.html", view=view, campaign=view.campaign, rows=told, one=one, other=other, drawn=drawn,
         credit=CREDIT if coast else "", **choices,
     )  # fmt: skip
+
+
+def _when(during: Range[datetime.datetime], zone: datetime.timezone) -> str:
+    """A time as days where it is whole days."""
+    ends = [end.astimezone(zone) for end in (during.lower, during.upper) if end is not None]
+    midnight = all(end.time() == datetime.time() for end in ends)
+    return write_when(during, "day" if midnight else "minute", False, zone)
+
+
+def _differs(row: Mapping[str, Any]) -> str:
+    """In what two accounts differ, in words."""
+    found = [] if row["first_during"] == row["second_during"] else ["time"]
+    found += ["place"] if row["first_shape"] != row["second_shape"] else []
+    if row["what"] == "stance":
+        found = ["state"] * (row["first_says"] != row["second_says"]) + ["place"] * bool(row["meters_apart"])
+    return ", ".join(found) or "forces"
 
 
 # Recording

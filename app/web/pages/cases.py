@@ -1,4 +1,7 @@
-"""The case desk: a case file pasted or sent in, ruled on, shown with its map, and kept if wanted."""
+"""The case desk: a case file pasted or sent in, ruled on, shown with its map, and kept if wanted.
+
+Beside it the cases of the conformance suite, each with a page of its own: `/cases/<id>`.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,14 @@ from werkzeug.wrappers import Response
 import app.web
 from app.referee.boards import Board, open_board
 from app.referee.cases import rule_text
+from app.referee.precedents import precedents, terrain_of
 from app.referee.rulings import Ruling
-from app.referee.saved import save, saved_ruling
+from app.referee.saved import kept_ruling, save
 from app.referee.words import arguments_in_words
 from app.web.proof import choice, chosen_readings, drawing, proof
 from app.web.site import database, engine
-from db import SightlineError, inventory
+from db import SightlineError, inventory, reference, suite
+from db.labels import nearest
 from importers.cases import CaseDraft
 from importers.documents import Problem, Problems, read_document
 from importers.positions import written
@@ -88,11 +93,10 @@ def _text_to_start_from() -> str:
         if name not in examples():
             abort(404, f"There is no example {name[:40]!r}; there are {', '.join(examples())}.")
         return examples()[name].text
+    if id := request.args.get("case"):
+        return _of_suite(id).text()
     if id := request.args.get("ruling"):
-        row = saved_ruling(database(), id)
-        if row is None:
-            abort(404, f"There is no ruling {id[:40]!r}.")
-        return written(row["document"])
+        return written(kept_ruling(database(), id)["document"])
     if name := request.args.get("position"):
         return _about(open_board(database(), name, "position"), database())
     return ""
@@ -104,6 +108,39 @@ def _about(board: Board, connection: Connection) -> str:
     units = [unit["id"] for unit in tree.get("units", ()) if "at" in unit]
     ask = [{"range": {"from": units[0], "to": units[-1]}}] if units else []
     return written({"case": f"about-{board.name}", **tree, "ask": ask})
+
+
+@pages.get("/<id>")
+def case(id: str) -> str:
+    """A case of the suite: its position, what it asks and expects, what is ruled, and the rules of it."""
+    found = _of_suite(id)
+    text = found.text()
+    with engine().connect() as connection:
+        draft, rulings = rule_text(connection, text, found.path.name)
+        return render_template(
+            "cases/case.html",
+            case=draft,
+            rules=found.features.rules,
+            points=sorted(found.features.points),
+            cited=reference.digests(connection, found.ruleset, found.features.rules),
+            rulings=_shown(draft, rulings, connection),
+            expected=[ruling.ok for ruling in rulings if ruling.ok is not None],
+            text=text,
+        )
+
+
+@pages.get("/<id>.yaml")
+def case_text(id: str) -> Response:
+    """A case of the suite as a file."""
+    return Response(_of_suite(id).text(), content_type="application/yaml; charset=utf-8")
+
+
+def _of_suite(id: str) -> suite.SuiteCase:
+    found = suite.cases().get(id)
+    if found is None:
+        alike = nearest(id, suite.cases())
+        abort(404, f"There is no case {id[:60]!r}." + (f" Did you mean {alike[0]}?" if alike else ""))
+    return found
 
 
 @pages.post("")
@@ -163,6 +200,9 @@ def _shown(case: CaseDraft, rulings: list[Ruling], connection: Connection) -> li
             "beside": arguments_in_words(question.conditions | question.policy),
             "proof": proof(ruling, connection, anchor=f"q{number}", switch=choice),
             "drawing": drawing(ruling, case.position, connection) if number <= DRAWN else None,
+            "precedents": precedents(connection, ruling, terrain_of(ruling, case.position, connection))
+            if number <= DRAWN
+            else [],
         }
         for number, (ruling, question) in enumerate(zip(rulings, case.questions, strict=True), 1)
     ]

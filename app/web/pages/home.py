@@ -34,30 +34,31 @@ class Live:
 
 
 SIGHT = Live("Who sees whom?", "lipata-landing", "los", {"from": "A/1/31", "to": "14.12"})
+REACH = Live("Where can it go?", "lipata-landing", "reach", {"unit": "C/1/31"})
 FAN = Live("What can be seen from here?", "lipata-landing", "fan", {"from": "A/7 Tank", "range": 5})
 
 
 @pages.get("/")
 def home() -> str:
-    """What Sightline is, three questions answered live, and what this database holds."""
+    """A living map to ask, three doors, three questions answered, and what this database holds."""
     there = {entry.name for entry in inventory.positions(database())}
-    shown = [live for live in (SIGHT, FAN) if live.board in there]
-    examples = [_answered(database(), live) for live in shown]
     return render_template(
         "home.html",
-        examples=examples,
+        living=_answered(database(), SIGHT, living=True) if SIGHT.board in there else None,
+        examples=[_answered(database(), live) for live in (REACH, FAN) if live.board in there],
         asked=ASKED_IN_WORDS,
         hits=reference.search(database(), ASKED_IN_WORDS, limit=HITS).hits,
         rulesets=ruleset_contents(database()),
     )
 
 
-def _answered(connection: Connection, live: Live) -> dict[str, Any]:
+def _answered(connection: Connection, live: Live, *, living: bool = False) -> dict[str, Any]:
     board = open_board(connection, live.board, "position")
     answer = board.ask(connection, {live.kind: live.arguments})
     return {
         "heading": live.heading,
         "proof": proof(answer.ruling, connection, anchor=live.kind, steps=STEPS),
-        "drawing": drawing(answer.ruling, board.position(connection), connection),
+        "drawing": drawing(answer.ruling, board.position(connection), connection, living=living),
+        "page": url_for("maps.position_board", name=live.board),
         "address": url_for("maps.position_board", name=live.board, tool=live.kind, **live.arguments),
     }

@@ -7,32 +7,38 @@ the map, `part=all` the panel and the counters.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, redirect, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.engine import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.drawing import counter, describe, marker, miniature, svg
-from app.drawing.board import stroke_sample, swatch
+from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
 from app.referee.boards import Answer, Board, Kind, case_file, open_board
-from app.referee.questions import kinds_of
+from app.referee.cases import rule_text
+from app.referee.precedents import precedents, terrain_of
+from app.referee.questions import common_kinds, kinds_of
 from app.referee.rulings import QuestionKind
+from app.referee.saved import save
 from app.web.address import OWN, SEPARATOR, View, listed, view
 from app.web.change_form import with_one_more
+from app.web.counters import lying, marker_words, standing
 from app.web.proof import drawing, proof
-from app.web.site import asking, database, known_version
+from app.web.site import asking, database, engine, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
-from db.maps import Map
-from db.position_draft import MarkerDraft, PositionDraft
+from db.labels import Axial, LabelError, unprefixed
+from db.maps import Hex, Map
+from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.values import to_json
 from importers.documents import Problem, Problems, read_values
@@ -47,6 +53,8 @@ DRAWN = ("line", "hexes", "path")
 """The order of the tools, by what they draw."""
 FEW = 2
 """Fields that a question need not have, and that are shown all the same."""
+WRITTEN_OUT = 20_000
+"""Hexes of a map that may be written out with a ruling that is kept; a larger one is named."""
 FORM = "if."
 """How the fields of what-if begin, so that they are no argument of a question."""
 
@@ -101,6 +109,18 @@ def position_case(name: str) -> str | AnyResponse:
     return _case("position", name)
 
 
+@pages.post("/maps/<name>/keep")
+def map_keep(name: str) -> AnyResponse:
+    """Keep the ruling on a map for good."""
+    return _keep("map", name)
+
+
+@pages.post("/positions/<name>/keep")
+def position_keep(name: str) -> AnyResponse:
+    """Keep the ruling on a position for good."""
+    return _keep("position", name)
+
+
 @pages.get("/maps/<name>/picture.svg")
 def map_picture(name: str) -> AnyResponse:
     """A map in miniature."""
@@ -119,7 +139,7 @@ def _picture(kind: Kind, name: str) -> AnyResponse:
     board = open_board(connection, name, kind)
     version = connection.scalar(sa.select(sa.func.gis.map_version(Map.id)).where(Map.name == board.map))
     units = [] if kind == "map" else units_of(connection, name)
-    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32])
+    known_version(hashlib.sha256(repr((__version__, version, units)).encode()).hexdigest()[:32], keep=True)
     return Response(miniature(connection, board.map, units), content_type="image/svg+xml")
 
 
@@ -146,24 +166,29 @@ def _rendered(
     except SightlineError as wrong:
         error = error or wrong
     position = board.position(connection)
+    part = request.args.get("part", "")
+    facts = None if part in PARTS else map_facts(connection, board.map)
+    if facts is not None and not (answer or error or shown.changes):
+        # the version of the map comes before all that is read of its ground: see db.keeping
+        told = repr((position.board.version, board, facts, position.units, position.markers))
+        known_version(hashlib.sha256(told.encode()).hexdigest()[:32], keep=True)
     looked_at = None
     try:
         looked_at = _looked_at(connection, shown, position)
     except SightlineError as wrong:
         error = error or wrong
     context = _panel(connection, shown, position, answer) | {"looked_at": looked_at, "wrong": _told(error)}
-    part = request.args.get("part", "")
-    if part in PARTS:
+    if facts is None:
         return render_template(
             PARTS[part], **context, **(_counters(position, shown) if part == "all" else {})
         )
-    facts = map_facts(connection, board.map)
     page = render_template(
         "maps/board.html",
         **context,
         **_counters(position, shown),
         facts=facts,
         legend=_legend(facts),
+        bounds=_bounds(position),
         drawn=drawing(answer.ruling, position, connection) if answer else svg(position, {}),
     )
     return Response(page, status=422 if error else 200, content_type="text/html; charset=utf-8")
@@ -178,7 +203,7 @@ def _panel(
         {
             "name": name,
             "title": kind.title,
-            "address": shown.with_tool(name),
+            "address": shown.with_tool(name, position),
             "draws": kind.draws or "",
             "done": isinstance(kind, ProcedureKind),
         }
@@ -189,17 +214,38 @@ def _panel(
         "view": shown,
         "board": board,
         "address": shown.address(),
+        "looking": shown.with_tool(None, position),
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
         "fields": _fields(shown, position),
+        "places": to_json(_places(shown), indent=None),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
+        "offers": _offers(shown, answer),
+        "lacking": _lacking(board.ruleset, position),
         "proof": proof(answer.ruling, connection, switch=shown.with_reading) if answer else None,
+        "precedents": precedents(connection, answer.ruling, terrain_of(answer.ruling, position, connection))
+        if answer
+        else [],
         "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
+        "keep_address": shown.address("keep", edit=None, look=None) if answer else None,
         "case_address": shown.address("case") if answer or shown.changes else None,
         "edit_forms": _edit_forms(shown, position) if shown.edit else None,
     }
+
+
+def _offers(shown: View, answer: Answer | None) -> list[tuple[str, str]]:
+    """Another way to put the question, where the answer is no: words and address."""
+    said = shown.tool.offer(answer.ruling) if shown.tool and answer else {}
+    return [(f"{word} {value}", shown.address(**{word: value})) for word, value in said.items()]
+
+
+def _lacking(ruleset: str, position: PositionDraft) -> list[tuple[str, str]]:
+    """Tools that other games have, or a map with units, each with why it is not here."""
+    absent = [(kind.title, kind.lacking[ruleset]) for kind in common_kinds() if ruleset in kind.lacking]
+    idle = [kind.title for kind in kinds_of(ruleset).values() if not position.units and needs_units(kind)]
+    return [*absent, *((title, "no unit stands on this map") for title in sorted(idle))]
 
 
 def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
@@ -228,6 +274,24 @@ def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
     ]
 
 
+def _places(shown: View) -> dict[str, Axial]:
+    """Where the hexes lie that the address names, for the script."""
+    found = {}
+    for word in (value for values in shown.given.values() for value in values):
+        _, label = unprefixed(word)
+        with contextlib.suppress(LabelError):
+            found[label] = shown.board.scheme.hex(label)
+    return found
+
+
+def _bounds(position: PositionDraft) -> list[float]:
+    """How far the map reaches in the display plane: left, low, right, high."""
+    columns, rows = position.board.span()
+    corners = [(3 * columns.start - 2, 2 * rows.start - 1), (3 * columns.stop - 1, 2 * rows.stop)]
+    xs, ys = zip(*(position.board.scheme.display(x, y) for x, y in corners), strict=True)
+    return [round(edge, 3) for edge in (min(xs), min(ys), max(xs), max(ys))]
+
+
 def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
     """An argument of a tool as a field of its form."""
     values = shown.given.get(argument.word, ())
@@ -246,6 +310,8 @@ def _conditions(shown: View, position: PositionDraft) -> dict[str, str]:
 
 
 def _words(value: Any) -> str:
+    if value is True:
+        return "yes"
     if isinstance(value, dict):
         return ", ".join(f"{name} {told}" for name, told in value.items())
     return str(value).replace("_", " ")
@@ -259,6 +325,8 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "id": code,
             "at": label(place) if place else "",
+            "place": place,
+            "both": position.is_hex(code),
             "words": describe(unit),
             "picture": counter(unit, ruleset, turn),
             "changed": code in shown.changes.units,
@@ -269,7 +337,8 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
         {
             "kind": draft.kind,
             "at": label(draft.at),
-            "words": _marker_words(draft),
+            "place": draft.at,
+            "words": marker_words(draft),
             "picture": marker(draft.kind, draft.value, draft.facing, turn),
         }
         for draft in position.markers
@@ -277,24 +346,12 @@ def _counters(position: PositionDraft, shown: View) -> dict[str, Any]:
     return {"units": units, "markers": markers}
 
 
-def _marker_words(draft: MarkerDraft) -> str:
-    told = [draft.kind.replace("_", " ")]
-    told += [] if draft.value is None else [str(draft.value)]
-    told += [] if draft.facing is None else [f"side {draft.facing}"]
-    told += [
-        key.replace("_", " ") if value is True else f"{key} {value}"
-        for key, value in draft.attributes.items()
-    ]
-    return " ".join(told)
-
-
 def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> dict[str, Any] | None:
     """The hex that is looked at, with who stands in it."""
     if not shown.look:
         return None
-    node = read_values(shown.look, "look")
     problems = Problems()
-    place = read_hex(node, position.board, problems)
+    place = read_hex(read_values(_spelled(shown), "look"), position.board, problems)
     if place is None:
         problems.found[:] = [
             dataclasses.replace(problem, file=shown.board.name, line=None, place="")
@@ -305,9 +362,19 @@ def _looked_at(connection: Connection, shown: View, position: PositionDraft) -> 
     facts: HexFacts | None = hex_facts(connection, shown.board.map, place.q, place.r)
     return {
         "facts": facts,
-        "units": [(code, describe(unit)) for code, (unit, at) in position.units.items() if at == place],
-        "markers": [_marker_words(draft) for draft in position.markers if draft.at == place],
+        "places": to_json({facts.label: place} if facts else {}, indent=None),
+        "units": standing(position, place, shown),
+        "markers": lying(position, place),
     }
+
+
+def _spelled(shown: View) -> str:
+    """The label that is looked for, in capitals where it was written without."""
+    for label in (shown.look, shown.look.upper()):
+        with contextlib.suppress(LabelError):
+            shown.board.scheme.hex(label)
+            return label
+    return shown.look
 
 
 def _legend(facts: MapFacts) -> list[dict[str, Any]]:
@@ -362,7 +429,7 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
         "markers": [
             (
                 to_json(marker_tree(draft, label(draft.at)), indent=None),
-                f"{_marker_words(draft)} in {label(draft.at)}",
+                f"{marker_words(draft)} in {label(draft.at)}",
             )
             for draft in position.markers
         ],
@@ -426,3 +493,19 @@ def _case(kind: Kind, name: str) -> str | AnyResponse:
         is_case=question is not None,
         address=shown.address(),
     )
+
+
+def _keep(kind: Kind, name: str) -> AnyResponse:
+    """Keep what is asked, with all that it stands on, and go to its page."""
+    with asking(what_if=True) as connection:
+        shown = view(open_board(connection, name, kind), request.args)
+        question = shown.question
+        if question is None:
+            raise SightlineError("Nothing is asked here that could be kept.", "Choose a tool and ask.")
+        some = sa.select(Hex.q).where(Hex.map_id == shown.board.map_id).limit(WRITTEN_OUT + 1).subquery()
+        large = (connection.scalar(sa.select(sa.func.count()).select_from(some)) or 0) > WRITTEN_OUT
+        text = case_file(connection, shown.board, question, shown.changes, by_name=large)
+    with engine().begin() as connection:
+        case, rulings = rule_text(connection, text, f"{name}.yaml")
+        save(connection, case, rulings)
+    return redirect(url_for("rulings.ruling", id=rulings[0].id), code=303)

@@ -46,6 +46,8 @@ CONFORMS = (
 )
 CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 EPSG = "http://www.opengis.net/def/crs/EPSG/0/"
+EVERYWHERE = {CRS84: 4326, f"{EPSG}4326": 4326, f"{EPSG}3857": 3857}
+"""The CRS that every collection has, each with its code."""
 QUERYABLES = "http://www.opengis.net/def/rel/ogc/1.0/queryables"
 GEOJSON = "application/geo+json"
 OPENAPI = "application/vnd.oai.openapi+json;version=3.0"
@@ -94,7 +96,7 @@ def all_collections() -> Response:
     return _json(
         {
             "links": [_link(".all_collections", "self", "The collections")],
-            "crs": [CRS84, f"{EPSG}4326", f"{EPSG}3857"],
+            "crs": list(EVERYWHERE),
             "collections": [_described(collection) for collection in collections(database())],
         }
     )
@@ -242,13 +244,15 @@ def _box(text: str | None, crs: str) -> tuple[float, float, float, float] | None
 
 def _srid(uri: str, found: Collection, parameter: str) -> int:
     """The code of a CRS that the collection lists."""
-    known = _crs_list(found)
+    if uri in EVERYWHERE:
+        return EVERYWHERE[uri]
+    known = _crs_of(extent_of(database(), found)["box"])
     if uri not in known:
         raise BadQueryError(
             f"{parameter}: {uri[:120]!r} is not among the CRS of {found.id}.",
             f"There are {', '.join(known)}.",
         )
-    return 4326 if uri == CRS84 else int(uri.removeprefix(EPSG))
+    return int(uri.removeprefix(EPSG))
 
 
 def _datetime(text: str | None) -> tuple[datetime.datetime | None, datetime.datetime | None]:
@@ -311,16 +315,10 @@ def _described(found: Collection) -> dict[str, Any]:
     return told
 
 
-def _crs_list(found: Collection) -> list[str]:
-    return (
-        _crs_of(extent_of(database(), found)["box"]) if request.args.keys() & {"crs", "bbox-crs"} else [CRS84]
-    )
-
-
 def _crs_of(box: list[float] | None) -> list[str]:
     """Longitude and latitude in both orders, Web Mercator, and the UTM zone where the collection lies."""
     utm = utm_of(box)
-    return [CRS84, f"{EPSG}4326", f"{EPSG}3857", *([f"{EPSG}{utm}"] if utm else [])]
+    return [*EVERYWHERE, *([f"{EPSG}{utm}"] if utm else [])]
 
 
 def _feature(feature: dict[str, Any], crs: str) -> dict[str, Any]:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Response as AnyResponse
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
+from app.referee.precedents import precedents
 from app.referee.questions import kinds
+from app.referee.rulings import contested_points
 from app.referee.saved import (
+    MOODS,
     Wanted,
     as_ruled,
+    asked_as,
+    conditions_of,
+    facets,
+    kept_ruling,
+    kept_summary,
     read_again,
     rule_again,
     same_answer,
     same_proof,
     save,
-    saved_ruling,
     saved_rulings,
 )
 from app.referee.version import version_in
@@ -28,6 +38,7 @@ from app.web.proof import choice, chosen_readings, drawing, proof, title
 from app.web.site import database, day, engine
 from db import SightlineError
 from db.rulesets import CODES
+from db.values import to_json
 from importers.cases import CaseDraft
 
 pages = Blueprint("rulings", __name__, url_prefix="/rulings")
@@ -35,21 +46,16 @@ NAVIGATION = [(40, "Rulings", "rulings.rulings")]
 
 PER_PAGE = 20
 LAST_PAGE = 1_000_000
-FILTERS = ("ruleset", "kind", "rule", "text", "since", "until")
+FILTERS = ("ruleset", "kind", "rule", "point", "verdict", "text", "since", "until")
+MOST_ROWS = 10_000
+"""Rulings of a table."""
 
 
 @pages.get("")
 def rulings() -> str:
     """The kept rulings that are looked for, the latest first."""
-    given = {name: request.args.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
-    wanted = Wanted(
-        ruleset=given["ruleset"] or None,
-        kind=given["kind"] or None,
-        rule=given["rule"] or None,
-        text=given["text"] or None,
-        since=day(given["since"]),
-        until=day(given["until"]),
-    )
+    given = _given()
+    wanted = _wanted(given)
     page = min(max(request.args.get("page", 1, type=int), 1), LAST_PAGE)
     total, rows = saved_rulings(database(), wanted, page, PER_PAGE)
     used = {name: text for name, text in given.items() if text}
@@ -60,11 +66,78 @@ def rulings() -> str:
         used=used,
         games=CODES,
         kinds=sorted({kind.name for kind in kinds()}),
+        facets=_facets(facets(database(), wanted), used),
+        moods=MOODS,
         total=total,
         page=page,
         pages=max(1, -(-total // PER_PAGE)),
         address=_address(used),
     )
+
+
+def _given() -> dict[str, str]:
+    """What the address says of each filter."""
+    return {name: request.args.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
+
+
+def _wanted(given: dict[str, str]) -> Wanted:
+    days = {name: day(given[name]) for name in ("since", "until")}
+    words = {name: text or None for name, text in given.items() if name not in days}
+    return Wanted(**words, **days)  # type: ignore[arg-type]
+
+
+def _facets(counts: dict[str, dict[str, int]], used: dict[str, str]) -> list[dict[str, Any]]:
+    """What the list can be narrowed down to, with how many there are; what is chosen leads back."""
+    return [
+        {
+            "name": name,
+            "values": [
+                {
+                    "value": value,
+                    "count": count,
+                    "chosen": used.get(name) == value,
+                    "address": _narrowed(used, name, value),
+                }
+                for value, count in values.items()
+            ],
+        }
+        for name, values in counts.items()
+        if values
+    ]
+
+
+def _narrowed(used: dict[str, str], name: str, value: str) -> str:
+    """The list with a value chosen, or no longer."""
+    others: dict[str, Any] = {word: text for word, text in used.items() if word != name}
+    return url_for(".rulings", **(others if used.get(name) == value else others | {name: value}))
+
+
+COLUMNS = (
+    "ruling", "created_at", "ruleset", "kind", "case", "question_id", "title", "question", "conditions", "readings",
+    "verdict", "rules", "points", "terrain",
+)  # fmt: skip
+
+
+@pages.get("/rulings.csv")
+def table() -> AnyResponse:
+    """The kept rulings that are looked for as a table."""
+    _, rows = saved_rulings(database(), _wanted(_given()), 1, MOST_ROWS)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        told = kept_summary(row) | {"readings": row["policy"], "terrain": row["terrain"]}
+        told["points"] = [touched["point"] for touched in row["contested"]]
+        writer.writerow(_cell(told[column]) for column in COLUMNS)
+    return AnyResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+
+
+def _cell(value: Any) -> str:
+    """A value as a cell; none is taken for a formula by a spreadsheet."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    text = to_json(value, indent=None) if isinstance(value, dict) and value else str(value or "")
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
 
 
 def _address(used: dict[str, Any]) -> Callable[[int], str]:
@@ -81,16 +154,28 @@ def summary(row: sa.RowMapping) -> dict[str, Any]:
         "ruleset": ruled.ruleset,
         "title": row["title"] or ruled.case,
         "asked": f"{title(ruled.ruleset, ruled.kind)} {' '.join(arguments)}",
+        "asked_as": asked_as(row),
+        "beside": arguments_in_words(conditions_of(row) | _chosen(row)),
         "verdict": verdict(ruled),
         "rules": list(dict.fromkeys(step.rule for step in ruled.steps)),
         "when": row["created_at"],
     }
 
 
+def _chosen(row: sa.RowMapping) -> dict[str, str]:
+    """Readings other than the default ones."""
+    points = contested_points(row["ruleset"])
+    return {
+        point: letter
+        for point, letter in row["policy"].items()
+        if point not in points or letter != points[point].default
+    }
+
+
 @pages.get("/<id>")
 def ruling(id: str) -> str:
     """A kept ruling, whole: to read, to print, to send on."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     ruled = as_ruled(row)
 
     def other_reading(point: str, letter: str) -> str:
@@ -104,7 +189,8 @@ def ruling(id: str) -> str:
         drawing=picture,
         doubt=doubt,
         address=url_for(".ruling", id=id, _external=True),
-        conditions=arguments_in_words(_conditions(row["document"])),
+        conditions=arguments_in_words(conditions_of(row)),
+        precedents=precedents(database(), ruled, row["terrain"]),
         today=version_in(database(), row["ruleset"]),
     )
 
@@ -112,7 +198,7 @@ def ruling(id: str) -> str:
 @pages.get("/<id>/again")
 def again(id: str) -> str:
     """The question of a kept ruling asked again, by the rules of today, in another reading if wanted."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     readings = chosen_readings(request.args.getlist("policy"))
 
     def other_reading(point: str, letter: str) -> str:
@@ -144,24 +230,11 @@ def again(id: str) -> str:
 @pages.post("/<id>/again")
 def keep(id: str) -> Response:
     """Keep the answer of today beside the one that was kept before."""
-    row = _kept(id)
+    row = kept_ruling(database(), id)
     with engine().begin() as connection:
         case, ruled = rule_again(connection, row, chosen_readings(request.form.getlist("policy")))
         save(connection, case, [ruled])
     return redirect(url_for(".ruling", id=ruled.id), code=303)
-
-
-def _conditions(document: dict[str, Any]) -> dict[str, Any]:
-    """Weather, time of day and the like: the case's, and over them the question's own."""
-    [ask] = document["ask"]
-    return dict(sorted({**(document.get("conditions") or {}), **(ask.get("conditions") or {})}.items()))
-
-
-def _kept(id: str) -> sa.RowMapping:
-    row = saved_ruling(database(), id)
-    if row is None:
-        abort(404, f"There is no ruling {id[:40]!r}.")
-    return row
 
 
 def _picture(row: sa.RowMapping) -> tuple[Markup | None, str]:

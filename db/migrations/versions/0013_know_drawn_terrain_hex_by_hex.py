@@ -80,6 +80,9 @@ def upgrade() -> None:
         sa.Column("viewer", sa.Text(), nullable=False, comment="From where, by the name asked"),
         sa.Column("target", sa.Text(), nullable=False, comment="To where, by the name asked"),
         sa.Column("map_id", sa.BigInteger(), nullable=False, comment="The position's map"),
+        sa.Column("q", sa.Integer(), nullable=False, comment="Axial column of the viewer"),
+        sa.Column("r", sa.Integer(), nullable=False, comment="Axial row of the viewer"),
+        sa.Column("away", sa.Integer(), nullable=False, comment="Hexes to the target"),
         _words("rules", "Rule of every step told, the verdict last"),
         _words("places", "Where each is at work"),
         _words("effects", "What each does"),
@@ -94,6 +97,6 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("position_id", "viewer", "target", name=op.f("kept_line_pkey")),
-        comment="Cache: lines of sight that were asked; dropped at every edit",
+        comment="Cache: lines of sight that were asked; dropped around every edit",
     )
     op.create_index(op.f("kept_line_map_id_idx"), "kept_line", ["map_id"], unique=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.referee.questions.geometry import Ends, Place
 from app.referee.questions.movement import step_of
@@ -71,6 +71,8 @@ def _arc_verdict(ruling: Ruling) -> str:
 class Cover(Arguments):
     """At whom or where, from where, and by what kind of fire."""
 
+    one_of = ("unit", "at")
+    which = "at whom? Give a unit or a hex (at), one of them"
     unit: Annotated[str | None, Names(("unit",))] = Field(None, description="The unit that is fired at")
     at: Annotated[str | None, Names(("hex", "unit"))] = Field(None, description="Or the hex that is fired at")
     start: Place = Field(alias="from", description="A hex label or a unit's id")
@@ -78,12 +80,6 @@ class Cover(Arguments):
         "infantry", description="Whose fire: a column of the Player Aid Card"
     )
     moving: bool = Field(False, description="Whether the target moves there")
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.unit is None) == (self.at is None):
-            raise ValueError("at whom? Give a unit or a hex (at), one of them")
-        return self
 
 
 def _cover(asked: Asked, of: Cover) -> Finding:

@@ -26,6 +26,8 @@ class OfUnit(Arguments):
 class CoverOf(Arguments):
     """Whose Cover, against what, from where."""
 
+    one_of = ("unit", "hex")
+    which = "the Cover of a unit or of a hex: name one of them"
     unit: UnitName | None = Field(None, description="A unit's id")
     hex: Place | None = Field(None, description="A hex, for whoever is in it and in no cave")
     against: Against = Field(
@@ -37,12 +39,6 @@ class CoverOf(Arguments):
     chosen: str | None = Field(
         None, description="The Cover that the owner picks where there are several (ccp-15): palm, foxholes …"
     )
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.unit is None) == (self.hex is None):
-            raise ValueError("the Cover of a unit or of a hex: name one of them")
-        return self
 
 
 class PointsOf(Arguments):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.referee.questions.ddp.ledger import JapanesePosition, found
 from app.referee.rulings import Arguments, Asked, Finding, QuestionKind, Ruling
@@ -26,6 +26,8 @@ class ControlOf(Arguments):
 class CommunicationOf(Arguments):
     """Which position or hex, and whose communication."""
 
+    one_of = ("position", "hex")
+    which = "of what? Give a position or a hex, one of them"
     position: Annotated[str | None, Names(("map_feature", "hex", "unit"))] = Field(
         None, description="A Japanese position: its key, an ID, a hex or a unit in it"
     )
@@ -35,12 +37,6 @@ class CommunicationOf(Arguments):
     side: Literal["us", "japan"] | None = Field(
         None, description="Whose communication; without it that of the unit named, else the Japanese"
     )
-
-    @model_validator(mode="after")
-    def one_of_them(self) -> Self:
-        if (self.position is None) == (self.hex is None):
-            raise ValueError("of what? Give a position or a hex, one of them")
-        return self
 
 
 class SecureOf(Arguments):

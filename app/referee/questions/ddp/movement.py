@@ -45,7 +45,7 @@ def _reach_verdict(ruling: Ruling) -> str:
         return clauses(f"{unit} can move nowhere", why, rest_unknown(ruling))
     return clauses(
         f"{unit} can move to {members(sorted(answer['hexes']), 'hex')}",
-        f"by infiltration to {series(sorted(answer['infiltration']))}" if answer["infiltration"] else None,
+        f"by infiltration to {series(sorted(answer['past']))}" if answer["past"] else None,
         rest_unknown(ruling),
     )
 
@@ -75,7 +75,8 @@ KINDS = [
         rule=_reach,
         answers={
             "hexes": "every hex in which it can end a move, with the hexes that it takes",
-            "infiltration": "of those to which it infiltrates, the positions past which it goes",
+            "infiltration": "the positions past which it can infiltrate (7.33)",
+            "past": "of the hexes those to which it infiltrates, each with the positions past which it goes",
         },
         verdict=_reach_verdict,
         points=("ddp-22", "ddp-48"),

@@ -30,8 +30,9 @@ export class Counters {
     this.markers.clearLayers();
     this.inHex.clear();
     for (const item of this.list.querySelectorAll("[data-hex]")) {
-      const { hex, unit, marker, words } = item.dataset;
-      if (!this.ground.hexes.has(hex)) continue;
+      const { hex, q, r, unit, marker, words } = item.dataset;
+      if (!hex) continue;
+      this.ground.learn(hex, Number(q), Number(r));
       if (!this.inHex.has(hex)) this.inHex.set(hex, { units: [], markers: [] });
       const here = this.inHex.get(hex);
       (unit ? here.units : here.markers).push({ name: unit ?? marker, words, item });
@@ -57,9 +58,9 @@ export class Counters {
     laid.setZIndexOffset(100 * n);
     laid.unit = unit.name;
     laid.on("click", () => this.onPick(label, unit.name));
-    laid.on("dragend", () => {
+    laid.on("dragend", async () => {
       const { lat, lng } = laid.getLatLng();
-      this.onDrop(unit.name, this.ground.at(lng, lat)?.label, label);
+      this.onDrop(unit.name, (await this.ground.at(lng, lat))?.label, label);
     });
     laid.addTo(this.units);
   }
@@ -75,7 +76,7 @@ export class Counters {
   }
 
   place(label, className, html, title, draggable) {
-    const hex = this.ground.hexes.get(label);
+    const hex = this.ground.places.get(label);
     const icon = new DivIcon({ className: `on-map ${className}`, html, iconSize: null });
     return new Marker([hex.y, hex.x], { icon, title, draggable, keyboard: false, autoPan: true });
   }
@@ -91,9 +92,10 @@ export class Counters {
     return [...this.inHex].find(([, here]) => here.units.some((unit) => unit.name === name))?.[0];
   }
 
-  // Whether there is such a unit, on the map or off it.
-  has(name) {
-    return [...this.list.querySelectorAll("[data-unit]")].some((item) => item.dataset.unit === name);
+  // Whether a word is a unit, on the map or off it, and a hex of the map as well.
+  isBoth(name) {
+    const unit = [...this.list.querySelectorAll("[data-unit]")].find((item) => item.dataset.unit === name);
+    return unit !== undefined && "both" in unit.dataset;
   }
 
   topUnit(label) {

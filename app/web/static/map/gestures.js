@@ -1,21 +1,24 @@
 // What a click, a key or a drag on the map does.
 import { LatLngBounds } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Picker } from "./panel.js";
+import { StackOffer } from "./stack.js";
 
 const ARROWS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const FAR = 5; // hexes, with Shift
 const READABLE = 18; // zoom at which labels and counters can be read
 
 export class Gestures {
-  constructor(map, ground, counters, overlay, panel) {
-    Object.assign(this, { map, ground, counters, overlay, panel });
+  constructor(map, ground, counters, overlay, panel, explainer) {
+    Object.assign(this, { map, ground, counters, overlay, panel, explainer });
     this.element = map.getContainer();
     this.cursor = null;
+    this.offer = new StackOffer(map, ground);
+    this.walking = Promise.resolve();
   }
 
   listen() {
-    this.map.on("click", ({ latlng }) => {
-      const hex = this.ground.at(latlng.lng, latlng.lat);
+    this.map.on("click", async ({ latlng }) => {
+      const hex = await this.ground.at(latlng.lng, latlng.lat);
       if (hex) this.choose(hex.label);
     });
     this.counters.onPick = (label, unit) => this.choose(label, unit);
@@ -29,13 +32,18 @@ export class Gestures {
   }
 
   // A hex is chosen: looked at, or given to the tool; a tool that is on its way is waited for.
-  async choose(label, unit) {
-    this.put(this.ground.hexes.get(label));
+  async choose(label, unit, sure = false) {
+    this.offer.close();
+    this.put(this.ground.places.get(label));
     while (this.panel.asking) await this.panel.shownSoon;
     const { form } = this.panel;
     if (!form) return this.look(label);
     const picker = new Picker(form);
-    const wrong = picker.pick(label, unit, this.counters.topUnit(label), (name) => this.isBoth(name));
+    const stack = this.counters.inHex.get(label)?.units ?? [];
+    if (!sure && stack.length > 1 && picker.wantsOneOf(unit)) {
+      return this.offer.open(label, stack, unit, (name) => this.choose(label, name, true));
+    }
+    const wrong = picker.pick(label, unit, this.counters.topUnit(label), (name) => this.counters.isBoth(name));
     if (wrong) return this.panel.say(wrong);
     if (!picker.missing) return this.panel.go(this.panel.addressOf(form));
     this.panel.forget();
@@ -48,13 +56,18 @@ export class Gestures {
     return this.panel.go(address);
   }
 
-  find(label) {
-    const hex = this.ground.hexes.get(label) ?? this.ground.hexes.get(label.toUpperCase());
-    if (hex) {
-      this.put(hex);
-      this.map.setView([hex.y, hex.x], Math.max(this.map.getZoom(), READABLE));
-    }
-    return this.look(hex?.label ?? label);
+  // Look a hex up by its label, and go there.
+  async find(label) {
+    await this.look(label);
+    const hex = this.ground.places.get(this.looked);
+    if (!hex) return;
+    this.put(hex);
+    this.map.setView([hex.y, hex.x], Math.max(this.map.getZoom(), READABLE));
+  }
+
+  // The label of the hex that the panel tells about.
+  get looked() {
+    return this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
   }
 
   drop(unit, to, from) {
@@ -72,10 +85,12 @@ export class Gestures {
   show(all) {
     if (all) this.counters.lay(this.panel.editing);
     const { draws, form } = this.panel;
+    const told = this.panel.panel.querySelectorAll("[data-places]");
+    told.forEach((part) => this.ground.learnAll(JSON.parse(part.dataset.places)));
     this.overlay.show(draws);
     if (draws && !this.inSight(draws.ends)) this.frame();
     this.counters.point(draws?.units ?? []);
-    const looked = this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
+    const { looked } = this;
     if (looked) this.overlay.ring(looked, this.overlay.looks.inks.end);
     const find = document.querySelector("[data-find]");
     if (find) find.elements.look.value = looked ?? "";
@@ -98,15 +113,10 @@ export class Gestures {
     }
   }
 
-  // Whether a word is a hex of the map and a unit on it: then a question says which it means.
-  isBoth(name) {
-    return this.ground.hexes.has(name) && this.counters.has(name);
-  }
-
   hexOf(name) {
     const [, which, word] = name.match(/^(hex:|unit:)?(.*)$/s);
-    if (which !== "unit:" && this.ground.hexes.has(word)) return word;
-    return this.counters.hexOf(word);
+    const standing = which === "hex:" ? null : this.counters.hexOf(word);
+    return which === "unit:" || standing ? standing : this.ground.places.get(word)?.label;
   }
 
   // Whether one of these hexes is on the screen, or none of them on the map.
@@ -117,8 +127,7 @@ export class Gestures {
 
   // Bring what the address speaks of into sight.
   frame() {
-    const { draws } = this.panel;
-    const looked = this.panel.panel.querySelector("[data-hex]")?.dataset.hex;
+    const { looked, panel: { draws } } = this;
     const labels = draws ? [...draws.ends, ...draws.path, ...Object.keys(draws.hexes)] : looked ? [looked] : [...this.counters.inHex.keys()];
     const points = labels.map((label) => this.ground.point(label)).filter(Boolean);
     if (!points.length) return;
@@ -141,11 +150,13 @@ export class Gestures {
 
   actionOf(event) {
     const { key } = event;
-    if (key in ARROWS) return () => this.walk(...ARROWS[key], event.shiftKey ? FAR : 1);
+    // one step after the other: ground that is not there yet is waited for
+    if (key in ARROWS) return () => (this.walking = this.walking.then(() => this.walk(...ARROWS[key], event.shiftKey ? FAR : 1)));
     const plain = {
-      Enter: () => this.cursor && this.choose(this.cursor.label, this.counters.topUnit(this.cursor.label)),
-      " ": () => this.cursor && this.choose(this.cursor.label),
+      Enter: () => this.chooseCursor(true),
+      " ": () => this.chooseCursor(false),
       Escape: () => this.escape(),
+      i: () => this.cursor && this.explainer.open(this.cursor.label),
       Backspace: () => this.takeBack(),
       "+": () => this.map.zoomIn(),
       "=": () => this.map.zoomIn(),
@@ -158,18 +169,21 @@ export class Gestures {
     return link ? () => this.panel.go(link.href) : null;
   }
 
-  walk(dx, dy, hexes) {
-    if (!this.cursor) {
+  async chooseCursor(withUnit) {
+    await this.walking;
+    if (this.cursor) this.choose(this.cursor.label, withUnit ? this.counters.topUnit(this.cursor.label) : undefined);
+  }
+
+  async walk(dx, dy, hexes) {
+    let next = this.cursor && (await this.ground.find(this.cursor.q, this.cursor.r));
+    if (!next) {
       const { lat, lng } = this.map.getCenter();
-      this.put(this.ground.at(lng, lat) ?? this.ground.hexes.values().next().value);
+      next = await this.ground.at(lng, lat);
     } else {
-      let next = this.cursor;
-      for (let n = 0; n < hexes; n++) {
-        const [q, r] = this.ground.lattice.toward([next.q, next.r], dx, dy);
-        next = this.ground.byPlace.get(`${q},${r}`) ?? next;
-      }
-      this.put(next);
+      for (let n = 0; n < hexes; n++) next = (await this.ground.find(...this.ground.lattice.toward([next.q, next.r], dx, dy))) ?? next;
     }
+    if (!next) return;
+    this.put(next);
     const { label, terrain, level, features, name, x, y } = this.cursor;
     this.map.panInside([y, x], { padding: [60, 60], animate: false });
     const kind = this.overlay.looks.legend.terrain[terrain]?.title ?? terrain;

@@ -1,7 +1,7 @@
 // The lattice in the display plane: y up, corner radius 1. A hex is (q, r); see db/labels.py.
 const ROOT = Math.sqrt(0.75);
 export const STEPS = [[0, -1], [1, -1], [1, 0], [0, 1], [-1, 1], [-1, 0]];
-const CORNERS = [[2, 0], [1, 1], [-1, 1], [-2, 0], [-1, -1], [1, -1]];
+export const CORNERS = [[2, 0], [1, 1], [-1, 1], [-2, 0], [-1, -1], [1, -1]];
 
 export class Lattice {
   // `pointed` maps are the lattice's picture turned by a quarter circle.

@@ -51,8 +51,10 @@ export class Looks {
     return this.side(kind).ink;
   }
 
+  // The colour of a terrain; of the sea, which may lie beyond any map, in every game.
   terrain(word) {
-    return this.side(this.legend.terrain[word]).fill;
+    const kind = this.legend.terrain[word];
+    return kind ? this.side(kind).fill : this.inks.water;
   }
 
   // The pattern of a terrain for a canvas whose units are those of the plane, `scale` pixels each.

@@ -1,8 +1,11 @@
 // What a ruling shows on the map: found hexes with their costs, a line, a way, what stops it.
 import { LayerGroup, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Tiles } from "./ground.js";
+import { STEPS } from "./lattice.js";
 
 const at = ([x, y]) => [y, x];
+const MANY = 7; // hexes found from which on all others lie under a veil
+const near = ({ x, y }, box) => x >= box[0] - 1 && x <= box[2] + 1 && y >= box[1] - 1 && y <= box[3] + 1;
 
 export class Overlay {
   constructor(map, ground, looks, counters) {
@@ -17,11 +20,14 @@ export class Overlay {
     this.lines = new LayerGroup().addTo(map);
     this.cursor = null;
     this.draws = null;
+    this.foundPlaces = new Map();
   }
 
   show(draws) {
     this.draws = draws;
-    this.most = draws ? Math.max(0, ...Object.values(draws.hexes).filter((cost) => typeof cost === "number")) : 0;
+    this.ground.learnAll(draws?.places);
+    const places = Object.keys(draws?.hexes ?? {}).map((label) => this.ground.places.get(label)).filter(Boolean);
+    this.foundPlaces = new Map(places.map((hex) => [`${hex.q},${hex.r}`, hex]));
     this.found.redraw();
     this.numbers.redraw();
     this.lines.clearLayers();
@@ -41,7 +47,7 @@ export class Overlay {
   }
 
   ring(label, color, weight = 3.5) {
-    const hex = this.ground.hexes.get(label);
+    const hex = this.ground.places.get(label);
     if (!hex) return;
     const outline = this.ground.outline(hex, 0.93).map(at);
     const common = { pane: "lines", renderer: this.svg, interactive: false, fill: false };
@@ -50,33 +56,53 @@ export class Overlay {
   }
 
   block(label, color) {
-    const [one, other] = label.split("|").map((name) => this.ground.hexes.get(name));
+    const [one, other] = label.split("|").map((name) => this.ground.places.get(name));
     if (one && other) {
       const side = this.ground.lattice.side([one.q, one.r], [other.q, other.r]);
       this.lines.addLayer(new Polyline(side.map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 8, lineCap: "butt" }));
     } else if (one) {
-      this.lines.addLayer(new Polygon(this.ground.outline(one, 0.9).map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 3, fillColor: color, fillOpacity: 0.28 }));
+      this.lines.addLayer(new Polygon(this.ground.outline(one, 0.9).map(at), { pane: "lines", renderer: this.svg, interactive: false, color, weight: 5, fill: false }));
     }
   }
 
-  // Hexes in a tint, the dearer the fainter.
-  paintFound(context, box, scale, pixels) {
-    if (!this.draws) return;
+  // What was found keeps its colours and has a rim; of much that was found, the rest lies under a veil.
+  paintFound(context, box, scale) {
+    const found = this.foundPlaces;
+    if (!found.size) return;
     const { inks } = this.looks;
-    for (const hex of this.ground.in(box, "hexes")) {
-      const cost = this.draws.hexes[hex.label];
-      if (cost === undefined) continue;
-      const share = typeof cost === "number" && this.most > 0 ? cost / this.most : 0;
+    const here = [...found.values()].filter((hex) => near(hex, box));
+    if (found.size >= MANY) {
       context.beginPath();
-      this.ground.outline(hex, 0.97).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.closePath();
-      context.fillStyle = context.strokeStyle = inks.answer;
-      context.globalAlpha = cost === null ? 0.36 : 0.52 - 0.34 * share;
-      context.fill();
-      context.globalAlpha = 0.8;
-      context.lineWidth = Math.max(0.05, 1 / scale);
-      context.stroke();
+      context.rect(box[0], box[1], box[2] - box[0], box[3] - box[1]);
+      const ends = this.draws.ends.map((label) => this.ground.places.get(label)).filter((hex) => hex && !found.has(`${hex.q},${hex.r}`) && near(hex, box));
+      [...here, ...ends].forEach((hex) => this.trace(context, hex));
+      context.fillStyle = inks.veil;
+      context.globalAlpha = 0.55;
+      context.fill("evenodd");
       context.globalAlpha = 1;
+    }
+    context.beginPath();
+    here.forEach((hex) => this.rim(context, hex, found));
+    context.lineCap = "round";
+    for (const [ink, width, least] of [[inks.halo, 0.13, 3.5], [inks.answer, 0.075, 2]]) {
+      context.strokeStyle = ink;
+      context.lineWidth = Math.max(width, least / scale);
+      context.stroke();
+    }
+  }
+
+  trace(context, hex) {
+    this.ground.outline(hex).forEach(([x, y], n) => (n ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.closePath();
+  }
+
+  // The sides of a hex that part it from what was not found.
+  rim(context, hex, found) {
+    for (const [dq, dr] of STEPS) {
+      if (found.has(`${hex.q + dq},${hex.r + dr}`)) continue;
+      const [one, end] = this.ground.lattice.side([hex.q, hex.r], [hex.q + dq, hex.r + dr]);
+      context.moveTo(...one);
+      context.lineTo(...end);
     }
   }
 
@@ -86,9 +112,9 @@ export class Overlay {
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const [label, cost] of Object.entries(this.draws.hexes)) {
-      if (cost === null || !this.ground.hexes.has(label)) continue;
+      if (cost === null || !this.ground.places.has(label)) continue;
       const { x, y, size } = this.numberAt(label);
-      if (x < box[0] - 1 || x > box[2] + 1 || y < box[1] - 1 || y > box[3] + 1) continue;
+      if (!near({ x, y }, box)) continue;
       pixels(x, y, () => this.number(context, String(cost), Math.max(9, size * scale)));
     }
   }
@@ -106,7 +132,7 @@ export class Overlay {
 
   number(context, text, size) {
     const { inks } = this.looks;
-    context.font = `700 ${size}px "DejaVu Sans", system-ui, sans-serif`;
+    context.font = `700 ${size}px "Source Sans 3", "DejaVu Sans", system-ui, sans-serif`;
     const [width, height] = [Math.max(context.measureText(text).width + 0.6 * size, 1.4 * size), 1.4 * size];
     context.beginPath();
     context.roundRect(-width / 2, -height / 2, width, height, height / 2);

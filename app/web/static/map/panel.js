@@ -1,5 +1,8 @@
 // The panel beside the map: what the address says, fetched from the server and put in place.
 
+const SLOW = 200; // milliseconds after which one is told that something is worked on
+const STOPPED = new DOMException("Stopped.", "AbortError");
+
 // An address as people read it: labels and ids as they are written.
 const readable = (address) => address.href.replace(/%(2F|3A|2C)/g, decodeURIComponent);
 
@@ -17,9 +20,11 @@ export class Panel {
       this.go(link.href);
     });
     panel.addEventListener("submit", (event) => {
+      if (event.target.method === "post") return;
       event.preventDefault();
       this.go(this.addressOf(event.target, event.submitter));
     });
+    panel.addEventListener("change", (event) => takePlace(event.target));
     addEventListener("popstate", () => this.go(location.href, false));
   }
 
@@ -50,6 +55,13 @@ export class Panel {
     this.said.textContent = text;
   }
 
+  // An answer that takes a while: that it is worked on, and a way to stop it, on the server too.
+  sayBusy(asking) {
+    const stop = Object.assign(document.createElement("button"), { type: "button", className: "quiet-button", textContent: "Stop" });
+    stop.addEventListener("click", () => asking.abort(STOPPED));
+    this.said.replaceChildren("Working … ", Object.assign(document.createElement("progress"), { ariaLabel: "Working" }), " ", stop);
+  }
+
   addressOf(form, submitter) {
     const address = new URL(form.action, location.href);
     const data = new FormData(form, submitter);
@@ -71,6 +83,7 @@ export class Panel {
     this.asking?.abort();
     const asking = (this.asking = new AbortController());
     this.panel.setAttribute("aria-busy", "true");
+    const slow = setTimeout(() => this.sayBusy(asking), SLOW);
     try {
       const answer = await fetch(wanted, { signal: asking.signal });
       const text = await answer.text();
@@ -85,10 +98,12 @@ export class Panel {
         this.panel.querySelector("[data-whatif]")?.scrollIntoView({ block: "start" });
       }
     } catch (error) {
+      if (error === STOPPED) return this.say("Stopped.");
       if (error.name === "AbortError") return;
       this.say(error.message);
       this.onShown(true);
     } finally {
+      clearTimeout(slow);
       if (this.asking === asking) {
         this.asking = null;
         this.panel.removeAttribute("aria-busy");
@@ -116,7 +131,7 @@ export class Panel {
       this.panel.innerHTML = text;
     }
     if (inside) ((again && this.panel.querySelector(again)) || this.panel.querySelector("#ruling") || this.panel.querySelector("a"))?.focus({ preventScroll: true });
-    if (this.verdict) this.say(this.verdict);
+    this.say(this.verdict);
   }
 }
 
@@ -124,6 +139,12 @@ export class Panel {
 const several = (text) => text.split(/(?<!\\),/).map((value) => value.trim().replaceAll("\\,", ",")).filter(Boolean);
 const listed = (values) => values.map((value) => value.replaceAll(",", "\\,")).join(", ");
 const valuesOf = (field) => ("many" in field.dataset ? several(field.value) : [field.value].filter(Boolean));
+
+// Of fields of which a question has one, the one that is filled takes the place of the others.
+function takePlace(field) {
+  if (!field.value) return;
+  for (const name of field.dataset.instead?.split(" ") ?? []) field.form.elements[name].value = "";
+}
 
 const takes = (field, what) => field.dataset.names.split(" ").includes(what);
 
@@ -134,7 +155,6 @@ export class Picker {
     this.fields = [...form.querySelectorAll("[data-names]")];
     const required = this.fields.filter((field) => "required" in field.dataset);
     this.wanted = required.length ? required : this.fields.slice(0, 1);
-    this.either = required.length === 0; // one of several: a unit, or a whole side
   }
 
   // The field that the next hex goes to: one in focus, the first that is empty, a way that grows. Where
@@ -146,8 +166,13 @@ export class Picker {
     if (!last || "many" in last.dataset) return last;
     const beside = this.fields.find((field) => !this.wanted.includes(field) && takes(field, "hex") && !("many" in field.dataset));
     if (beside && !unit && !takes(this.wanted[0], "hex")) return beside;
-    this.wanted.forEach((field) => (field.value = ""));
     return this.wanted[0];
+  }
+
+  // Whether a stack must be asked which of its counters is meant: where a unit was chosen, or none but a unit can be.
+  wantsOneOf(unit) {
+    const field = this.next(unit);
+    return Boolean(field) && takes(field, "unit") && (Boolean(unit) || !takes(field, "hex"));
   }
 
   // Put a hex, or the unit that was chosen in it, where it belongs; what is wrong is told. Where a field
@@ -160,8 +185,9 @@ export class Picker {
     const chosen = takes(field, "unit") ? unit ?? hex : hex;
     const value = either && chosen && isBoth(chosen) ? `${unit ? "unit" : "hex"}:${chosen}` : chosen;
     if (!value) return `There is no unit in ${label}.`;
-    if (this.either) this.form.querySelectorAll(".fields input, .fields select").forEach((other) => (other.value = ""));
+    if (field.value && this.wanted.includes(field) && !("many" in field.dataset)) this.wanted.forEach((filled) => (filled.value = ""));
     field.value = "many" in field.dataset ? listed([...valuesOf(field), value]) : value;
+    takePlace(field);
     return field.value ? null : `${value} cannot be chosen here.`;
   }
 

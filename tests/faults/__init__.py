@@ -1,0 +1,1 @@
+"""Faults on purpose: what is killed, stopped, filled up or cut off, and what must hold all the same."""
