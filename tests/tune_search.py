@@ -78,7 +78,9 @@ def searches() -> list[Query]:
         if any(letter.isdigit() for letter in item["query"]):
             continue  # a rule's number is no question of rank
         game, _, number = item["expect"][0].partition(" ")
-        found.append(Query.model_validate({"in": game, "q": item["query"], "want": [number], "also": item["expect"]}))
+        found.append(
+            Query.model_validate({"in": game, "q": item["query"], "want": [number], "also": item["expect"]})
+        )
     return found
 
 
@@ -125,11 +127,13 @@ def main() -> None:
     """Fit the weights and write them."""
     text = RANKING.read_text(encoding="utf-8")
     names = list(yaml.safe_load(text)["weights"])
-    queries = [query for file in FILES for query in read_queries(file) if query.part == "tuned" and not query.absent]
+    queries = [
+        query for file in FILES for query in read_queries(file) if query.part == "tuned" and not query.absent
+    ]
     queries += searches()
     with database.asking() as connection:
         samples = [sample for query in queries for sample in samples_of(connection, query, names)]
-    by_fold = {}
+    by_fold: dict[str, Numbers] = {}
     for n in range(FOLDS):
         fitted = fit([sample for sample in samples if fold(sample.words) != n], names)
         by_fold |= {sample.words: fitted for sample in samples if fold(sample.words) == n}

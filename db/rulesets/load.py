@@ -430,7 +430,9 @@ def load_synonyms(connection: Connection, synonyms: SynonymsFile) -> None:
     )
     connection.execute(sa.delete(r.IdleWord))
     connection.execute(
-        sa.text("insert into idle_word select distinct rules._stems(word) from unnest(cast(:words as text[])) as idle (word)"),
+        sa.text(
+            "insert into idle_word select distinct rules._stems(word) from unnest(cast(:words as text[])) as idle (word)"
+        ),
         {"words": list(synonyms.idle)},
     )
 

@@ -214,7 +214,7 @@ end;
 comment on function rules._query_words(text) is
 'The words of a query that carry meaning, a row for each stem that may be meant, with its trust and what the word weighs.';
 
-create or replace function rules._query_names(words rules.query_word [])
+create or replace function rules._query_names(words rules.query_word[])
 returns setof rules.query_name
 language sql stable strict
 begin atomic
@@ -252,7 +252,7 @@ begin atomic
   group by phrase.first_n, phrase.last_n, phrase.words, synonym.term_id, synonym.concept;
 end;
 
-comment on function rules._query_names(rules.query_word []) is
+comment on function rules._query_names(rules.query_word[]) is
 'The names of terms and concepts among the words of a query.';
 
 create or replace function rules._understood(words text)

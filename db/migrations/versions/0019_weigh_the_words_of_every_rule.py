@@ -61,9 +61,7 @@ def upgrade() -> None:
     op.create_table(
         "ranking",
         sa.Column("feature", sa.Text(), nullable=False, comment="What is looked at"),
-        sa.Column(
-            "weight", sa.Integer(), nullable=False, comment="How much it counts when rules are ranked"
-        ),
+        sa.Column("weight", sa.Integer(), nullable=False, comment="How much it counts when rules are ranked"),
         sa.PrimaryKeyConstraint("feature", name=op.f("ranking_pkey")),
         comment="How much each feature of a rule counts in a search, as fitted on queries",
     )
