@@ -19,8 +19,9 @@ WRITES: dict[str, str] = {
     **dict.fromkeys(
         (
             "concept", "concept_rule", "contested_point", "edition_rule", "glossary_entry", "hexside_kind",
-            "path_kind", "phase", "reading", "rule", "rule_reference", "rule_term", "rule_text", "ruleset",
-            "schema_state", "synonym", "term", "terrain", "lattice.ray", "lattice.trace",
+            "idle_word", "path_kind", "phase", "ranking", "reading", "rule", "rule_reference", "rule_term",
+            "rule_text", "rule_word", "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.ray",
+            "lattice.trace",
         ),
         NOTHING,
     ),

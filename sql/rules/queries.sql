@@ -4,8 +4,14 @@
 drop type if exists rules.query_word cascade;
 
 create type rules.query_word as (
-  n bigint, word text, stem text, trust double precision, named boolean,
-  weight double precision, share double precision, rarity double precision
+  n bigint,
+  word text,
+  stem text,
+  trust double precision,
+  named boolean,
+  weight double precision,
+  share double precision,
+  rarity double precision
 );
 
 comment on type rules.query_word is
@@ -14,7 +20,12 @@ comment on type rules.query_word is
 drop type if exists rules.query_name cascade;
 
 create type rules.query_name as (
-  first_n bigint, last_n bigint, words bigint, term_id bigint, concept text, likeness double precision
+  first_n bigint,
+  last_n bigint,
+  words bigint,
+  term_id bigint,
+  concept text,
+  likeness double precision
 );
 
 comment on type rules.query_name is
@@ -22,7 +33,10 @@ comment on type rules.query_name is
 
 drop type if exists rules.query cascade;
 
-create type rules.query as (words rules.query_word [], names rules.query_name []);
+create type rules.query as (
+  words rules.query_word [],
+  names rules.query_name []
+);
 
 comment on type rules.query is
 'What somebody typed, as it is understood.';
