@@ -36,11 +36,17 @@ WRITES: dict[str, str] = {
     **dict.fromkeys(
         ("crest", "hex", "hexside", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"
     ),
+    # what is kept of these by triggers
     "css_ground": KEEPS,
+    "drawn_edge": KEEPS,
+    "drawn_hex": KEEPS,
+    "map_count": KEEPS,
+    "map_summary": "insert, update",
     "position": KEEPS,
     "unit": KEEPS,
     "marker": KEEPS,
     "viewshed": KEEPS,
+    "kept_line": KEEPS,
     # only games.append and games.restore write events, and what they make of a game
     "event": NOTHING,
     "game": "insert, update (over, opened, pending, position_id), delete",

@@ -41,6 +41,10 @@ def _of_rule(comment: str, ondelete: str = "CASCADE", **options: Any) -> Mapped[
     )
 
 
+def _flag(comment: str) -> Mapped[bool]:
+    return mapped_column(server_default=sa.false(), comment=comment)
+
+
 def _words(expression: str, comment: str) -> Mapped[Any]:
     return mapped_column(TSVECTOR, sa.Computed(expression, persisted=True), comment=comment)
 
@@ -253,6 +257,12 @@ class Synonym(Base):
     __table_args__ = (
         sa.CheckConstraint("num_nonnulls(term_id, concept, word_group, rule_id) = 1", name="of_one_thing"),
         sa.Index(None, "stems"),
+        sa.Index(
+            "synonym_parts_idx",
+            "parts",
+            postgresql_using="gin",
+            postgresql_where=sa.text("rule_id is not null"),
+        ),
         {"comment": "Names of terms and concepts and everyday words, reduced to stems, for searching"},
     )
 
@@ -267,6 +277,14 @@ class Synonym(Base):
     )
     word_group: Mapped[int | None] = mapped_column(comment="The group of everyday words, if one")
     rule_id: Mapped[int | None] = _of_rule("The rule that players ask for so, if one", index=True)
+    parts: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text),
+        sa.Computed("string_to_array(stems, ' ')", persisted=True),
+        comment="Its stems, one by one",
+    )
+    mass: Mapped[float] = mapped_column(
+        sa.Double, server_default="0", comment="What its words weigh together: rare ones more"
+    )
 
 
 class Word(Base):
@@ -282,6 +300,49 @@ class Word(Base):
     word: Mapped[str] = mapped_column(primary_key=True, comment="The word, in lower case")
     stem: Mapped[str] = mapped_column(index=True, comment="Its stem")
     rules: Mapped[int] = mapped_column(comment="How many rules have the stem")
+
+
+class RuleWord(Base):
+    """Where a rule has a word: the index by which rules are ranked."""
+
+    __tablename__ = "rule_word"
+    __table_args__ = (
+        {"comment": "Which rule has which word, and where: made anew by rules.refresh, for ranking"},
+    )
+
+    stem: Mapped[str] = mapped_column(primary_key=True, comment="A word, as its stem")
+    rule_id: Mapped[int] = _of_rule("The rule that has it", primary_key=True, index=True)
+    title: Mapped[int] = mapped_column(
+        server_default="0", comment="What share of the title it is, in thousandths; 0: not in the title"
+    )
+    digest: Mapped[int] = mapped_column(
+        server_default="0", comment="How much digest and charts speak of it, in thousandths"
+    )
+    asked: Mapped[bool] = _flag("Players ask for it so")
+    above: Mapped[bool] = _flag("A title above has it")
+    points: Mapped[bool] = _flag("A contested point of the rule has it in its title")
+    terms: Mapped[bool] = _flag("A term that the rule defines has it")
+
+
+class Ranking(Base):
+    """How much a feature of a rule counts when rules are ranked."""
+
+    __tablename__ = "ranking"
+    __table_args__ = (
+        {"comment": "How much each feature of a rule counts in a search, as fitted on queries"},
+    )
+
+    feature: Mapped[str] = mapped_column(primary_key=True, comment="What is looked at")
+    weight: Mapped[int] = mapped_column(comment="How much it counts when rules are ranked")
+
+
+class IdleWord(Base):
+    """A word that people wrap a question in."""
+
+    __tablename__ = "idle_word"
+    __table_args__ = ({"comment": "Words that people wrap a question in; they decide nothing"},)
+
+    stem: Mapped[str] = mapped_column(primary_key=True, comment="The word, as its stem")
 
 
 class Erratum(Base):

@@ -68,10 +68,14 @@ class KeptLine(Base):
     q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
     r: Mapped[int] = mapped_column(comment="Axial row of the viewer")
     away: Mapped[int] = mapped_column(comment="Hexes to the target")
-    rules: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Rule of every step told, the verdict last")
+    rules: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="Rule of every step told, the verdict last"
+    )
     places: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Where each is at work")
     effects: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="What each does")
     notes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="Each in words")
-    points: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="The contested point that each turns on")
+    points: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="The contested point that each turns on"
+    )
     ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of each")
     hindrances: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Hindrance of each")

@@ -100,11 +100,17 @@ def read_position(text: str | bytes, name: str, connection: Connection) -> Posit
     """A position to be saved: as a case, with a name and without questions."""
     problems = Problems()
     root = read_document(text, name, problems)
-    keys = root.mapping(problems, POSITION_KEYS, required=("name", "ruleset", "map"))
+    # a case that is to be saved may keep its own word for what it is called
+    known = (
+        tuple("case" if key == "name" else key for key in POSITION_KEYS)
+        if root.get("case")
+        else POSITION_KEYS
+    )
+    keys = root.mapping(problems, known, required=(known[0], "ruleset", "map"))
     position = _read_position(root, keys, problems, connection)
-    if "name" in keys and (text_name := keys["name"].string(problems)) is not None:
+    if known[0] in keys and (text_name := keys[known[0]].string(problems)) is not None:
         if not is_name(text_name):
-            problems.add(keys["name"], f"{text_name!r}: {NAME}")
+            problems.add(keys[known[0]], f"{text_name!r}: {NAME}")
         elif position is not None:
             position.name = text_name
     problems.raise_if_any()

@@ -486,7 +486,10 @@ class _YamlReader(_Reader):
             yield from yaml.parse(self.content, Loader=yaml.CSafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            _fatal(self.file, mark.line + 1 if mark else None, f"not YAML: {error.problem}")
+            line = self.content.split("\n")[mark.line :][:1] if mark else []
+            tab = "a tab" in (error.problem or "") or any(text.lstrip(" ").startswith("\t") for text in line)
+            told = "a tab stands where spaces must: indent with spaces" if tab else error.problem
+            _fatal(self.file, mark.line + 1 if mark else None, f"not YAML: {told}")
         except (yaml.YAMLError, UnicodeEncodeError) as error:
             reason = str(error).splitlines()[0]
             _fatal(self.file, None, f"not YAML: {reason}")

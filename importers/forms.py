@@ -13,6 +13,17 @@ from db.labels import nearest
 from importers.documents import Node, Problems
 
 Form = TypeVar("Form", bound=BaseModel)
+EXPECTED = {
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
+    "string_type": "a word",
+}
+"""Mistakes about what a value is, in the words of a document."""
 
 
 def fill(form: type[Form], node: Node, problems: Problems) -> Form | None:
@@ -52,6 +63,8 @@ def _tell(form: type[BaseModel], node: Node, mistake: Any, problems: Problems) -
         )
     elif mistake["type"] == "missing":
         problems.add(at, f"{path[-1]} is missing")
+    elif mistake["type"] in EXPECTED:
+        problems.add(at, f"expected {EXPECTED[mistake['type']]}, found {at.kind}")
     else:
         message = str(mistake["msg"]).removeprefix("Value error, ")
         problems.add(at, f"{message[0].lower()}{message[1:]}")

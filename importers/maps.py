@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
+from db.budget import spend
 from db.database import psycopg_connection, take_turns
 from db.inventory import no_map
 from db.labels import Axial, Scheme
@@ -124,6 +125,9 @@ def import_map(
     """
     path = Path(path)
     draft = read_map_file(path, progress)
+    if _format(path) not in ("yaml", "json"):
+        # there the extent was counted as it was read
+        spend("hexes of a map", len(draft.hexes))
     draft.name = _chosen_name(name, draft, path)
     draft.title = draft.title or draft.name
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
@@ -230,7 +234,8 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
     ).scalar_one_or_none()
     if map_id is None:
         raise MapError(
-            f"There is a map {name!r} already.", "Replace it, or import this one under another name."
+            f"There is a map {name!r} already.",
+            "Replace it (--replace), or import this one under another name (--name).",
         )
     _Copier(connection, map_id, draft, progress).copy()
     if draft.georeference is not None:

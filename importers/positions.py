@@ -68,14 +68,14 @@ def import_position(connection: Connection, path: Path | str, *, replace: bool =
         raise PositionError(f"Cannot read {path}: {error.strerror}.") from error
     with connection.begin_nested() if connection.in_transaction() else connection.begin():
         document = read_document(content, str(path))
-        name = document.get("name")
+        name = document.get("name") or document.get("case")
         take_turns(connection, f"position {name.text if name else ''}")
         replaced = replace and _make_room(connection, document)
         position = read_position(content, str(path), connection)
         if connection.scalar(sa.select(Position.id).where(Position.name == position.name)) is not None:
             raise PositionError(
                 f"There is a position {position.name!r} already.",
-                "Replace it, or give the one in the file another name.",
+                "Replace it (--replace), or give the one in the file another name.",
             )
         store_position(connection, position)
     return PositionReport(
@@ -104,7 +104,7 @@ def _namesakes(position: PositionDraft) -> tuple[str, ...]:
 
 def _make_room(connection: Connection, document: Node) -> bool:
     """Take away the position that a document replaces, and the map that it brings anew. True if it was there."""
-    name, board = document.get("name"), document.get("map")
+    name, board = document.get("name") or document.get("case"), document.get("map")
     if name is None or name.text is None:
         return False
     there = connection.execute(

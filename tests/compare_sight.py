@@ -107,9 +107,9 @@ def questions(
 
 
 QUERIES = {
-    "los": 'select * from {game}.los(:position, :from, :to, null, cast(:policy as jsonb))',
-    "fan": 'select * from {game}.fan(:position, :from, :radius, null, cast(:policy as jsonb)) order by q, r',
-    "fan_reasons": 'select * from {game}.fan_reasons(:position, :from, :radius, null, cast(:policy as jsonb))',
+    "los": "select * from {game}.los(:position, :from, :to, null, cast(:policy as jsonb))",
+    "fan": "select * from {game}.fan(:position, :from, :radius, null, cast(:policy as jsonb)) order by q, r",
+    "fan_reasons": "select * from {game}.fan_reasons(:position, :from, :radius, null, cast(:policy as jsonb))",
 }
 
 
@@ -134,7 +134,9 @@ def compare_on(
         savepoint.rollback()
 
 
-def compare(old: Connection, new: Connection, tally: Tally, seed: int, games: tuple[str, ...] = GAMES) -> None:
+def compare(
+    old: Connection, new: Connection, tally: Tally, seed: int, games: tuple[str, ...] = GAMES
+) -> None:
     """Until enough was asked: positions of both games in turn, painted and dense ones."""
     n = 0
     while any(tally.wants(what) for what in ("los", "fan")):
@@ -144,7 +146,10 @@ def compare(old: Connection, new: Connection, tally: Tally, seed: int, games: tu
             position = paint(ruleset, dice)
             compare_on(tally, old, new, position, f"position {n} of {ruleset} (seed {seed})", dice)
         n += 1
-    print(f"{n} positions of each game: " + ", ".join(f"{what} {tally.asked[what]}, {tally.differ[what]} differ" for what in QUERIES))
+    print(
+        f"{n} positions of each game: "
+        + ", ".join(f"{what} {tally.asked[what]}, {tally.differ[what]} differ" for what in QUERIES)
+    )
 
 
 def main() -> None:
@@ -165,7 +170,13 @@ def main() -> None:
         cluster.start()
         try:
             versions: list[Version] = list(two_versions(cluster, older))
-            compare(versions[0].connection, versions[1].connection, tally, given.seed, tuple(given.ruleset or GAMES))
+            compare(
+                versions[0].connection,
+                versions[1].connection,
+                tally,
+                given.seed,
+                tuple(given.ruleset or GAMES),
+            )
             for version in versions:
                 version.connection.close()
                 version.engine.dispose()

@@ -20,7 +20,15 @@ from tests.small_map import scheme_of
 CORNER = {"bob": "AD30", "ccp": "C3"}
 """Where a board begins: far enough from the end of the labels."""
 TERRAIN = {
-    "bob": ("woods", "stone_building", "wooden_building", "wheat_field", "orchard", "woods", "stone_building"),
+    "bob": (
+        "woods",
+        "stone_building",
+        "wooden_building",
+        "wheat_field",
+        "orchard",
+        "woods",
+        "stone_building",
+    ),
     "ccp": ("jungle", "building", "hut", "bush", "grass", "jungle", "palm"),
 }
 SMALL = ("stone_building", "wooden_building", "building", "hut")
@@ -81,7 +89,9 @@ def dense_board(shape: Shape) -> MapDraft:
     for n in range(count):
         terrain = TERRAIN[shape.ruleset][n % len(TERRAIN[shape.ruleset])]
         radius = dice.uniform(0.5, 1.1) if terrain in SMALL else dice.uniform(1.2, 3.5)
-        board.areas.append(AreaDraft(terrain, (outline(dice, centre(dice.choice(hexes)), GRID * radius, corners),)))
+        board.areas.append(
+            AreaDraft(terrain, (outline(dice, centre(dice.choice(hexes)), GRID * radius, corners),))
+        )
     if shape.hills:
         for _ in range(max(1, round(5 * shape.hexes / 346))):
             middle, radius = centre(dice.choice(hexes)), dice.uniform(4, 9)

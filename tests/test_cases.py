@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import Connection
 
 from app.play.procedures import Runner
 from app.referee import words
 from app.referee.arguments import arguments
-from app.referee.cases import case_files
+from app.referee.cases import case_files, rule_file
 from app.referee.conformance import SUITE
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 from sqlalchemy.engine import Connection
 
 from app.referee.cases import rule_file
@@ -100,3 +101,18 @@ def test_a_case_that_does_not_hold_is_counted_as_not_passing(connection: Connect
     found = conformance(partial(rule_file, connection), tmp_path)["css"]
     assert (found.total.cases, found.total.passing) == (3, 1)
     assert "`broken`, `wrong`" in page({"css": found})
+
+
+def test_every_trap_of_the_procedures_has_a_case() -> None:
+    traps = yaml.safe_load((Path(__file__).parent / "data" / "traps.yaml").read_text(encoding="utf-8"))
+    assert {code: sorted(listed) for code, listed in traps.items()} == {
+        code: list(range(1, 21)) for code in ("bob", "ddp")
+    }
+    lost = [
+        (code, number, case)
+        for code, listed in traps.items()
+        for number, entry in listed.items()
+        for case in entry["cases"] or ["none"]
+        if not (SUITE / code / f"{case}.yaml").is_file()
+    ]
+    assert lost == []

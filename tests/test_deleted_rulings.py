@@ -100,9 +100,9 @@ def test_it_asks_first_and_wants_a_reason(url: URL, client: FlaskClient, kept: s
 def test_nobody_deletes_one_in_passing(engine: Engine, kept: str) -> None:
     """Neither the owner without saying so, nor the rest of a transaction in which one was deleted."""
     other = "0" * 20
-    copy = "insert into ruling select (jsonb_populate_record(ruling, jsonb_build_object('id', cast(:id as text)))).* from ruling"
+    copy = "insert into ruling select (jsonb_populate_record(ruling, jsonb_build_object('id', cast(:id as text)))).* from ruling where id = :kept"
     with engine.connect() as connection:
-        connection.execute(sa.text(copy), {"id": other})
+        connection.execute(sa.text(copy), {"id": other, "kept": kept})
         delete_rulings(connection, [kept], who="Ann", why="x")
         with pytest.raises(sa.exc.IntegrityError, match="never changes"):
             connection.execute(sa.text("delete from ruling"))

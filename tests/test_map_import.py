@@ -77,7 +77,7 @@ BROKEN = {
     "a tab for indentation": (
         "broken.yaml",
         "ruleset: css\n\textent: x\n",
-        "broken.yaml:2: not YAML: found a tab character that violates indentation",
+        "broken.yaml:2: not YAML: a tab stands where spaces must: indent with spaces",
     ),
     "a bracket that is not closed": (
         "broken.yaml",
@@ -709,7 +709,7 @@ def test_a_name_that_is_taken_is_refused_unless_it_is_replaced(connection: Conne
     with pytest.raises(MapError) as caught:
         import_map(connection, "map.yaml")
     assert str(caught.value) == (
-        "There is a map 'ridge' already.\nReplace it, or import this one under another name."
+        "There is a map 'ridge' already.\nReplace it (--replace), or import this one under another name (--name)."
     )
     second = import_map(connection, "map.yaml", name="other")
     third = import_map(connection, "map.yaml", replace=True)

@@ -399,6 +399,77 @@ def test_what_a_game_lacks_is_shown_with_the_reason(page: Page, open_map: Callab
     see(page, ".lacking", re.compile("Line of sight.*support fire needs no line of sight"))
 
 
+SMALL_MAP = """\
+ruleset: css
+name: upload
+extent: ["20.76", "24.80"]
+hexes:
+  "20.77": brush
+  "22.77": {terrain: town, features: [cave]}
+"""
+BAD_MAP = SMALL_MAP.replace("brush", "brushh").replace("[cave]", "[cavee]")
+
+
+def test_a_map_comes_in_and_goes_out_in_the_browser(own_page: Page) -> None:
+    """All mistakes at once; what is right is brought in, replaced only if wanted, deleted only if confirmed."""
+    page = own_page
+
+    def send(text: str, replace: bool = False) -> None:
+        page.goto("/upload")
+        form = page.locator("form", has_text="Bring the map in")
+        form.locator("input[type=file]").set_input_files(
+            {"name": "upload.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+        )
+        form.get_by_role("checkbox").set_checked(replace)
+        form.get_by_role("button", name="Bring the map in").click()
+
+    send(BAD_MAP)
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("unknown terrain 'brushh'")
+    expect(told).to_contain_text("unknown hex feature 'cavee'")
+    send(SMALL_MAP)
+    see(page, ".taken", "25 hexes")
+    send(SMALL_MAP)
+    expect(page.get_by_role("alert")).to_contain_text("There is a map 'upload' already.")
+    send(SMALL_MAP, replace=True)
+    page.locator(".taken a").first.click()
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_text("About, files").click()
+    see(page, ".map-about", "not georeferenced")
+    with page.expect_download() as download:
+        page.locator(".map-about").get_by_role("link", name="geojson").click()
+    assert download.value.suggested_filename == "upload.geojson"
+    page.get_by_label("Delete this map").fill("uploads")
+    page.get_by_role("button", name="Delete for good").click()
+    see(page, "main", "was not deleted")
+    page.go_back()
+    page.get_by_text("About, files").click()
+    page.get_by_label("Delete this map").fill("upload")
+    page.get_by_role("button", name="Delete for good").click()
+    page.wait_for_url(re.compile("/maps$"))
+    assert page.request.get("/maps/upload").status == 404
+
+
+def test_a_map_and_a_position_come_in_by_the_api(own_page: Page) -> None:
+    ask, yaml = own_page.request, {"Content-Type": "application/yaml"}
+    bad = ask.post("/api/v1/maps", headers=yaml, data=BAD_MAP)
+    assert (bad.status, len(bad.json()["problems"])) == (422, 2)
+    good = ask.post("/api/v1/maps?name=sent", headers=yaml, data=SMALL_MAP)
+    assert (good.status, good.json()["hexes"]) == (201, 25)
+    position = "case: stands\nruleset: css\nmap: sent\nunits: [{id: A, side: us, at: '22.78'}]\n"
+    taken = ask.post("/api/v1/positions", headers=yaml, data=position)
+    assert (taken.status, taken.json()["units"]) == (201, 1)
+    assert ask.post("/api/v1/positions", headers=yaml, data=position).status == 400
+    assert ask.post("/api/v1/positions?replace=true", headers=yaml, data=position).json()["replaced"] is True
+    form = ask.post("/api/v1/maps", form={"ruleset": "css"})
+    assert form.status == 415
+    refused = ask.delete("/api/v1/maps/sent")
+    assert (refused.status, "would be lost" in refused.json()["detail"]) == (400, True)
+    assert 'id: "A"' in ask.get("/positions/stands/files/yaml").text()
+    assert ask.delete("/api/v1/positions/stands").status == 204
+    assert ask.delete("/api/v1/maps/sent").status == 204
+
+
 def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> None:
     open_map(f"{POSITION}?look=13.15")
     page.locator("#map").focus()

@@ -380,10 +380,14 @@ def test_a_taken_position_name_is_refused_unless_replaced(there: CommandLine, fi
     refused = there("import", "position", files / "watch.yaml")
     assert refused.status == 2
     assert "There is a position 'watch' already." in refused.err
+    assert "--replace" in refused.err
     (files / "watch.yaml").write_text(WATCH.replace("Watching the road", "Still watching"))
     told = there("import", "position", files / "watch.yaml", "--replace", "--json").json
     assert (told["replaced"], told["title"]) == (True, "Still watching")
     assert there("positions", "list").lines == ["watch\tStill watching\tcss\tridge\t3\t2"]
+    (files / "watch.yaml").write_text(WATCH.replace("name: watch", "case: watch"))
+    told = there("import", "position", files / "watch.yaml", "--replace", "--json").json
+    assert (told["name"], told["replaced"]) == ("watch", True)
 
 
 def test_a_bad_position_replaces_nothing(there: CommandLine, files: Path) -> None:

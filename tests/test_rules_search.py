@@ -152,6 +152,14 @@ def test_the_vocabulary_has_no_empty_words(connection: Connection) -> None:
         ("fpb 8,2,4", "fpb 8.2.4"),
         ("rule 43 4 bob", "bob 43.4"),
         ("what does O27-3-1 say of ordnance", "ccp O27.3.1"),
+        ("T/89/4/1", "ccp T89.4.1"),
+        ("css 6_2_2", "css 6.2.2"),
+        ("ddp 6:31", "ddp 6.31"),
+        ("fpb 8;3;1", "fpb 8.3.1"),
+        ("css 12 . 4 . 2", "css 12.4.2"),
+        ("(8.63)", "ddp 8.63"),
+        ("bob sec. 32.1", "bob 32.1"),
+        ("chapter 24 css", "css 24.0"),
     ],
 )
 def test_a_number_is_found_with_any_separator(connection: Connection, typed: str, rule: str) -> None:

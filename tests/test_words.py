@@ -413,6 +413,7 @@ def test_every_kind_has_a_yes_a_no_and_a_not_known_among_them() -> None:
         "forced_attacks": ("Must attack", "No attack must be made", "No attacks by principle"),
         "duties": ("The phase cannot end", "Nothing is left that must be done"),
         "legal": ("us has 1 action now", "T has no action now"),
+        "threats": ("No enemy can fire at", "1 enemy unit can fire at", "The worst hex of the way is"),
         "command": ("is in command", "is out of command", "not known whether A/1/21 is in command"),
     }
     assert patterns.keys() >= {kind.name for kind in common_kinds()}

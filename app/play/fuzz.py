@@ -36,6 +36,9 @@ RENEWED = 10
 """After how many actions the rows of the position are written anew, since a game is one transaction here."""
 PLANS = "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
 """In one long transaction: no question is planned twice, and no table read through all versions of its rows."""
+FEW = 2_000
+"""Hexes: a database with no more knows little of how large maps are."""
+STOCK = "analyze public.hex, public.hexside, public.css_ground, public.unit, public.marker"
 LEGAL = "legal"
 WEIGHED = 0.1
 """How often an action is also ruled on under every other reading that it touches."""
@@ -94,6 +97,7 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
     dice = random.Random(seed)
     try:
         start(connection, name, read_seed(seed))
+        _take_stock(connection)
         while not (table := open_game(connection, name)).over:
             if (done := sum(actions.values())) >= most:
                 raise BrokenPromiseError(f"the game has not ended after {most} actions")
@@ -108,6 +112,15 @@ def play(connection: Connection, start: Start, n: int, seed: str, *, most: int =
             raise
         return Played(n, *_so_far(connection, name), actions, _words(error), _record(connection, name))
     return Played(n, table.events, actions)
+
+
+def _take_stock(connection: Connection) -> None:
+    """Plans that suit the map: of one that nobody else sees yet the server knows nothing by itself."""
+    [known] = fetched(
+        connection, "select reltuples as hexes from pg_class where oid = 'public.hex'::regclass", {}
+    )
+    if known.hexes < FEW:
+        psycopg_connection(connection).execute(STOCK)
 
 
 def _so_far(connection: Connection, name: str) -> tuple[int]:

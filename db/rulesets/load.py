@@ -35,9 +35,16 @@ FEATURES: dict[str, type[t.Terrain] | type[t.HexsideKind] | type[t.PathKind]] = 
 
 
 class SynonymsFile(Strict):
-    """`synonyms.yaml`: groups of everyday words for one thing, common to all games."""
+    """`synonyms.yaml`: everyday words for one thing, and words that decide nothing, common to all games."""
 
     groups: tuple[tuple[str, ...], ...]
+    idle: tuple[str, ...]
+
+
+class RankingFile(Strict):
+    """`ranking.yaml`: how much each feature of a rule counts in a search."""
+
+    weights: dict[str, int]
 
 
 def load_rulesets(connection: Connection) -> None:
@@ -50,6 +57,7 @@ def load_rulesets(connection: Connection) -> None:
         load_ruleset(connection, read_ruleset(code))
     load_concepts(connection, read_form(FOLDER / "concepts.yaml", ConceptsFile))
     load_synonyms(connection, read_form(FOLDER / "synonyms.yaml", SynonymsFile))
+    load_ranking(connection, read_form(FOLDER / "ranking.yaml", RankingFile))
     connection.execute(sa.text("select rules.refresh()"))
 
 
@@ -419,6 +427,23 @@ def load_synonyms(connection: Connection, synonyms: SynonymsFile) -> None:
             for n, group in enumerate(synonyms.groups, 1)
             for word in group
         ],
+    )
+    connection.execute(sa.delete(r.IdleWord))
+    connection.execute(
+        sa.text(
+            "insert into idle_word select distinct rules._stems(word) from unnest(cast(:words as text[])) as idle (word)"
+        ),
+        {"words": list(synonyms.idle)},
+    )
+
+
+def load_ranking(connection: Connection, ranking: RankingFile) -> None:
+    """Replace the weights by which rules are ranked."""
+    connection.execute(sa.delete(r.Ranking))
+    _insert(
+        connection,
+        r.Ranking,
+        [{"feature": feature, "weight": weight} for feature, weight in ranking.weights.items()],
     )
 
 

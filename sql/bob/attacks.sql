@@ -1,5 +1,5 @@
--- needs: bob/prof.sql
--- An attack by fire of bob (Band of Brothers) as a whole, and what its roll does to each target: 6.1, 6.2, 20.2, 20.6, 20.11, 32.0, 43.0, 61.2, 61.3.
+-- needs: bob/morale.sql, bob/prof.sql, bob/units.sql
+-- An attack by fire of bob (Band of Brothers) as a whole, and what its roll does to each target: 6.1, 6.2, 20.2, 20.6, 20.11, 21.5, 32.0, 43.0, 61.2, 61.3.
 
 create or replace function bob._entry(item bob.cover_row, target positions.counter)
 returns rulings.ledger_step
@@ -248,6 +248,7 @@ declare
   word text;
   value integer;
   reveals boolean;
+  afloat boolean;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   for target in select * from jsonb_array_elements(targets) loop
@@ -264,9 +265,14 @@ begin
         word := bob._soft_result(target, value, roll);
       end if;
     end if;
+    -- 21.5: at sea nobody in a Landing Craft is Suppressed
+    afloat := word = 'suppressed' and bob._afloat(state, bob._counter(state, target ->> 'unit'));
+    if afloat then
+      word := 'no_effect';
+    end if;
     return next row(
-      case when reveals then '43.0' when (target ->> 'vehicle')::boolean then '20.6' else '6.2' end, null, null,
-      coalesce(word, 'unknown'), case when word is null then 'counter' else format('%s against %s', roll, value) || case when reveals then ', the fortification shown' else '' end end,
+      case when reveals then '43.0' when afloat then '21.5' when (target ->> 'vehicle')::boolean then '20.6' else '6.2' end, null, null,
+      coalesce(word, 'unknown'), case when word is null then 'counter' else format('%s against %s', roll, value) || case when reveals then ', the fortification shown' when afloat then ', at sea' else '' end end,
       case
         when (target ->> 'vehicle')::boolean and bob._in_force(state, 'unconfirmed_kills') and roll = value and target ->> 'number' is null then 'bob-16'
       end,

@@ -24,10 +24,11 @@ as $$
         else 24
       end as reach
   ) as sight
-  cross join lateral lattice.disc(viewer.q, viewer.r, least(_near.radius, sight.reach)) as disc
-  inner join public.hex on hex.map_id = position.map_id and hex.q = disc.hq and hex.r = disc.hr
+  inner join public.drawn_hex as hex
+    on hex.map_id = position.map_id
+      and hex.q between viewer.q - least(_near.radius, sight.reach) and viewer.q + least(_near.radius, sight.reach)
+      and lattice.distance(viewer.q, viewer.r, hex.q, hex.r) between 1 and least(_near.radius, sight.reach)
   where position.id = _near.position_id
-    and (disc.dq <> 0 or disc.dr <> 0)
 $$;
 
 comment on function bob._near(bigint, text, integer, jsonb) is

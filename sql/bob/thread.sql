@@ -1,4 +1,4 @@
--- needs: lattice/trace.sql, positions/place.sql, positions/state.sql
+-- needs: lattice/trace.sql, maps/drawn.sql, positions/place.sql, positions/state.sql
 -- The thread of a line of sight in bob (Band of Brothers): its ends, places along it, what is too high for it.
 --
 -- Exact. Artwork lies on the grid of 1/1024 lattice unit, so where an edge meets the
@@ -175,7 +175,7 @@ comment on function bob._hides(bob.thread, integer, integer, integer) is
 create or replace function bob._mark(num numeric, den numeric)
 returns numeric
 language sql immutable strict parallel safe
-return div(num * 1e60, den);
+return maps._mark(num, den);
 
 comment on function bob._mark(numeric, numeric) is
 'A place num/den of the way along a thread, as a whole number: equal or ordered just as the fractions are.';

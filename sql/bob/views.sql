@@ -435,82 +435,35 @@ create or replace function bob._view_crossings(start bob.sight_end, lines bob.vi
 returns setof bob.edge_crossing
 language sql stable rows 5000
 as $$
-  with edge as materialized (
-    select
-      edge.q,
-      edge.r,
-      edge.crest,
-      edge.n,
-      edge.e,
-      edge.x1 - 3072 * start.q::bigint as x1,
-      edge.y1 - 1024 * (2 * start.r + start.q)::bigint as y1,
-      edge.x2 - 3072 * start.q::bigint as x2,
-      edge.y2 - 1024 * (2 * start.r + start.q)::bigint as y2,
-      coalesce(area.terrain in ('stone_building', 'wooden_building'), false) as building
-    from public.drawn_edge as edge
-    left join (
-      select area.n, area.terrain
-      from public.terrain_area as area
-      inner join public.terrain as kind on kind.ruleset = 'bob' and kind.code = area.terrain and kind.sight = 'blocks'
-      where area.map_id = start.map_id
-    ) as area on area.n = edge.n and not edge.crest
-    where edge.map_id = start.map_id
-      and (edge.crest or area.n is not null)
-  ),
-  -- of the two hexes of a spine either has all edges that meet it
-  course as materialized (
-    select line.i, line.dx, line.dy, hex.q, hex.r
-    from unnest(lines) as line
-    cross join lateral (
-      select start.q + trace.q1 as q, start.r + trace.r1 as r
-      from lattice.trace
-      where trace.dq = line.q - start.q
-        and trace.dr = line.r - start.r
-        and trace.kind in ('hex', 'spine')
-      union all
-      values (start.q, start.r), (line.q, line.r)
-    ) as hex
-  ),
-  crossed as materialized (
-    select distinct
-      course.i,
-      edge.crest,
-      edge.n,
-      edge.e,
-      edge.building,
-      course.dx,
-      course.dy,
-      course.dx * edge.y1 - course.dy * edge.x1 as off1,
-      course.dx * edge.x1 + course.dy * edge.y1 as along1,
-      course.dx * edge.y2 - course.dy * edge.x2 as off2,
-      course.dx * edge.x2 + course.dy * edge.y2 as along2
-    from course
-    inner join edge on edge.q = course.q and edge.r = course.r
-    -- the edge has a part on both sides, or ends on the thread
-    where sign(course.dx * edge.y1 - course.dy * edge.x1) <> sign(course.dx * edge.y2 - course.dy * edge.x2)
+  with stopping as materialized (
+    select area.n, area.terrain in ('stone_building', 'wooden_building') as building
+    from public.terrain_area as area
+    inner join public.terrain as kind on kind.ruleset = 'bob' and kind.code = area.terrain and kind.sight = 'blocks'
+    where area.map_id = start.map_id
   )
   select
-    crossed.i,
+    met.i,
     beside.flank,
-    place.mark,
-    sum(case when crossed.crest or crossed.building then 0 when crossed.off2 < crossed.off1 then 1 else -1 end)::integer,
-    sum(case when not crossed.building then 0 when crossed.off2 < crossed.off1 then 1 else -1 end)::integer,
-    sum(case when not crossed.crest then 0 when crossed.off2 > crossed.off1 then 1 else -1 end)::integer
-  from crossed
-  cross join lateral (
-    select
-      bob._mark(
-        crossed.along2::numeric * crossed.off1 - crossed.along1::numeric * crossed.off2,
-        (crossed.off1 - crossed.off2)::numeric * (1024 * (crossed.dx * crossed.dx + crossed.dy * crossed.dy))
-      ) as mark
-    offset 0
-  ) as place
+    met.first,
+    sum(case when met.crest or stopping.building then 0 when met.off2 < met.off1 then 1 else -1 end)::integer,
+    sum(case when met.crest or not stopping.building then 0 when met.off2 < met.off1 then 1 else -1 end)::integer,
+    sum(case when not met.crest then 0 when met.off2 > met.off1 then 1 else -1 end)::integer
+  from maps._meetings(
+    start.map_id,
+    start.q,
+    start.r,
+    array(select line.i from unnest(lines) as line),
+    array(select line.q from unnest(lines) as line),
+    array(select line.r from unnest(lines) as line),
+    array(select stopping.n from stopping),
+    true
+  ) as met
+  left join stopping on stopping.n = met.n and not met.crest
   inner join (values (1), (-1)) as beside (flank)
-    on (crossed.off1 * beside.flank > 0) <> (crossed.off2 * beside.flank > 0)
-  where place.mark between 0 and 1e60
-    -- what begins at the very dot is reckoned with the dot
-    and (place.mark > 0 or crossed.crest)
-  group by crossed.i, beside.flank, place.mark
+    on (met.off1 * beside.flank > 0) <> (met.off2 * beside.flank > 0)
+  -- what begins at the very dot is reckoned with the dot
+  where met.first between case when met.crest then 0 else 1 end and 1e60
+  group by met.i, beside.flank, met.first
 $$;
 
 comment on function bob._view_crossings(bob.sight_end, bob.view[]) is
@@ -520,43 +473,33 @@ create or replace function bob._view_beginnings(start bob.sight_end, lines bob.v
 returns table (i integer, flank integer, woods integer, towers integer)
 language sql stable rows 400
 as $$
-  with area as materialized (
-    select
-      area.geom,
-      area.terrain in ('stone_building', 'wooden_building') as building,
-      area.n = any(hex.brink) as brink
-    from public.drawn_hex as hex
-    inner join public.terrain_area as area on area.map_id = hex.map_id and area.n = any(hex.within || hex.brink)
+  with stopping as materialized (
+    select area.n, area.terrain in ('stone_building', 'wooden_building') as building
+    from public.terrain_area as area
     inner join public.terrain as kind on kind.ruleset = 'bob' and kind.code = area.terrain and kind.sight = 'blocks'
-    where hex.map_id = start.map_id
-      and hex.q = start.q
-      and hex.r = start.r
+    where area.map_id = start.map_id
   )
   select
     line.i,
     beside.flank,
-    coalesce(sum(found.inside) filter (where not area.building), 0)::integer,
-    coalesce(sum(found.inside) filter (where area.building), 0)::integer
+    coalesce(
+      sum(case beside.flank when 1 then begun.leftward else begun.rightward end) filter (where not stopping.building), 0
+    )::integer,
+    coalesce(
+      sum(case beside.flank when 1 then begun.leftward else begun.rightward end) filter (where stopping.building), 0
+    )::integer
   from unnest(lines) as line
   cross join (values (1), (-1)) as beside (flank)
-  left join area on true
-  left join lateral (
-    -- a dot on the very outline: how often the way there from far off is crossed
-    select
-      case
-        when area.brink
-          then (
-            select count(*) % 2
-            from bob._crossings(
-              row(start.q, start.r, null, line.q, line.r, null, null, null, null, null, null, null, null)::bob.thread, area.geom
-            ) as crossing
-            where crossing.flank = beside.flank
-              and crossing.mark <= 0
-          )
-        else 1
-      end as inside
-    where area.geom is not null
-  ) as found on true
+  left join maps._beginnings(
+    start.map_id,
+    start.q,
+    start.r,
+    array(select line.i from unnest(lines) as line),
+    array(select line.q from unnest(lines) as line),
+    array(select line.r from unnest(lines) as line),
+    array(select stopping.n from stopping)
+  ) as begun on begun.i = line.i
+  left join stopping on stopping.n = begun.n
   group by line.i, beside.flank
 $$;
 
@@ -658,6 +601,8 @@ set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 set enable_mergejoin = off
 as $$
+declare
+  own_level integer := bob._dot(start);
 begin
   return (
     with cell as materialized (
@@ -665,6 +610,9 @@ begin
     ),
     strip as materialized (
       select * from bob._view_strips(start, lines)
+    ),
+    hilly as materialized (
+      select distinct cell.i from cell where cell.crested
     ),
     -- where the level is known for certain: hexes without a crest line
     known as materialized (
@@ -681,14 +629,17 @@ begin
           way rows between 1 following and unbounded following
         ) as next
       from strip as begun
+      inner join hilly on hilly.i = begun.i
       left join cell on cell.i = begun.i and cell.n = begun.n and coalesce(cell.flank, begun.flank) = begun.flank
       where begun.begun is not null
       window way as (partition by begun.i, begun.flank order by begun.n)
     ),
     total as materialized (
-      select strip.i, strip.flank, max(strip.rises) filter (where strip.leave is null) as rises
+      select strip.i, strip.flank, strip.rises, line.dot
       from strip
-      group by strip.i, strip.flank
+      inner join hilly on hilly.i = strip.i
+      inner join unnest(lines) as line on line.i = strip.i
+      where strip.leave is null
     ),
     hidden as materialized (
       select strip.i, strip.n, strip.flank, strip.enter, strip.leave
@@ -698,7 +649,6 @@ begin
       left join known as last on last.i = known.i and last.flank = known.flank and last.n = known.last
       left join known as next on next.i = known.i and next.flank = known.flank and next.n = known.next
       left join total on cell.crested and total.i = strip.i and total.flank = strip.flank
-      left join unnest(lines) as line on cell.crested and line.i = strip.i
       where cell.level is not null
         and strip.leave > strip.enter
         and case
@@ -707,8 +657,8 @@ begin
               cell.high,
               cell.low,
               greatest(
-                coalesce(last.before, bob._dot(start)) + strip.rises,
-                coalesce(next.after, line.dot - total.rises) + strip.rises
+                coalesce(last.before, own_level) + strip.rises,
+                coalesce(next.after, total.dot - total.rises) + strip.rises
               )
               + case
                 when cell.upper and (strip.towers > 0 or cell.stands) then 2

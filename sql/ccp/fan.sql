@@ -1,56 +1,64 @@
--- needs: ccp/los.sql, rulings/fan_reasons.sql
--- All that a hex sees in ccp: the judgement of ccp.los, for every hex near enough at once.
+-- needs: ccp/verdicts.sql, rulings/fan_reasons.sql
+-- All that a hex sees in ccp, and why no more: the judgement of ccp.los, for every hex near enough at once.
+
+create or replace function ccp._near(
+  position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
+)
+returns ccp.sighting
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  near ccp.sighting;
+  viewer record;
+begin
+  select * into viewer from positions.place(_near.position_id, _near."from");
+  if viewer.q is null then
+    raise exception 'no hex or unit % on the map of this position', _near."from" using errcode = 'no_data_found';
+  end if;
+  near.state := (select state from positions.state(_near.position_id, _near.conditions, _near.policy) as state);
+  near.q := viewer.q;
+  near.r := viewer.r;
+  near.unit := viewer.unit;
+  select
+    array_agg(hex.q order by hex.q, hex.r),
+    array_agg(hex.r order by hex.q, hex.r)
+  into near.qs, near.rs
+  from public.drawn_hex as hex
+  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as place
+  where hex.map_id = (near.state).map_id
+    and place.away > 0
+    -- sight itself has no end
+    and place.away <= coalesce(_near.radius, place.away);
+  return near;
+end
+$$;
+
+comment on function ccp._near(bigint, text, integer, jsonb, jsonb) is
+'The lines from a hex or unit to all hexes within a range, or on the whole map.';
 
 create or replace function ccp._fan_steps(
   position_id bigint, "from" text, radius integer, conditions jsonb, policy jsonb
 )
-returns table (
-  q integer, r integer, label text, rule text, at text, effect text, note text, point text, range integer
-)
+returns table (rule text, at text, effect text, point text, range integer)
 language plpgsql stable rows 500
 set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  state positions.state;
-  viewer record;
-  near record;
+  near ccp.sighting := ccp._near(_fan_steps.position_id, _fan_steps."from", _fan_steps.radius, _fan_steps.conditions, _fan_steps.policy);
 begin
-  select * into viewer from positions.place(_fan_steps.position_id, _fan_steps."from");
-  if viewer.q is null then
-    raise exception 'no hex or unit % on the map of this position', _fan_steps."from" using errcode = 'no_data_found';
-  end if;
-  select * into state from positions.state(_fan_steps.position_id, _fan_steps.conditions, _fan_steps.policy);
-  select
-    array_agg(hex.q order by hex.q, hex.r) as qs,
-    array_agg(hex.r order by hex.q, hex.r) as rs,
-    array_agg(hex.label order by hex.q, hex.r) as labels
-  into near
-  from public.hex
-  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as place
-  where hex.map_id = state.map_id
-    and place.away > 0
-    -- sight itself has no end
-    and place.away <= coalesce(_fan_steps.radius, place.away);
   return query
-  select
-    near.qs[step.i],
-    near.rs[step.i],
-    near.labels[step.i],
-    step.rule,
-    step.at,
-    step.effect,
-    step.note,
-    step.point,
-    step.range
-  from ccp._line_steps(
-    row(state, viewer.q, viewer.r, viewer.unit, near.qs, near.rs, null)::ccp.sighting
-  ) as step;
+  select step.rule, step.at, step.effect, step.point, step.range
+  from ccp._line_steps(near) as step
+  where rulings._bears_on_fan(step.effect, step.point);
 end
 $$;
 
 comment on function ccp._fan_steps(bigint, text, integer, jsonb, jsonb) is
-'Every rule that speaks on the lines from a hex or unit to all hexes within a range, or on the whole map.';
+'Every rule that bears on what is seen, on the lines from a hex or unit to all hexes within a range, or on the whole map.';
 
 create or replace function ccp.fan(
   position_id bigint,
@@ -60,16 +68,25 @@ create or replace function ccp.fan(
   policy jsonb default null
 )
 returns table (q integer, r integer, label text, range integer)
-language sql stable rows 100
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+declare
+  near ccp.sighting := ccp._near(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy);
+begin
+  return query
   select
-    step.q,
-    step.r,
-    step.label,
-    step.range
-  from ccp._fan_steps(fan.position_id, fan."from", fan.radius, fan.conditions, fan.policy) as step
-  where step.effect = 'visible'
-  order by step.q, step.r
+    hex.q,
+    hex.r,
+    hex.label,
+    lattice.distance(near.q, near.r, hex.q, hex.r)
+  from ccp._verdicts(near) as verdict
+  inner join public.drawn_hex as hex
+    on hex.map_id = (near.state).map_id and hex.q = near.qs[verdict.i] and hex.r = near.rs[verdict.i]
+  where verdict.visible
+  order by hex.q, hex.r;
+end
 $$;
 
 comment on function ccp.fan(bigint, text, integer, jsonb, jsonb) is
@@ -90,13 +107,12 @@ as $$
     select
       array_agg(
         row(
-          step.rule, null, step.at, step.effect, step.note, step.point, step.range, null
+          step.rule, null, step.at, step.effect, null, step.point, step.range, null
         )::rulings.sight_step
       ) as lines
     from ccp._fan_steps(
       fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions, fan_reasons.policy
     ) as step
-    where rulings._bears_on_fan(step.effect, step.point)
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;

@@ -1,4 +1,4 @@
--- needs: ccp/lines.sql
+-- needs: ccp/lines.sql, maps/drawn.sql
 -- Hills and crest lines in ccp, as a line of sight meets them: T89, F102.2.
 --
 -- Ground in a hex is as high as the centre dot, and on the far side of a crest line that a probe
@@ -17,74 +17,65 @@ create type ccp.spot as (
 comment on type ccp.spot is
 'A point of a map: (x, y)/den on the lattice.';
 
-create or replace function ccp._turn(ax numeric, ay numeric, bx numeric, by numeric, px numeric, py numeric)
-returns integer
-language sql immutable parallel safe
-return sign((bx - ax) * (py - ay) - (by - ay) * (px - ax))::integer;
-
-comment on function ccp._turn(numeric, numeric, numeric, numeric, numeric, numeric) is
-'On which side of the line from a to b the point p lies: 1, -1, or 0 on it; exact.';
-
 create or replace function ccp._high(spot ccp.spot, q integer, r integer, dot integer, floor integer)
 returns boolean
 language plpgsql stable parallel safe
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  outline public.geometry := lattice.hex(_high.q, _high.r);
+  -- where the spot is from the dot, in 1/den of the grid
+  px bigint := 1024 * (spot.x - 3 * _high.q * spot.den);
+  py bigint := 1024 * (spot.y - (2 * _high.r + _high.q) * spot.den);
   edge integer;
-  crossings integer;
+  crossings record;
 begin
   select min(crest.level)
   into edge
-  from public.crest
-  where crest.map_id = spot.map_id
-    and crest.level >= _high.floor
-    and crest.geom operator(public.&&) outline
-    and public.st_relate(crest.geom, outline, 'T********');
+  from public.drawn_hex as hex
+  cross join lateral unnest(hex.crest_levels) as crest (level)
+  where hex.map_id = spot.map_id
+    and hex.q = _high.q
+    and hex.r = _high.r
+    and crest.level >= _high.floor;
   -- a higher line within ground that is high enough already does not matter
   if edge is null or (_high.dot >= _high.floor and edge > _high.floor) then
     return _high.dot >= _high.floor;
   end if;
-  if exists (
-    select
-    from public.crest
-    where crest.map_id = spot.map_id
-      and crest.level = edge
-      and crest.geom operator(public.&&) outline
-      and public.st_intersects(
-        public.st_makepoint(spot.x, spot.y), public.st_scale(crest.geom, spot.den, spot.den)
-      )
-  ) then
-    return false;
-  end if;
-  select count(*)
+  select
+    bool_or(
+      at.beyond = 0
+      and px between least(at.ux, at.vx) * spot.den and greatest(at.ux, at.vx) * spot.den
+      and py between least(at.uy, at.vy) * spot.den and greatest(at.uy, at.vy) * spot.den
+    ) as on_it,
+    count(*) filter (
+      -- a vertex on the probe counts as on its left, so that a chain through it is counted once
+      where (py * at.ux >= px * at.uy) <> (py * at.vx >= px * at.vy)
+        and sign(at.beyond) * sign((at.vy - at.uy) * at.ux - (at.vx - at.ux) * at.uy) < 0
+    ) % 2 = 1 as odd
   into crossings
-  from public.crest
-  cross join lateral public.st_dumpsegments(crest.geom) as segment
-  cross join lateral (
+  from (
     select
-      1024 * spot.x::numeric as px,
-      1024 * spot.y::numeric as py,
-      1024 * spot.den::numeric * (3 * _high.q) as cx,
-      1024 * spot.den::numeric * (2 * _high.r + _high.q) as cy,
-      spot.den::numeric * (1024 * public.st_x(public.st_startpoint(segment.geom)))::bigint as ux,
-      spot.den::numeric * (1024 * public.st_y(public.st_startpoint(segment.geom)))::bigint as uy,
-      spot.den::numeric * (1024 * public.st_x(public.st_endpoint(segment.geom)))::bigint as vx,
-      spot.den::numeric * (1024 * public.st_y(public.st_endpoint(segment.geom)))::bigint as vy
-    -- once for each segment, not once for each use
+      point.*,
+      (point.vx - point.ux) * (py - point.uy * spot.den) - (point.vy - point.uy) * (px - point.ux * spot.den) as beyond
+    from public.drawn_edge as crest
+    cross join lateral (
+      select
+        crest.x1 - 3072 * _high.q::bigint as ux,
+        crest.y1 - 1024 * (2 * _high.r + _high.q)::bigint as uy,
+        crest.x2 - 3072 * _high.q::bigint as vx,
+        crest.y2 - 1024 * (2 * _high.r + _high.q)::bigint as vy
+      -- once for each edge, not once for each use
+      offset 0
+    ) as point
+    where crest.map_id = spot.map_id
+      and crest.q = _high.q
+      and crest.r = _high.r
+      and crest.crest
+      and crest.level = edge
     offset 0
-  ) as at
-  where crest.map_id = spot.map_id
-    and crest.level = edge
-    and crest.geom operator(public.&&) outline
-    and segment.geom operator(public.&&) outline
-    -- a vertex on the probe counts as on its left, so that a chain through it is counted once
-    and (ccp._turn(at.px, at.py, at.cx, at.cy, at.ux, at.uy) >= 0)
-    <> (ccp._turn(at.px, at.py, at.cx, at.cy, at.vx, at.vy) >= 0)
-    and ccp._turn(at.ux, at.uy, at.vx, at.vy, at.px, at.py)
-    * ccp._turn(at.ux, at.uy, at.vx, at.vy, at.cx, at.cy) < 0;
-  return (_high.dot >= _high.floor) <> (crossings % 2 = 1);
+  ) as at;
+  return not coalesce(crossings.on_it, false)
+    and (_high.dot >= _high.floor) <> coalesce(crossings.odd, false);
 end
 $$;
 
@@ -108,13 +99,15 @@ as $$
       coalesce(bool_and(not ccp._high(spot, hex.q, hex.r, hex.level, _falls.floor)), false) as low,
       coalesce(bool_or(exists (
         select
-        from public.crest
+        from public.drawn_edge as crest
         where crest.map_id = spot.map_id
+          and crest.q = hex.q
+          and crest.r = hex.r
+          and crest.crest
           and crest.level = _falls.floor
-          and public.st_intersects(crest.geom, hex.geom)
       )), false) as drawn
     from unnest(_falls.qs, _falls.rs) as next (q, r)
-    inner join public.hex
+    inner join public.drawn_hex as hex
       on hex.map_id = spot.map_id
         and hex.q = next.q
         and hex.r = next.r

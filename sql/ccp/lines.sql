@@ -51,8 +51,7 @@ create type ccp.line as (
   barrier integer,
   first bigint,
   last bigint,
-  den bigint,
-  ray public.geometry
+  den bigint
 );
 
 comment on type ccp.line is
@@ -85,7 +84,7 @@ as $$
         and marker.r = _line_end.r
         and marker.kind = 'smoke'
     )
-  from public.hex
+  from public.drawn_hex as hex
   left join public.unit on unit.id = _line_end.unit
   cross join lateral (
     select coalesce(unit.kind in ('aircraft', 'dive_bomber', 'fighter'), false) as aloft
@@ -115,8 +114,7 @@ as $$
     end,
     edge.first,
     edge.last,
-    edge.den,
-    public.st_makeline(lattice.center(viewer.q, viewer.r), lattice.center(wanted.q, wanted.r))
+    edge.den
   from unnest(sighting.qs, sighting.rs) with ordinality as wanted (q, r, i)
   cross join lateral ccp._line_end(sighting.state, wanted.q, wanted.r, sighting.target) as target
   cross join lateral (

@@ -30,6 +30,14 @@ create type ccp.line_step as (
 comment on type ccp.line_step is
 'A rule that speaks on one of several lines: in order of stage and n, the verdict in stage 4.';
 
+create or replace function ccp._hides_in_gully(away integer, level integer, other_height integer)
+returns boolean
+language sql immutable parallel safe
+return away > 1 and other_height <= level;
+
+comment on function ccp._hides_in_gully(integer, integer, integer) is
+'Whether a gully hides who is in it from another end: neither adjacent nor higher (T88).';
+
 create or replace function ccp._line_end_steps(viewer ccp.line_end, line ccp.line)
 returns setof ccp.line_step
 language sql stable parallel safe rows 2
@@ -57,7 +65,7 @@ as $$
     -- T88: a gully hides from all that is neither adjacent nor higher
     (
       viewer.terrain = 'gully' and not viewer.aloft and line.away > 0, 3, 'T88', viewer.label,
-      case when line.away = 1 or line.height > viewer.level then 'passes' else 'blocks' end,
+      case when ccp._hides_in_gully(line.away, viewer.level, line.height) then 'blocks' else 'passes' end,
       case
         when line.away = 1 then 'out of a gully an adjacent hex is seen'
         when line.height > viewer.level then 'out of a gully higher ground is seen'
@@ -66,7 +74,7 @@ as $$
     ),
     (
       line.terrain = 'gully' and not line.aloft and line.away > 0, 4, 'T88', line.label,
-      case when line.away = 1 or viewer.height > line.level then 'passes' else 'blocks' end,
+      case when ccp._hides_in_gully(line.away, line.level, viewer.height) then 'blocks' else 'passes' end,
       case
         when line.away = 1 then 'a gully is seen into from an adjacent hex'
         when viewer.height > line.level then 'a gully is seen into from above'
@@ -201,7 +209,7 @@ comment on function ccp._course_steps(ccp.obstacle) is
 'Where a line runs along a side, meets a corner or leaves the map; told once a cell (16.1).';
 
 create or replace function ccp._judgement(obstacle ccp.obstacle, crest_reading text, graze_reading text)
-returns table (touches boolean, point text, effect text, name text)
+returns table (touches boolean, point text, effect text)
 language sql stable parallel safe rows 1
 as $$
   select
@@ -223,8 +231,7 @@ as $$
       -- a Hindrance: T89.5
       when obstacle.level >= obstacle.high then obstacle.value::text
       else 'passes'
-    end,
-    ccp._obstacle_name(obstacle)
+    end
   from (
     select
       obstacle.inside or obstacle.what = 'crest' or graze_reading = 'a' as touches,
@@ -248,7 +255,7 @@ as $$
 $$;
 
 comment on function ccp._judgement(ccp.obstacle, text, text) is
-'Whether touching an obstacle counts (ccp-34), which point it turns on, what it does to the line, how it is called.';
+'Whether touching an obstacle counts (ccp-34), which point it turns on, what it does to the line.';
 
 create or replace function ccp._obstacle_steps(obstacle ccp.obstacle, crest_reading text, graze_reading text)
 returns setof ccp.line_step
@@ -266,6 +273,7 @@ as $$
     null::integer,
     null::integer
   from ccp._judgement(obstacle, crest_reading, graze_reading) as judgement
+  cross join lateral (select ccp._obstacle_name(obstacle) as name offset 0) as called
   cross join lateral (
     values
     (
@@ -283,12 +291,12 @@ as $$
       end,
       judgement.effect,
       case
-        when not judgement.touches then format('only the edge is met: %s', judgement.name)
-        when obstacle.what in ('hill', 'crest') then format('a hill: %s', judgement.name)
-        when judgement.effect = 'passes' then format('seen over from above: %s', judgement.name)
+        when not judgement.touches then format('only the edge is met: %s', called.name)
+        when obstacle.what in ('hill', 'crest') then format('a hill: %s', called.name)
+        when judgement.effect = 'passes' then format('seen over from above: %s', called.name)
         when obstacle.what in ('area', 'fill') and obstacle.value is null and obstacle.level < obstacle.barrier
-          then format('a blind hex behind %s', judgement.name)
-        else judgement.name
+          then format('a blind hex behind %s', called.name)
+        else called.name
       end,
       judgement.point
     ),

@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql, ccp/morale.sql, ccp/sights.sql, positions/place.sql
+-- needs: ccp/arms.sql, ccp/morale.sql, ccp/verdicts.sql, positions/place.sql
 -- The numbers of one ccp unit and of its weapon as they are now, and the Cover it has: 3.1, 3.3.1.2, 3.3.1.3, 4, 5, F107.1, T81.3.
 
 create or replace function ccp._number_steps(stat ccp.stat)
@@ -122,9 +122,8 @@ create or replace function ccp._sees(
 returns boolean
 language sql stable
 as $$
-  select bool_or(step.effect = 'visible')
-  from ccp._sights(row(state, _sees.q, _sees.r, _sees.unit, array[tq], array[tr], target)::ccp.sighting) as step
-  where step.stage = 4
+  select bool_or(verdict.visible)
+  from ccp._few_verdicts(row(state, _sees.q, _sees.r, _sees.unit, array[tq], array[tr], target)::ccp.sighting) as verdict
 $$;
 
 comment on function ccp._sees(positions.state, bigint, integer, integer, bigint, integer, integer) is

@@ -1,11 +1,10 @@
--- needs: lattice/trace.sql, ccp/hills.sql
+-- needs: lattice/trace.sql, maps/drawn.sql, ccp/hills.sql
 -- All that a ccp line of sight meets between its end hexes: 16.1 to 16.3, T81.4 to T99.
 --
 -- A row a thing: drawn areas, hexes taken as filled, smoke, blazes, crest lines, ground above the ends.
 --
--- Exactness. Where the line enters and leaves a hex is a rational over the denominator of its
--- trace. Blown up by that denominator, those points are integers and the artwork stays on its
--- grid, so that ST_Relate of a piece of the line with an area decides without rounding.
+-- Exactness. Where a line enters and leaves a hex, and where it meets an edge of artwork, are fractions of whole numbers.
+-- They are compared as the marks of maps._mark, without rounding.
 --
 -- The parts are put into one query (a row as an argument costs nothing there), so that a fan is
 -- judged in one go.
@@ -29,8 +28,7 @@ create type ccp.cell as (
   x1 bigint,
   y1 bigint,
   x2 bigint,
-  y2 bigint,
-  ray public.geometry
+  y2 bigint
 );
 
 comment on type ccp.cell is
@@ -46,7 +44,6 @@ create type ccp.artwork as (
   terrain text,
   area integer,
   value integer,
-  geom public.geometry,
   covers boolean
 );
 
@@ -152,11 +149,10 @@ as $$
     3 * viewer.q * passed.den + 3 * (line.q - viewer.q) * passed.enter,
     (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.enter,
     3 * viewer.q * passed.den + 3 * (line.q - viewer.q) * passed.leave,
-    (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.leave,
-    line.ray
+    (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.leave
   from lattice.line(viewer.q, viewer.r, line.q, line.r) as passed
   cross join lateral (values (1, passed.q1, passed.r1), (2, passed.q2, passed.r2)) as side (i, q, r)
-  left join public.hex
+  left join public.drawn_hex as hex
     on hex.map_id = _cells.map_id
       and hex.q = side.q
       and hex.r = side.r
@@ -178,17 +174,15 @@ as $$
     area.terrain,
     area.n,
     screen.hindrance,
-    area.geom,
-    public.st_covers(area.geom, hex.geom)
-  from public.hex
+    area.n = any(hex.whole)
+  from public.drawn_hex as hex
   inner join public.terrain_area as area
     on area.map_id = hex.map_id
-      and public.st_intersects(area.geom, hex.geom)
+      and area.n = any(hex.areas)
   inner join ccp._screens() as screen on screen.terrain = area.terrain
   where hex.map_id = _artwork.map_id
     and hex.q = _artwork.q
     and hex.r = _artwork.r
-    and public.st_relate(area.geom, hex.geom, 'T********')
   union all
   select
     hex.q,
@@ -196,65 +190,146 @@ as $$
     'crest',
     null,
     crest.n,
-    crest.level::integer,
-    crest.geom,
+    crest.level,
     false
-  from public.hex
-  inner join public.crest
-    on crest.map_id = hex.map_id
-      and public.st_intersects(crest.geom, hex.geom)
+  from public.drawn_hex as hex
+  cross join lateral unnest(hex.crests, hex.crest_levels) as crest (n, level)
   where hex.map_id = _artwork.map_id
     and hex.q = _artwork.q
     and hex.r = _artwork.r
-    and public.st_relate(crest.geom, hex.geom, 'T********')
 $$;
 
 comment on function ccp._artwork(bigint, integer, integer) is
 'Areas that bear on sight, and crest lines, of which a hex has a part.';
 
-create or replace function ccp._meeting(cell ccp.cell, artwork ccp.artwork)
-returns table (inside boolean)
-language sql immutable parallel safe rows 1
+drop type if exists ccp.stretch cascade;
+create type ccp.stretch as (
+  i integer,
+  n integer,
+  kind text,
+  q integer,
+  r integer,
+  what text,
+  terrain text,
+  area integer,
+  value integer,
+  covers boolean,
+  begun boolean,
+  goes_on boolean,
+  enter numeric,
+  leave numeric
+);
+
+comment on type ccp.stretch is
+'A cell of a line with artwork that has a part in its hex: whether it meets that is to be found out.';
+
+create or replace function ccp._met_edges(
+  kind text, begun boolean, goes_on boolean, enter numeric, leave numeric, first numeric, last numeric
+)
+returns boolean
+language sql immutable parallel safe
+-- an end of the piece counts unless it lies on the side of an end hex
+return first <= leave
+and last >= enter
+and (
+  kind = 'touch'
+  or greatest(first, enter) < least(last, leave)
+  or ((begun or first > enter) and (goes_on or greatest(first, enter) < leave))
+);
+
+comment on function ccp._met_edges(text, boolean, boolean, numeric, numeric, numeric, numeric) is
+'Whether an edge that a line meets from its first to its last mark is met in a piece of the line (16.1).';
+
+create or replace function ccp._drawn(map_id bigint, viewer ccp.line_end, lines ccp.line[], pieces ccp.stretch[])
+returns table (
+  i integer, n integer, q integer, r integer, what text, terrain text, area integer, value integer, inside boolean
+)
+language plpgsql stable parallel safe rows 100
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
-  select relation.matrix like '0%' or relation.matrix like '1%'
-  from (
+#variable_conflict use_column
+declare
+  numbers integer[] := array(select line.i from unnest(lines) as line);
+  qs integer[] := array(select line.q from unnest(lines) as line);
+  rs integer[] := array(select line.r from unnest(lines) as line);
+  areas integer[] := array(select distinct piece.area from unnest(pieces) as piece where piece.what <> 'crest');
+  crests boolean := exists (select from unnest(pieces) as piece where piece.what = 'crest');
+begin
+  return query
+  with met as materialized (
+    select met.* from maps._meetings(map_id, viewer.q, viewer.r, numbers, qs, rs, areas, crests) as met
+  ),
+  turn as (
     select
-      public.st_makepoint(cell.x1, cell.y1) as start,
-      public.st_makepoint(cell.x2, cell.y2) as finish,
-      public.st_scale(artwork.geom, cell.den, cell.den) as geom
-    where not (cell.kind = 'hex' and artwork.covers)
-      and public.st_intersects(artwork.geom, cell.ray)
+      met.i,
+      met.n,
+      met.first as mark,
+      sum(case when (met.off1 > 0) = (met.off2 > 0) then 0 when met.off2 < met.off1 then 1 else -1 end) as leftward,
+      sum(case when (met.off1 < 0) = (met.off2 < 0) then 0 when met.off2 < met.off1 then 1 else -1 end) as rightward
+    from met
+    where not met.crest
+      and met.last is null
+      -- what begins at the very dot is reckoned with the dot
+      and met.first > 0
+    group by met.i, met.n, met.first
     union all
+    select begun.i, begun.n, 0, begun.leftward, begun.rightward
+    from maps._beginnings(map_id, viewer.q, viewer.r, numbers, qs, rs, areas) as begun
+  ),
+  strip as materialized (
     select
-      null,
-      null,
-      null
-    where cell.kind = 'hex'
-      and artwork.covers
-  ) as blown_up
-  cross join lateral (
-    select
-      case
-        when blown_up.geom is null then '1'
-        when cell.kind = 'touch' then public.st_relate(blown_up.start, blown_up.geom)
-        else public.st_relate(public.st_makeline(blown_up.start, blown_up.finish), blown_up.geom)
-      end as matrix
-    -- once for each row, not once for each use
-    offset 0
-  ) as relation
-  where relation.matrix not like 'FF%'
-    -- an end of the piece counts unless it lies on the side of an end hex
-    or (
-      relation.matrix not like '___FF%'
-      and (
-        (cell.begun and public.st_intersects(blown_up.start, blown_up.geom))
-        or (cell.goes_on and public.st_intersects(blown_up.finish, blown_up.geom))
+      turn.i,
+      turn.n,
+      turn.mark as enter,
+      lead(turn.mark, 1, 2e60) over way as leave,
+      sum(turn.leftward) over way as leftward,
+      sum(turn.rightward) over way as rightward
+    from turn
+    window way as (partition by turn.i, turn.n order by turn.mark)
+  ),
+  piece as materialized (
+    select * from unnest(pieces)
+  ),
+  found as (
+    select piece.*, true as inside
+    from piece
+    where piece.covers and piece.kind = 'hex'
+    union all
+    select piece.*, piece.what = 'crest'
+    from piece
+    inner join met on met.i = piece.i and met.n = piece.area and met.crest = (piece.what = 'crest')
+    where ccp._met_edges(
+        piece.kind, piece.begun, piece.goes_on, piece.enter, piece.leave, met.first, coalesce(met.last, met.first)
       )
-    )
+    union all
+    -- an area is on the line where it is just beside it on either side
+    select piece.*, true
+    from piece
+    inner join strip on strip.i = piece.i and strip.n = piece.area and piece.what <> 'crest'
+    where strip.leftward > 0
+      and strip.rightward > 0
+      and strip.enter < piece.leave
+      and strip.leave > piece.enter
+  )
+  select
+    found.i,
+    found.n,
+    found.q,
+    found.r,
+    found.what,
+    found.terrain,
+    found.area,
+    found.value,
+    bool_or(found.inside)
+  from found
+  group by 1, 2, 3, 4, 5, 6, 7, 8;
+end
 $$;
 
-comment on function ccp._meeting(ccp.cell, ccp.artwork) is
-'Whether a cell of a line meets artwork in its hex, and more of it than the edge (16.1); no row where it does not.';
+comment on function ccp._drawn(bigint, ccp.line_end, ccp.line[], ccp.stretch[]) is
+'The artwork that pieces of lines meet in their hexes, and whether they meet more of it than the edge (16.1).';
 
 create or replace function ccp._rises(map_id bigint, cell ccp.cell, top integer)
 returns boolean
@@ -297,22 +372,23 @@ as $$
     group by artwork.q, artwork.r
   ),
   drawn as materialized (
-    select
-      cell.i,
-      cell.n,
-      cell.q,
-      cell.r,
-      artwork.what,
-      artwork.terrain,
-      artwork.area,
-      artwork.value,
-      meeting.inside
-    from cell
-    inner join artwork
-      on artwork.q = cell.q
-        and artwork.r = cell.r
-        and (artwork.what <> 'crest' or artwork.value >= cell.floor)
-    cross join lateral ccp._meeting(cell::ccp.cell, artwork::ccp.artwork) as meeting
+    select drawn.*
+    from (
+      select
+        array_agg(
+          row(
+            cell.i, cell.n, cell.kind, cell.q, cell.r, artwork.what, artwork.terrain, artwork.area, artwork.value,
+            artwork.covers, cell.begun, cell.goes_on, maps._mark(cell.enter, cell.den), maps._mark(cell.leave, cell.den)
+          )::ccp.stretch
+        ) as all
+      from cell
+      inner join artwork
+        on artwork.q = cell.q
+          and artwork.r = cell.r
+          and (artwork.what <> 'crest' or artwork.value >= cell.floor)
+    ) as piece
+    cross join lateral ccp._drawn(state.map_id, viewer, lines, piece.all) as drawn
+    where piece.all is not null
   ),
   -- what is all over a hex
   filling as (

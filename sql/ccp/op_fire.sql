@@ -1,4 +1,4 @@
--- needs: ccp/arms.sql, ccp/party.sql, ccp/sights.sql
+-- needs: ccp/arms.sql, ccp/party.sql, ccp/verdicts.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
 
 create or replace function ccp._watched(party ccp.party, qs integer[], rs integer[])
@@ -40,12 +40,8 @@ begin
     dark_qs := '{}';
     dark_rs := '{}';
     for line in
-      select
-        step.i,
-        bool_or(step.effect = 'visible') as visible,
-        array_agg(distinct step.point) filter (where step.point is not null) as points
-      from ccp._sights(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as step
-      group by step.i
+      select verdict.*
+      from ccp._verdicts(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting) as verdict
     loop
       q := open_qs[line.i];
       r := open_rs[line.i];
@@ -113,16 +109,15 @@ as $$
   line as materialized (
     select
       eye.unit,
-      eye.qs[step.i] as q,
-      eye.rs[step.i] as r,
-      max(step.hindrance) filter (where step.effect = 'visible') as hindrance,
-      bool_or(step.effect = 'visible') as visible,
-      array_agg(distinct step.point) filter (where step.point is not null) as points
+      eye.qs[verdict.i] as q,
+      eye.rs[verdict.i] as r,
+      case when verdict.visible then verdict.hindrance end as hindrance,
+      verdict.visible,
+      verdict.points
     from eye
-    cross join lateral ccp._sights(
+    cross join lateral ccp._verdicts(
       row(state, eye.fq, eye.fr, eye.unit, eye.qs, eye.rs, null)::ccp.sighting
-    ) as step
-    group by eye.unit, eye.qs[step.i], eye.rs[step.i]
+    ) as verdict
   )
   select
     wanted.q,

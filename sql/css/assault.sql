@@ -384,18 +384,23 @@ comment on function css._assault_bars(css.assault) is
 
 create or replace function css._ratio(attackers integer, defenders integer, reading text)
 returns text
-language sql immutable parallel safe
-return case
-  when attackers >= 5 * defenders then '5-1'
-  when attackers >= 4 * defenders then '4-1'
-  when attackers >= 3 * defenders then '3-1'
-  when attackers >= 2 * defenders then '2-1'
-  -- css-39
-  when 2 * attackers >= 3 * defenders and reading = 'a' then '3-2'
-  when attackers >= defenders then '1-1'
-  when 2 * attackers >= defenders then '1-2'
-  else '1-3'
-end;
+-- not in SQL: what is asked of a sub-query is not inlined, but planned at every call
+language plpgsql immutable parallel safe
+as $$
+begin
+  return case
+    when attackers >= 5 * defenders then '5-1'
+    when attackers >= 4 * defenders then '4-1'
+    when attackers >= 3 * defenders then '3-1'
+    when attackers >= 2 * defenders then '2-1'
+    -- css-39
+    when 2 * attackers >= 3 * defenders and reading = 'a' then '3-2'
+    when attackers >= defenders then '1-1'
+    when 2 * attackers >= defenders then '1-2'
+    else '1-3'
+  end;
+end
+$$;
 
 comment on function css._ratio(integer, integer, text) is
 'The printed column for so many Units against so many (9.5, css-39).';
@@ -490,6 +495,9 @@ begin
   end if;
   foreach unit in array assault.units loop
     footing := css._without_works(css._footing(state.position_id, unit.map_id, unit.q, unit.r, unit.inside));
+    -- most have none: to begin a query costs more than to see that
+    continue when footing.barrage is null and greatest(footing.dg, unit.dg) = 0
+      and not (footing.suppressed or unit.suppressed or footing.pinned or unit.pinned);
     for step in
       select told.* from css._status_total(state, footing, unit, assault.said -> 'read', true) as told
     loop

@@ -74,6 +74,29 @@ $$;
 comment on function css._displays(positions.state) is
 'The Divisions of a position in the order of its tracks, each with all that is known of its numbers.';
 
+create or replace function css._division_quality(state positions.state, division text)
+returns integer
+language plpgsql stable
+as $$
+declare
+  told constant jsonb := (
+    select position.tracks #> array['divisions', division] from public.position where position.id = state.position_id
+  );
+begin
+  -- as css._displays has it, of one Division and by itself
+  return case
+    when told is not null
+      then coalesce(
+        (told ->> 'troop_quality')::integer, (told ->> 'base_troop_quality')::integer,
+        css._printed_rating(division, 'troop_quality')
+      )
+  end;
+end
+$$;
+
+comment on function css._division_quality(positions.state, text) is
+'The current Troop Quality of a Division (19.2); null of one that the tracks do not have.';
+
 create or replace function css._display(state positions.state, division text)
 returns css.display
 language plpgsql stable

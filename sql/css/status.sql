@@ -396,8 +396,13 @@ comment on function css._number(text) is
 
 create or replace function css._dg_row(dg integer)
 returns text
-language sql immutable parallel safe
-return case when dg > 0 then 'dg' || least(dg, 4) end;
+-- not in SQL: what is asked of the greatest of several is not inlined, but planned at every call
+language plpgsql immutable parallel safe
+as $$
+begin
+  return case when dg > 0 then 'dg' || least(dg, 4) end;
+end
+$$;
 
 comment on function css._dg_row(integer) is
 'The row of the status summary (8.5.4) for a level of Disorganization; null without any.';
@@ -593,7 +598,7 @@ begin
     select
       coalesce(
         piece.own_quality,
-        (select display.troop_quality from css._displays(state) as display where display.name = (piece.allegiance).division),
+        css._division_quality(state, (piece.allegiance).division),
         css._number(css._cell(read, 'division_displays', (piece.allegiance).division, 'troop_quality'))
       ) as quality
   ) as told

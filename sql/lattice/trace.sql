@@ -1,5 +1,5 @@
 -- needs: lattice/cells.sql
--- What a straight line from centre to centre passes, decided by PostGIS on the lattice.
+-- What a straight line from centre to centre passes, decided by PostGIS on the lattice; beyond 24 hexes by whole numbers.
 --
 -- Rows of a trace, all between the two end hexes, (x, y) being doubled cells:
 --   hex    passed through its inside
@@ -186,6 +186,144 @@ end;
 comment on function lattice._literal(integer, integer) is
 'The trace of a displacement as the literal spatial query: ST_Relate of the line with every cell near it.';
 
+create or replace function lattice._reckoned(dq integer, dr integer)
+returns table (
+  kind text,
+  x integer,
+  y integer,
+  q1 integer,
+  r1 integer,
+  q2 integer,
+  r2 integer,
+  crossed boolean,
+  of_start boolean,
+  of_target boolean,
+  enter bigint,
+  leave bigint,
+  den bigint
+)
+language plpgsql immutable strict parallel safe rows 60
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  -- how the three bands of a hex, |2q+r|, |q+2r| and |q−r| ≤ 1, grow along the line; doubled, as all here
+  a bigint := 2 * _reckoned.dq + _reckoned.dr;
+  b bigint := _reckoned.dq + 2 * _reckoned.dr;
+  c bigint := _reckoned.dq - _reckoned.dr;
+  common bigint := 2 * lcm(lcm(coalesce(nullif(abs(a), 0), 1), coalesce(nullif(abs(b), 0), 1)), coalesce(nullif(abs(c), 0), 1));
+  strip integer := 2 * lattice.distance(0, 0, _reckoned.dq, _reckoned.dr);
+begin
+  return query
+  with cell as (
+    select
+      across.x,
+      down.y,
+      abs(across.x % 2) as ex,
+      case when across.x % 2 = 0 then abs(down.y % 2) else -abs(down.y % 2) end as ey
+    from generate_series(least(0, 2 * _reckoned.dq) - 2, greatest(0, 2 * _reckoned.dq) + 2) as across (x)
+    cross join lateral (
+      select
+        (_reckoned.dr::bigint * across.x - strip) / nullif(_reckoned.dq, 0) as one,
+        (_reckoned.dr::bigint * across.x + strip) / nullif(_reckoned.dq, 0) as other
+    ) as bound
+    cross join lateral generate_series(
+      greatest(least(0, 2 * _reckoned.dr) - 2, least(bound.one, bound.other) - 1)::integer,
+      least(greatest(0, 2 * _reckoned.dr) + 2, greatest(bound.one, bound.other) + 1)::integer
+    ) as down (y)
+    where (across.x, down.y) not in ((0, 0), (2 * _reckoned.dq, 2 * _reckoned.dr))
+  ),
+  band as (
+    select
+      cell.x,
+      cell.y,
+      cell.ex = 0 and cell.ey = 0 as is_hex,
+      cell.ex,
+      cell.ey,
+      2 * cell.x + cell.y as m1,
+      cell.x + 2 * cell.y as m2,
+      cell.x - cell.y as m3,
+      2 - abs(2 * cell.ex + cell.ey) as h1,
+      2 - abs(cell.ex + 2 * cell.ey) as h2,
+      2 - abs(cell.ex - cell.ey) as h3
+    from cell
+    offset 0
+  ),
+  met as (
+    select
+      band.*,
+      greatest(
+        (band.m1 - sign(a)::bigint * band.h1) * (common / nullif(2 * a, 0)),
+        (band.m2 - sign(b)::bigint * band.h2) * (common / nullif(2 * b, 0)),
+        (band.m3 - sign(c)::bigint * band.h3) * (common / nullif(2 * c, 0))
+      ) as enter,
+      least(
+        (band.m1 + sign(a)::bigint * band.h1) * (common / nullif(2 * a, 0)),
+        (band.m2 + sign(b)::bigint * band.h2) * (common / nullif(2 * b, 0)),
+        (band.m3 + sign(c)::bigint * band.h3) * (common / nullif(2 * c, 0))
+      ) as leave,
+      -- along a band it is within it, or on its rim
+      (a <> 0 or abs(band.m1) <= band.h1) and (b <> 0 or abs(band.m2) <= band.h2) and (c <> 0 or abs(band.m3) <= band.h3) as near,
+      (a <> 0 or abs(band.m1) < band.h1) and (b <> 0 or abs(band.m2) < band.h2) and (c <> 0 or abs(band.m3) < band.h3) as inside
+    from band
+    offset 0
+  ),
+  named as materialized (
+    select
+      met.x,
+      met.y,
+      met.enter,
+      met.leave,
+      case
+        when met.is_hex and met.enter = met.leave then 'touch'
+        when met.is_hex then case when met.inside then 'hex' end
+        when met.enter < met.leave then 'spine'
+        -- at an end of the side the two bands across it end, too
+        when (met.h1 = 0 or abs(a * met.enter * 2 - met.m1 * common) < met.h1 * common)
+          and (met.h2 = 0 or abs(b * met.enter * 2 - met.m2 * common) < met.h2 * common)
+          and (met.h3 = 0 or abs(c * met.enter * 2 - met.m3 * common) < met.h3 * common)
+          then 'side'
+        else 'end'
+      end as kind,
+      (met.x - met.ex) / 2 as q1,
+      (met.y - met.ey) / 2 as r1,
+      (met.x + met.ex) / 2 as q2,
+      (met.y + met.ey) / 2 as r2
+    from met
+    where met.near
+      and met.enter <= met.leave
+      and met.leave >= 0
+      and met.enter <= common
+  ),
+  passed as materialized (
+    select named.q1 as q, named.r1 as r from named where named.kind = 'hex'
+    union all
+    values (0, 0), (_reckoned.dq, _reckoned.dr)
+  )
+  select
+    named.kind,
+    named.x,
+    named.y,
+    named.q1,
+    named.r1,
+    named.q2,
+    named.r2,
+    named.kind in ('side', 'end')
+    and (named.q1, named.r1) in (select passed.q, passed.r from passed)
+    and (named.q2, named.r2) in (select passed.q, passed.r from passed),
+    (named.q1, named.r1) = (0, 0) or (named.q2, named.r2) = (0, 0),
+    (named.q1, named.r1) = (_reckoned.dq, _reckoned.dr) or (named.q2, named.r2) = (_reckoned.dq, _reckoned.dr),
+    named.enter,
+    named.leave,
+    common
+  from named
+  where named.kind is not null;
+end
+$$;
+
+comment on function lattice._reckoned(integer, integer) is
+'The trace of a displacement by whole numbers alone, for lines longer than those that lattice.trace has; as _literal.';
+
 create or replace function lattice._kind_order(kind text)
 returns integer
 language sql immutable strict parallel safe
@@ -315,7 +453,7 @@ as $$
     cell.enter,
     cell.leave,
     cell.den
-  from lattice._literal(line.q2 - line.q1, line.r2 - line.r1) as cell
+  from lattice._reckoned(line.q2 - line.q1, line.r2 - line.r1) as cell
   where lattice.distance(line.q1, line.r1, line.q2, line.r2) > 24
   order by 1
 $$;

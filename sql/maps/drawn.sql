@@ -1,4 +1,4 @@
--- needs: lattice/cells.sql, maps/edits.sql
+-- needs: lattice/trace.sql, maps/edits.sql
 -- Drawn terrain as sight asks for it, hex by hex: rows for each hex of a map of ccp or bob, kept by triggers.
 --
 -- Where artwork decides, a line of sight asks of every hex that it passes which areas and crest lines have a part in it
@@ -217,6 +217,238 @@ comment on column maps.drawn_edges.x1 is 'Where it begins, in 1/1024 lattice uni
 comment on column maps.drawn_edges.y1 is 'Where it begins';
 comment on column maps.drawn_edges.x2 is 'Where it ends';
 comment on column maps.drawn_edges.y2 is 'Where it ends';
+
+create or replace function maps._mark(num numeric, den numeric)
+returns numeric
+language sql immutable strict parallel safe
+return div(num * 1e60, den);
+
+comment on function maps._mark(numeric, numeric) is
+'A place num/den of the way along a line, as a whole number: equal or ordered just as the fractions are.';
+
+drop type if exists maps.meeting cascade;
+create type maps.meeting as (
+  i integer,
+  crest boolean,
+  n integer,
+  level integer,
+  off1 bigint,
+  off2 bigint,
+  first numeric,
+  last numeric
+);
+
+comment on type maps.meeting is
+'Where one of many lines meets an edge of artwork: the sides of it on which the edge begins and ends, and the marks.';
+comment on column maps.meeting.off1 is 'Positive on the line''s left, where y goes up; 0 on it';
+comment on column maps.meeting.last is 'As first, but of an edge along the line';
+
+create or replace function maps._line_meetings(
+  map_id bigint, q integer, r integer, lines integer[], qs integer[], rs integer[], areas integer[], crests boolean
+)
+returns setof maps.meeting
+language sql stable parallel safe rows 5000
+as $$
+  -- of the two hexes of a side that a line runs along either has all edges that meet it
+  with course as materialized (
+    select
+      ray.i,
+      ray.dx,
+      ray.dy,
+      -- off and along the line of the point (0, 0)
+      1024 * (ray.dx * (2 * _line_meetings.r + _line_meetings.q) - ray.dy * 3 * _line_meetings.q) as off,
+      1024 * (ray.dx * 3 * _line_meetings.q + ray.dy * (2 * _line_meetings.r + _line_meetings.q)) as along,
+      hex.q,
+      hex.r
+    from (
+      select
+        line.i,
+        line.q,
+        line.r,
+        3 * (line.q - _line_meetings.q)::bigint as dx,
+        2 * (line.r - _line_meetings.r)::bigint + line.q - _line_meetings.q as dy
+      from unnest(_line_meetings.lines, _line_meetings.qs, _line_meetings.rs) as line (i, q, r)
+      offset 0
+    ) as ray
+    cross join lateral (
+      select passed.q1 as q, passed.r1 as r
+      from lattice.line(_line_meetings.q, _line_meetings.r, ray.q, ray.r) as passed
+      where passed.kind in ('hex', 'spine')
+      union all
+      values (_line_meetings.q, _line_meetings.r), (ray.q, ray.r)
+    ) as hex
+  ),
+  met as materialized (
+    select distinct
+      course.i,
+      edge.crest,
+      edge.n,
+      edge.e,
+      edge.level,
+      course.dx * course.dx + course.dy * course.dy as far,
+      course.dx * edge.y1 - course.dy * edge.x1 - course.off as off1,
+      course.dx * edge.x1 + course.dy * edge.y1 - course.along as along1,
+      course.dx * edge.y2 - course.dy * edge.x2 - course.off as off2,
+      course.dx * edge.x2 + course.dy * edge.y2 - course.along as along2
+    from course
+    inner join public.drawn_edge as edge
+      on edge.map_id = _line_meetings.map_id
+        and edge.q = course.q
+        and edge.r = course.r
+        and case when edge.crest then _line_meetings.crests else edge.n = any(_line_meetings.areas) end
+    where case
+      when course.dx * edge.y1 - course.dy * edge.x1 < course.off then course.dx * edge.y2 - course.dy * edge.x2 >= course.off
+      when course.dx * edge.y1 - course.dy * edge.x1 > course.off then course.dx * edge.y2 - course.dy * edge.x2 <= course.off
+      else true
+    end
+  )
+  select
+    place.i,
+    place.crest,
+    place.n,
+    place.level,
+    place.off1,
+    place.off2,
+    place.first,
+    place.last
+  from (
+    select
+      met.i,
+      met.crest,
+      met.n,
+      met.level::integer as level,
+      met.off1,
+      met.off2,
+      case
+        when met.off1 = met.off2 then maps._mark(least(met.along1, met.along2), 1024 * met.far)
+        else maps._mark(
+          met.along2::numeric * met.off1 - met.along1::numeric * met.off2, (met.off1 - met.off2)::numeric * (1024 * met.far)
+        )
+      end as first,
+      case when met.off1 = met.off2 then maps._mark(greatest(met.along1, met.along2), 1024 * met.far) end as last
+    from met
+    offset 0
+  ) as place
+  where coalesce(place.last, place.first) >= 0
+    and place.first <= 1e60
+$$;
+
+comment on function maps._line_meetings(bigint, integer, integer, integer[], integer[], integer[], integer[], boolean) is
+'Where lines from a hex to others meet the edges of some areas, and of crest lines where these are asked for.';
+
+-- The plan takes longer to make than to run: it is made once a session, one for few lines and one for many.
+create or replace function maps._few_meetings(
+  map_id bigint, q integer, r integer, lines integer[], qs integer[], rs integer[], areas integer[], crests boolean
+)
+returns setof maps.meeting
+language plpgsql stable parallel safe rows 10
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = on
+as $$
+begin
+  return query select met.* from maps._line_meetings(map_id, q, r, lines, qs, rs, areas, crests) as met;
+end
+$$;
+
+comment on function maps._few_meetings(bigint, integer, integer, integer[], integer[], integer[], integer[], boolean) is
+'maps._line_meetings for a line or two: edges are looked up hex by hex.';
+
+create or replace function maps._meetings(
+  map_id bigint, q integer, r integer, lines integer[], qs integer[], rs integer[], areas integer[], crests boolean
+)
+returns setof maps.meeting
+language plpgsql stable parallel safe rows 1000
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
+as $$
+begin
+  if cardinality(lines) < 12 then
+    return query select met.* from maps._few_meetings(map_id, q, r, lines, qs, rs, areas, crests) as met;
+  else
+    return query select met.* from maps._line_meetings(map_id, q, r, lines, qs, rs, areas, crests) as met;
+  end if;
+end
+$$;
+
+comment on function maps._meetings(bigint, integer, integer, integer[], integer[], integer[], integer[], boolean) is
+'Where lines from a hex to others meet the edges of some areas, and of crest lines where these are asked for.';
+
+create or replace function maps._beginnings(
+  map_id bigint, q integer, r integer, lines integer[], qs integer[], rs integer[], areas integer[]
+)
+returns table (i integer, n integer, leftward integer, rightward integer)
+language plpgsql stable parallel safe rows 100
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  if not exists (
+    select
+    from public.drawn_hex as hex
+    where hex.map_id = _beginnings.map_id
+      and hex.q = _beginnings.q
+      and hex.r = _beginnings.r
+      and hex.within || hex.brink && _beginnings.areas
+  ) then
+    return;
+  end if;
+  return query
+  with dot as materialized (
+    select hex.within, hex.brink
+    from public.drawn_hex as hex
+    where hex.map_id = _beginnings.map_id
+      and hex.q = _beginnings.q
+      and hex.r = _beginnings.r
+  )
+  select line.i, area.n, 1, 1
+  from dot
+  cross join lateral unnest(dot.within) as area (n)
+  cross join unnest(_beginnings.lines) as line (i)
+  where area.n = any(_beginnings.areas)
+  union all
+  -- a dot on the very outline: how often the way there from far off crosses it, just beside the line
+  select
+    line.i,
+    area.n,
+    (count(*) filter (where (edge.off1 > 0) <> (edge.off2 > 0)) % 2)::integer,
+    (count(*) filter (where (edge.off1 < 0) <> (edge.off2 < 0)) % 2)::integer
+  from dot
+  cross join lateral unnest(dot.brink) as area (n)
+  cross join unnest(_beginnings.lines, _beginnings.qs, _beginnings.rs) as line (i, q, r)
+  cross join lateral (
+    select distinct
+      drawn.e,
+      ray.dx * point.y1 - ray.dy * point.x1 as off1,
+      ray.dx * point.x1 + ray.dy * point.y1 as along1,
+      ray.dx * point.y2 - ray.dy * point.x2 as off2,
+      ray.dx * point.x2 + ray.dy * point.y2 as along2
+    from public.drawn_edge as drawn
+    cross join lateral (
+      select
+        3 * (line.q - _beginnings.q)::bigint as dx,
+        2 * (line.r - _beginnings.r)::bigint + line.q - _beginnings.q as dy
+    ) as ray
+    cross join lateral (
+      select
+        drawn.x1 - 3072 * _beginnings.q::bigint as x1,
+        drawn.y1 - 1024 * (2 * _beginnings.r + _beginnings.q)::bigint as y1,
+        drawn.x2 - 3072 * _beginnings.q::bigint as x2,
+        drawn.y2 - 1024 * (2 * _beginnings.r + _beginnings.q)::bigint as y2
+    ) as point
+    where drawn.map_id = _beginnings.map_id
+      and not drawn.crest
+      and drawn.n = area.n
+  ) as edge
+  where area.n = any(_beginnings.areas)
+    and sign(edge.off1) <> sign(edge.off2)
+    and (edge.along2::numeric * edge.off1 - edge.along1::numeric * edge.off2) * sign(edge.off1 - edge.off2) <= 0
+  group by line.i, area.n;
+end
+$$;
+
+comment on function maps._beginnings(bigint, integer, integer, integer[], integer[], integer[], integer[]) is
+'The areas that lines from a hex begin in, just beside them: 1 on its left and on its right where it is inside.';
 
 create or replace function maps._refresh_drawn_hexes(map_id bigint, qs integer[], rs integer[])
 returns void

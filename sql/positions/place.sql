@@ -152,3 +152,27 @@ $$;
 
 comment on function positions.cell_label(bigint, integer, integer, integer, integer) is
 'How a ruling names a place: a hex by its label, a hexside by both, the lower first.';
+
+create or replace function positions.hexes_named(position_id bigint, names text[])
+returns table (label text, side text, sides text[])
+language sql stable rows 10
+as $$
+  select
+    hex.label,
+    place.side,
+    array(
+      select distinct standing.side
+      from public.unit as standing
+      where standing.position_id = position.id and standing.q = hex.q and standing.r = hex.r
+      order by standing.side
+    )
+  from public.position
+  cross join unnest(hexes_named.names) with ordinality as asked (name, n)
+  cross join lateral positions.place(position.id, asked.name) as place
+  inner join public.hex on hex.map_id = position.map_id and hex.q = place.q and hex.r = place.r
+  where position.id = hexes_named.position_id
+  order by asked.n
+$$;
+
+comment on function positions.hexes_named(bigint, text[]) is
+'The hexes that labels or units name, in their order: each with the side of the unit that was named, and the sides that stand in it.';

@@ -6,7 +6,7 @@ create or replace function rules._number(
 language sql immutable strict parallel safe
 begin atomic
   -- 7.1.2b and 7.1.2 (b) name a part of 7.1.2; a nought before a number is a misread letter O;
-  -- 7-1-2, 7,1,2, 7/1/2 and 7 1 2 are 7.1.2, A-41 is A41
+  -- 7-1-2, 7,1,2, 7/1/2, 7:1:2, 7_1_2 and 7 1 2 are 7.1.2, A-41 is A41, (7.1) and sec. 7.1 are 7.1
   select
     found.bits[1],
     found.bits[2],
@@ -18,8 +18,10 @@ begin atomic
         regexp_replace(
           regexp_replace(
             regexp_replace(
-              upper(regexp_replace(written, '^\s*(rule|section|no\.?|§|#)', '', 'gi')), '(?<=[0-9])\s*[-,/\s]\s*(?=[0-9])', '.', 'g'
-            ), '(?<=^\s*[A-Z])\s*-?\s*(?=[0-9])', ''
+              upper(
+                regexp_replace(written, '^[\s(\[]*(rule|section|sec\M\.?|chapter|ch\M\.?|no\M\.?|§|#)?|(?<=[0-9.])[)\]]\s*$', '', 'gi')
+              ), '(?<=[0-9])\s*[-,/:;_.\s]\s*(?=[0-9])', '.', 'g'
+            ), '(?<=^\s*[A-Z])\s*[-/:_.]?\s*(?=[0-9])', ''
           ), '\s', '', 'g'
         ), '^0(?=[0-9]{2})', 'O'
       ),

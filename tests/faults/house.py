@@ -180,6 +180,11 @@ class Running:
         self._process = COMMANDS.Process(target=_run, args=(arguments, house.environment, name))
         self._process.start()
 
+    def ends_within(self, seconds: float) -> bool:
+        """Wait so long, or until it has ended."""
+        self._process.join(seconds)
+        return self._process.exitcode is not None
+
     def kill(self) -> None:
         self._process.kill()
 
@@ -238,8 +243,10 @@ def harm(work: Work, number: int) -> Counter[str]:
     for n in range(1, number + 1):
         arguments, before = work.command(n), work.state()
         victim = VICTIMS[n % len(VICTIMS)]
-        running = Running(house, *arguments)
-        time.sleep(house.dice.uniform(0, 1.05 * duration))
+        began, running = time.monotonic(), Running(house, *arguments)
+        if running.ends_within(house.dice.uniform(0, 1.05 * duration)):
+            # nothing was there to be hit: the next are hit earlier
+            duration = time.monotonic() - began
         if victim == "command":
             running.kill()
         elif victim == "backend":

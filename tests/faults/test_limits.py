@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import threading
 import time
@@ -62,7 +63,9 @@ class Meter:
 
     def __init__(self, server: Serving, url: URL) -> None:
         self.server, self.address = server, url.set(drivername="postgresql").render_as_string()
-        self.worst_wait = self.before = self.in_web = self.in_backend = 0.0
+        self.worst_wait = self.before = self.in_web = self.in_backend = self.idle = 0.0
+        self.wrong: list[str] = []
+        self.slower = 1.0
 
     def _memory(self, pid: int) -> float:
         """MB that a process has to itself: what it shares with others is there once."""
@@ -70,6 +73,13 @@ class Meter:
             found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
             return int(found[1]) / 1024 if found else 0.0
         return 0.0
+
+    def note_idle(self) -> None:
+        """How long health takes while nobody asks; a machine that is busy with other things is as many times slower."""
+        with self.watching():
+            time.sleep(3)
+        self.idle = self.worst_wait
+        self.slower = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -91,7 +101,12 @@ class Meter:
     def _wait(self, ended: threading.Event) -> None:
         while not ended.wait(0.05):
             began = time.monotonic()
-            assert get(f"{self.server.address}/healthz", timeout=60)[0] == 200
+            try:
+                status, text = get(f"{self.server.address}/healthz", timeout=60)
+                if status != 200:
+                    self.wrong.append(text)
+            except OSError as error:
+                self.wrong.append(str(error))
             self.worst_wait = max(self.worst_wait, time.monotonic() - began)
 
     def _weigh(self, ended: threading.Event) -> None:
@@ -105,9 +120,12 @@ class Meter:
 
     def check(self, what: str, told: str) -> None:
         print(
-            f"{what}: {told}; health waited {self.worst_wait:.2f} s at most;"
+            f"{what}: {told}; health waited {self.worst_wait:.2f} s at most (idle {self.idle:.2f},"
+            f" load a core {self.slower:.1f});"
             f" {self.in_web:.0f} MB more in the web process, {self.in_backend:.0f} MB in a backend"
         )
+        assert self.wrong == [], what
+        assert self.worst_wait < MOST_WAIT * self.slower, what
         assert self.in_web < MOST_MEMORY, what
         assert self.in_backend < MOST_MEMORY, what
 
@@ -136,7 +154,9 @@ def meter(databases: Databases, demo_url: URL) -> Iterator[Meter]:
     with serving(environment=environment) as server:
         begun = {"from": "tanaro-assault", "name": "limits", "seed": "x"}
         assert ask(server, "/api/v1/games", begun)[0] == 201
-        yield Meter(server, url)
+        found = Meter(server, url)
+        found.note_idle()
+        yield found
 
 
 def test_many_who_ask_much_at_once_keep_nobody_waiting_for_health(meter: Meter) -> None:
@@ -158,7 +178,6 @@ def test_many_who_ask_much_at_once_keep_nobody_waiting_for_health(meter: Meter) 
         f"{len(askers)} cases of {size:,} bytes with 224 fans", f"{sorted(answers)} after {took:.1f} s"
     )
     assert {status for status, _ in answers} <= {200, 503}
-    assert meter.worst_wait < MOST_WAIT
 
 
 @pytest.mark.parametrize(
@@ -180,7 +199,6 @@ def test_a_request_that_asks_too_much_costs_little(
     meter.check(what, f"{told}, {size:,} bytes after {took:.2f} s")
     assert told == status
     assert size < most
-    assert meter.worst_wait < MOST_WAIT
 
 
 def addresses(engine: Engine) -> list[str]:

@@ -30,9 +30,9 @@ from app.play.css.status import (
     place_marker,
     reading,
     settle,
-    take_along,
     shed,
     state,
+    take_along,
     used_up,
 )
 from app.play.procedures import Action, AnswerError, Ask, Change, Procedure, Refused, Tell

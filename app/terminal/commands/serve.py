@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ LOOK_SECONDS = 1.0
 """How often somebody looks whether the private server lives."""
 LONGEST_PAUSE = 60.0
 """Between two tries to start it."""
+SWITCH_SECONDS = 0.0005
+"""After so long a thread that computes lets another one have a turn: whoever is answered quickly has many small ones."""
 FINISH_SECONDS = 30
 """How long a request in progress may take after a stop signal."""
 
@@ -137,6 +140,7 @@ def _refuse_taken_port(settings: Settings) -> None:
 
 def _serve(settings: Settings, engine: Engine) -> None:
     """Serve until a signal comes, then finish the requests in progress."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     sockets: dict[int, Any] = {}
     web = create_app(settings, engine)
     server = listening(web, settings, sockets)

@@ -51,6 +51,12 @@ def search() -> str:
     return render_template(template, answer=answer, words=words, ruleset=ruleset)
 
 
+@pages.get("/compare")
+def comparisons() -> str:
+    """What can be compared across the games."""
+    return render_template("rules/comparisons.html", answer=reference.overview(database()))
+
+
 @pages.get("/compare/<concept>")
 def compare(concept: str) -> str:
     """How the games treat one thing, side by side."""
