@@ -19,8 +19,9 @@ WRITES: dict[str, str] = {
     **dict.fromkeys(
         (
             "concept", "concept_rule", "contested_point", "edition_rule", "glossary_entry", "hexside_kind",
-            "path_kind", "phase", "reading", "rule", "rule_reference", "rule_term", "rule_text", "ruleset",
-            "schema_state", "synonym", "term", "terrain", "lattice.ray", "lattice.trace",
+            "idle_word", "path_kind", "phase", "ranking", "reading", "rule", "rule_reference", "rule_term",
+            "rule_text", "rule_word", "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.ray",
+            "lattice.trace",
         ),
         NOTHING,
     ),
@@ -92,8 +93,17 @@ def grant_rights(connection: Connection, schemas: list[str]) -> bool:
         return False
     for statement in grants(schemas):
         connection.execute(sa.text(statement))
+    connection.execute(sa.text(f"grant select on table {', '.join(_tables())} to {WEB}"))
     _forbid_large_objects(connection)
     return True
+
+
+def _tables() -> list[str]:
+    """Every table of ours; one that `WRITES` forgets is read all the same."""
+    # whoever only asks needs no model of every table
+    from db.tables import Base
+
+    return [*Base.metadata.tables, "alembic_version"]
 
 
 def _has_role(connection: Connection) -> bool:
@@ -115,16 +125,14 @@ def _has_role(connection: Connection) -> bool:
 
 def grants(schemas: list[str]) -> list[str]:
     """Every right as a statement, in order; what was granted before and is not here is taken back."""
-    of_tables = ", ".join((*WRITES, "alembic_version"))
     of_schemas = ", ".join(schemas)
     return [
         _database("revoke create, temporary on database %I from public"),
         "revoke create on schema public from public",
         f"revoke all on all tables in schema public, {of_schemas} from {WEB}",
         f"grant usage on schema {of_schemas} to {WEB}",
-        # views and all; PostGIS keeps a table of its own in public, which everybody reads
+        # views and all
         f"grant select on all tables in schema {of_schemas} to {WEB}",
-        f"grant select on table {of_tables} to {WEB}",
         *(f"grant {rights} on table {table} to {WEB}" for table, rights in WRITES.items() if rights),
     ]
 

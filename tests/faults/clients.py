@@ -41,8 +41,12 @@ class Client(threading.Thread):
         except BaseException as error:
             self.wrong = error
 
-    def end(self) -> None:
+    def leave(self) -> None:
+        """Go after what is being done, whatever becomes of it."""
         self._ending.set()
+
+    def end(self) -> None:
+        self.leave()
         self.join(2 * PATIENCE)
         assert not self.is_alive(), "it was never answered"
         assert self.wrong is None, self.wrong

@@ -175,4 +175,4 @@ def test_a_server_that_writes_nothing_through_loses_something(powered: PoweredHo
         with psycopg.connect(powered.cluster.url()) as connection:
             [kept] = connection.execute("select count(*) from event where note is not null").fetchone() or [0]
     assert kept < len(acknowledged), "everything was written through though nobody asked for it"
-    player._ending.set()
+    player.leave()
