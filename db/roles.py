@@ -33,10 +33,11 @@ WRITES: dict[str, str] = {
     "chart": NOTHING,
     "chart_cell": "insert, update",
     "terrain_effect": "insert, delete",
-    "map": "insert, update (srid, affine, control_points)",
-    **dict.fromkeys(
-        ("crest", "hex", "hexside", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"
-    ),
+    "map": "insert, update (srid, affine, control_points), delete",
+    **dict.fromkeys(("crest", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"),
+    # a what-if changes ground until it is undone
+    "hex": "insert, update (terrain, level)",
+    "hexside": "insert, delete",
     # what is kept of these by triggers
     "css_ground": KEEPS,
     "drawn_edge": KEEPS,

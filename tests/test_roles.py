@@ -65,8 +65,9 @@ update public.game set digest = ''
 update public.game set seed = null
 update public.ruling set title = 'mine'
 delete from public.ruling
-update public.hex set terrain = 'clear'
-delete from public.map
+update public.hex set label = 'mine'
+delete from public.hex
+update public.map set title = 'mine'
 update public.rule set title = 'mine'
 insert into public.ruleset (code) values ('xxx')
 update public.schema_state set verbs = 'mine'
