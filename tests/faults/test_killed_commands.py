@@ -35,7 +35,6 @@ class Import(Work):
     """A map replaced by one with other terrain and another road."""
 
     name = "import"
-    few = 6
 
     def command(self, n: int) -> tuple[str, ...]:
         road = ", ".join(f'"{column}.{10 + n % 20}"' for column in range(10, 12))
@@ -62,6 +61,7 @@ class Backup(Work):
     """A file that is the old backup or the new one."""
 
     name = "backup"
+    few = 2
 
     def command(self, n: int) -> tuple[str, ...]:
         with psycopg.connect(self.house.cluster.url(), autocommit=True) as connection:
@@ -84,6 +84,7 @@ class Upgrade(Work):
     """Functions, rulesets and rights made anew: all of them or none."""
 
     name = "upgrade"
+    few = 1
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
@@ -114,7 +115,7 @@ class Restore(Work):
     """The database replaced by one of two backups."""
 
     name = "restore"
-    few = 2
+    few = 1
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
