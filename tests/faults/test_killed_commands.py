@@ -131,7 +131,9 @@ class Restore(Work):
         # the first command that comes puts in order what was left
         self.house.load("maps", "list")
         self.house.load("db", "status")
-        assert ask(self.house, "select count(*) from pg_database where datname like 'sightline\\_%'") <= 1
+        assert (
+            ask(self.house, "select count(*) from pg_database where starts_with(datname, 'sightline_')") <= 1
+        )
         assert ask(self.house, "select count(*) from ruleset") == 5
         return int(ask(self.house, "select n from mark"))
 
