@@ -18,9 +18,10 @@ WRITES: dict[str, str] = {
     # the games' own data and the rules: upgrade and import write them
     **dict.fromkeys(
         (
-            "concept", "concept_rule", "contested_point", "edition_rule", "glossary_entry", "hexside_kind", "idle_word",
-            "path_kind", "phase", "ranking", "reading", "rule", "rule_reference", "rule_term", "rule_text", "rule_word",
-            "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.ray", "lattice.trace",
+            "concept", "concept_rule", "contested_point", "edition_rule", "glossary_entry", "hexside_kind",
+            "idle_word", "path_kind", "phase", "ranking", "reading", "rule", "rule_reference", "rule_term",
+            "rule_text", "rule_word", "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.ray",
+            "lattice.trace",
         ),
         NOTHING,
     ),

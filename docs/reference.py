@@ -35,7 +35,7 @@ COMMENT = re.compile(
     r"comment on (function|view|aggregate|type) ([a-z_]+\.[a-z0-9_]+)\s*(\([^)]*\))? is\s+'((?:[^']|'')*)'"
 )
 
-TYPE = re.compile(r"create type ([a-z_]+\.[a-z0-9_]+) as \((.*?)\n\);", re.DOTALL)
+TYPE = re.compile(r"create type ([a-z_]+\.[a-z0-9_]+) as \((.*?)\);", re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -198,7 +198,7 @@ def sql_page() -> str:
     found: dict[str, list[str]] = {}
     for path in verbs():
         source = path.read_text(encoding="utf-8")
-        columns = {name: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for name, rows in TYPE.findall(source)}
+        columns = {name: re.findall(r"(?:^|,|\n)\s*([a-z]\w*) ", rows) for name, rows in TYPE.findall(source)}
         for kind, name, taken, text in COMMENT.findall(source):
             if not name.partition(".")[2].startswith("_"):
                 words = " ".join(text.replace("''", "'").split()).replace("|", "\\|")

@@ -642,7 +642,8 @@ def _crests(connection: Connection, map_id: int, box: Box | None) -> list[CrestD
 def _within(box: Box | None) -> str:
     """Which rows of a map are meant: all, or those in a box of the lattice."""
     near = " and geom && st_makeenvelope(:left, :low, :right, :high)" if box else ""
-    return f"map_id = :map{near}"
+    # a number that is sent as a smaller one would not be sought in the spatial index
+    return f"map_id = cast(:map as bigint){near}"
 
 
 def _rows(

@@ -14,6 +14,8 @@ PAGES = [
     "/rules/css/7.1.2",
     "/rules/ccp/T89.4.1",
     "/rules/css/contested",
+    "/rules/css/errata",
+    "/rules/css/editions",
     "/rules/bob/terms",
     "/rules/compare/line_of_sight",
     "/rules/search?q=line+of+sight",
@@ -83,6 +85,15 @@ def test_a_term_is_explained_to_whoever_tabs_to_it(page: Page) -> None:
     page.goto("/rules/css/7.2")
     page.get_by_text("Terms used here").click()
     expect(page.get_by_role("main")).to_contain_text("Fire Zone")
+
+
+def test_a_printed_rule_names_its_game_and_explains_its_terms(page: Page) -> None:
+    page.goto("/rules/css/8.6")
+    page.emulate_media(media="print")
+    expect(page.locator(".onlyprint")).to_contain_text("Guam: Return to Glory › 8.0 Fire Actions")
+    expect(page.locator(".terms dd").first).to_be_visible()
+    for form in page.locator("form").all():
+        expect(form).to_be_hidden()
 
 
 def test_the_keyboard_skips_to_the_content(page: Page) -> None:

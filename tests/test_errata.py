@@ -261,6 +261,33 @@ def test_a_ruling_on_a_page_links_the_erratum(site: FlaskClient) -> None:
     assert 'href="/rules/css/7.1.1#erratum-1"' in page
 
 
+def test_a_ruling_links_the_charts_of_its_rules_and_a_rule_the_rulings_that_applied_it(
+    site: FlaskClient,
+) -> None:
+    ruling = site.post("/api/v1/rulings", data=PADDIES, content_type="application/yaml").get_json()[0][
+        "ruling"
+    ]
+    assert 'href="/rules/css/charts/terrain_types"' in site.get(f"/rulings/{ruling}").text
+    rule = site.get("/rules/css/7.1.1").text
+    assert "Rulings that applied it" in rule
+    assert f'href="/rulings/{ruling}"' in rule
+
+
+def test_the_list_tells_source_and_day_and_what_is_read_otherwise(site: FlaskClient) -> None:
+    form = {
+        "kind": "house_rule",
+        "effect": "Never.",
+        "source": "our club",
+        "since": "2024-05-01",
+        "reading": "css-12:b",
+        "clause": "c",
+    }
+    site.post("/rules/css/7.1.1/errata/new", data=form)
+    listed = site.get("/rules/css/errata").text
+    for words in ("Never.", "house rule, our club", "2024-05-01", "reads css-12 as b"):
+        assert words in listed, words
+
+
 @pytest.fixture
 def sightline(databases: Databases) -> CommandLine:
     return CommandLine(databases.make())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from urllib.parse import quote, unquote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -468,6 +469,42 @@ def test_a_map_and_a_position_come_in_by_the_api(own_page: Page) -> None:
     assert 'id: "A"' in ask.get("/positions/stands/files/yaml").text()
     assert ask.delete("/api/v1/positions/stands").status == 204
     assert ask.delete("/api/v1/maps/sent").status == 204
+
+
+def test_ground_is_painted_by_clicks_and_ruled_on(page: Page, open_map: Callable[[str], None]) -> None:
+    """Tropical forest between two that see each other; then a cliff, and a mistake that leaves the map there."""
+    open_map(f"{POSITION}?tool=los&from=16.13&to=16.16&edit=1")
+    see(page, ".verdict", "16.13 sees 16.16")
+    page.locator("#if-terrain").select_option("tropical_forest")
+    page.get_by_label("by clicks on the map").last.check()
+    choose(page, "16.14")
+    see(page, ".verdict", "16.13 does not see 16.16: blocked by 16.14")
+    expect(page.locator(".otherwise-words")).to_have_text(re.compile("Tropical Forest"))
+    expect(page.get_by_label("by clicks on the map").last).to_be_checked()
+    expect(page.locator("#if-terrain")).to_have_value("tropical_forest")
+    keep_picture(page, "map-painted")
+    choose(page, "16.15")
+    see(page, ".whatif-banner", "2 changes")
+    page.get_by_label("by clicks on the two hexes").check()
+    page.locator("#if-hexside").select_option("cliff")
+    page.locator("#if-side-at").fill("")
+    choose(page, "15.13")
+    see(page, "#said", "15.13, and which hex beside it?")
+    choose(page, "15.14")
+    see(page, ".whatif-banner", "3 changes")
+    assert '"15.13|15.14":"cliff"' in unquote(page.url)
+
+
+def test_a_broken_what_if_stays_on_the_page_with_the_map(own_page: Page) -> None:
+    for broken in (
+        '{"units": {"Nobody": {"at": "13.16"}}}',
+        '{"hexes": {"13.16": {"terrain": "brushh"}}}',
+        "{",
+    ):
+        own_page.goto(f"{POSITION}?look=13.15&whatif={quote(broken)}")
+        own_page.wait_for_selector("#map[data-ready]")
+        expect(own_page.get_by_role("alert")).to_be_visible()
+        see(own_page, ".looked-at h2", "13.15")
 
 
 def test_keys_alone_are_enough(page: Page, open_map: Callable[[str], None]) -> None:

@@ -182,8 +182,43 @@ def test_what_a_game_does_not_have_is_said_with_what_comes_nearest(connection: C
     assert reference.search(connection, "fire at a moving unit from a landing beach", "fpb").absent is None
 
 
-def test_the_search_is_measured_on_queries_that_it_was_not_tuned_on(connection: Connection) -> None:
-    queries = read_queries(Path(__file__).parent / "data" / "queries.yaml")
+@pytest.mark.parametrize(
+    ("typed", "game", "rule"),
+    [
+        ("firelanes", "bob", "43.0"),  # two words in one
+        ("handgrenades", "ccp", "A42"),
+        ("cross fire", "ccp", "A37"),  # one word in two
+        ("counter attack setup", "ddp", "13.41"),
+        ("pzfaust", "bob", "33.0"),  # an abbreviation
+        ("regt hq", "ddp", "10.2"),
+        ("whats a bocage", "bob", "44.0"),  # slang, and words that decide nothing
+    ],
+)
+def test_a_word_is_known_by_its_parts_and_by_other_names(
+    connection: Connection, typed: str, game: str, rule: str
+) -> None:
+    assert found(connection, typed, game, 1) == [f"{game} {rule}"]
+
+
+def test_weights_are_data_and_every_feature_has_one(connection: Connection) -> None:
+    told = connection.execute(
+        sa.text(
+            "select distinct feature from (values ('smoke through the woods'), ('unused section')) as typed (words),"
+            " lateral rules._features(rules._understood(words))"
+        )
+    ).scalars()
+    weights = dict(connection.execute(sa.text("select feature, weight from ranking")).all())  # type: ignore[arg-type]
+    assert {"title", "digest", "phrase", "unused"} <= set(told) <= set(weights)
+    before = found(connection, "smoke", "bob")
+    connection.execute(sa.text("update ranking set weight = -weight"))
+    assert found(connection, "smoke", "bob") != before
+
+
+@pytest.mark.parametrize("name", ["queries", "more_queries"])
+def test_the_search_is_measured_on_queries_that_it_was_not_tuned_on(
+    connection: Connection, name: str
+) -> None:
+    queries = read_queries(Path(__file__).parent / "data" / f"{name}.yaml")
     assert len(queries) >= 300
     assert {query.game for query in queries} == set(CODES)
     held = sum(query.part == "held_out" for query in queries)

@@ -133,7 +133,7 @@ def main() -> None:
     queries += searches()
     with database.asking() as connection:
         samples = [sample for query in queries for sample in samples_of(connection, query, names)]
-    by_fold = {}
+    by_fold: dict[str, Numbers] = {}
     for n in range(FOLDS):
         fitted = fit([sample for sample in samples if fold(sample.words) != n], names)
         by_fold |= {sample.words: fitted for sample in samples if fold(sample.words) == n}

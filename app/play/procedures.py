@@ -251,6 +251,14 @@ class Tell:
             object.__setattr__(self, name, value)
 
 
+def proof(rows: Sequence[Any]) -> Tell:
+    """What rows of a ledger tell that was asked for without being proof by itself."""
+    return Tell(
+        *(Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows),
+        points=[row.point for row in rows if row.point],
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Call:
     """Another procedure within this one: gives its answer; what it changes and proves is this one's, too.

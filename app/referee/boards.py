@@ -242,22 +242,38 @@ def case_file(
     large map the part that matters where that is proved to be enough; else `by_name`.
     """
     with board.changed(connection, changes) as now:
+        # ground that is otherwise is so within this block alone
         answer = now.ask(connection, question)
-        position, tree = now.position(connection), now.tree(connection)
-        spoken = answer.picture.marks(position.board, connection)
-    head = {"case": f"{board.name}-{answer.ruling.kind.replace('_', '-')}", "title": board.title}
-    asked = {**answer.ruling.question, **{key: question[key] for key in BESIDE if question.get(key)}}
-    asked["expect"] = answer.ruling.answer
-    tree = {**head, **{key: value for key, value in tree.items() if key != "title"}}
-    if by_name:
-        return written(tree | {"ask": [asked]})
-    if spoken and position.board.size > WHOLE:
-        part = _part(position.board, spoken)
-        text = written(_standing_on(part, tree) | {"ask": [asked]})
+        head = {"case": f"{board.name}-{answer.ruling.kind.replace('_', '-')}", "title": board.title}
+        asked = {**answer.ruling.question, **{key: question[key] for key in BESIDE if question.get(key)}}
+        asked["expect"] = answer.ruling.answer
+        tree = {key: value for key, value in now.tree(connection).items() if key != "title"}
+        case = {**head, **tree, "ask": [asked]}
+        if by_name and not changes.on_ground:
+            return written(case)
+        return _written_out(connection, now.position(connection).board, answer, case)
+
+
+def _written_out(connection: Connection, board: MapDraft, answer: Answer, case: Tree) -> str:
+    """A case with its map: the part that matters, where the map is large and that is enough, else all of it."""
+    spoken = answer.picture.marks(board, connection)
+    if spoken and board.size > WHOLE:
+        text = written(_standing_on(_part(board, spoken), case))
         if _rules_alike(connection, text, answer.ruling):
             return text
-    spend("hexes of a map", position.board.size)
-    return written(_standing_on(load_draft(connection, board.map), tree) | {"ask": [asked]})
+    spend("hexes of a map", board.size)
+    return written(_standing_on(load_draft(connection, board.name or ""), case))
+
+
+def position_file(connection: Connection, board: Board, changes: Changes, name: str) -> str:
+    """The position as it stands now as a file of that name; with ground that is otherwise, its map is written out."""
+    with board.changed(connection, changes) as now:
+        tree = now.tree(connection)
+        if changes.on_ground:
+            draft = load_draft(connection, board.map)
+            spend("hexes of a map", len(draft.hexes))
+            tree = _standing_on(draft, tree)
+    return written({"name": name, **tree})
 
 
 def _standing_on(draft: MapDraft, tree: Tree) -> Tree:

@@ -2,7 +2,8 @@
 
 `{"units": {"A/1/31": {"at": "13.16"}, "9 Tank": null, "X": {a whole unit}},
 "markers": {"add": [{"kind": "mines", "at": "13.16"}], "remove": [{"kind": "dg", "at": "13.15"}]},
-"conditions": {"weather": "rain"}}`: what a page carries in its address and the API takes.
+"conditions": {"weather": "rain"}, "hexes": {"13.16": {"terrain": "brush", "level": 2}},
+"hexsides": {"13.16|13.17": "cliff", "13.17|14.16": null}}`: what a page carries in its address and the API takes.
 The words within are those of case files, and are checked as those are.
 """
 
@@ -18,11 +19,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db.counters import Unit as Counter
-from db.labels import Axial, nearest
-from db.map_draft import MapDraft
+from db.labels import Axial, LabelError, nearest, side_hexes
+from db.map_draft import MapDraft, vocabulary
+from db.maps import Hex, Hexside
 from db.positions import Marker, Position, Unit
 from importers.cases import marker_row, read_marker, read_unit, unit_row
 from importers.documents import Node, Problems, read_document, read_values
+from importers.map_reading import read_hex
 from importers.map_writing import flow
 from importers.maps import open_map
 from importers.positions import marker_tree, standing, unit_tree
@@ -32,7 +35,8 @@ Tree = dict[str, Any]
 Lying = TypeVar("Lying")
 """A marker, in whichever form it is at hand."""
 NAME = "changes"
-KEYS = ("units", "markers", "conditions")
+KEYS = ("units", "markers", "conditions", "hexes", "hexsides")
+HEX_KEYS = ("terrain", "level")
 MARKER_KEYS = ("add", "remove")
 LONGEST = 32_000
 """Characters: an address cannot be much longer."""
@@ -52,12 +56,22 @@ class Changes:
     removed: tuple[Tree, ...] = ()
     """Markers."""
     conditions: Tree = dataclasses.field(default_factory=dict)
+    hexes: Mapping[str, Tree] = dataclasses.field(default_factory=dict)
+    """By label: terrain and level that are otherwise."""
+    hexsides: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
+    """By their two labels: what lies there and nothing else, or None for nothing at all."""
 
     def __bool__(self) -> bool:
-        return bool(self.units or self.added or self.removed or self.conditions)
+        return bool(self.units or self.added or self.removed or self.conditions or self.on_ground)
 
     def __len__(self) -> int:
-        return len(self.units) + len(self.added) + len(self.removed) + len(self.conditions)
+        otherwise = (self.units, self.added, self.removed, self.conditions, self.hexes, self.hexsides)
+        return sum(map(len, otherwise))
+
+    @property
+    def on_ground(self) -> bool:
+        """Whether the map is otherwise, too."""
+        return bool(self.hexes or self.hexsides)
 
     def as_dict(self) -> Tree:
         markers = {"add": list(self.added), "remove": list(self.removed)}
@@ -65,6 +79,8 @@ class Changes:
             "units": dict(self.units),
             "markers": {key: listed for key, listed in markers.items() if listed},
             "conditions": self.conditions,
+            "hexes": dict(self.hexes),
+            "hexsides": dict(self.hexsides),
         }
         return {key: value for key, value in told.items() if value}
 
@@ -93,7 +109,10 @@ class Changes:
             if (marker := read_marker(_node(told, f"markers/add/{n}"), board, problems)) is not None
         ]
         now = self._conditions(conditions, board.ruleset, problems)
+        ground = list(self._ground(board, problems))
+        sides = list(self._sides(board, problems))
         problems.raise_if_any()
+        _change_ground(connection, map_id, board.ruleset, ground, sides)
         where = {"position_id": position_id, "map_id": map_id}
         if taken := [code for code, change in self.units.items() if change is None]:
             connection.execute(sa.delete(Unit).where(Unit.position_id == position_id, Unit.code.in_(taken)))
@@ -157,6 +176,39 @@ class Changes:
         told = {key: value for key, value in {**conditions, **self.conditions}.items() if value is not None}
         return read_conditions(_node(told, "conditions"), ruleset, problems)
 
+    def _ground(self, board: MapDraft, problems: Problems) -> Iterable[tuple[Axial, Tree]]:
+        """The hexes that are otherwise."""
+        words = vocabulary(board.ruleset)
+        for label, told in self.hexes.items():
+            node = _node(told, f"hexes/{label}")
+            keys = node.mapping(problems, HEX_KEYS)
+            named = read_values(label, NAME)
+            named.key = f"hexes/{label}"
+            place = read_hex(named, board, problems)
+            terrain = keys["terrain"].word(problems, "terrain", words.terrain) if "terrain" in keys else None
+            level = keys["level"].whole(problems, *words.levels) if "level" in keys else None
+            said = {"terrain": terrain, "level": level}
+            if place is not None:
+                yield place, {key: value for key, value in said.items() if value is not None}
+
+    def _sides(self, board: MapDraft, problems: Problems) -> Iterable[tuple[tuple[int, int], str | None]]:
+        """The hexsides that are otherwise."""
+        words = vocabulary(board.ruleset)
+        for label, kind in self.hexsides.items():
+            at = Node(file=NAME, key=f"hexsides/{label}")
+            if kind is not None and kind not in words.hexsides:
+                problems.unknown(at, "hexside", str(kind), words.hexsides)
+                continue
+            try:
+                side = board.scheme.side(label)
+            except LabelError as error:
+                problems.add(at, error.message)
+                continue
+            if not any(place in board.hexes for place in side_hexes(*side)):
+                problems.add(at, f"{label} is not on this map")
+            else:
+                yield side, kind
+
     # Each gives the changes with one more.
 
     def moved(self, unit: Tree, at: str | None) -> Changes:
@@ -186,6 +238,14 @@ class Changes:
     def under(self, conditions: Tree) -> Changes:
         """Just these conditions otherwise than they are saved."""
         return dataclasses.replace(self, conditions=conditions)
+
+    def painted(self, label: str, ground: Tree) -> Changes:
+        """A hex with other terrain, another level, or both."""
+        return dataclasses.replace(self, hexes={**self.hexes, label: {**self.hexes.get(label, {}), **ground}})
+
+    def sided(self, label: str, kind: str | None) -> Changes:
+        """A hexside with this on it, or with nothing."""
+        return dataclasses.replace(self, hexsides={**self.hexsides, label: kind})
 
     def _with_unit(self, code: str, change: Tree | None) -> Changes:
         return dataclasses.replace(self, units={**self.units, code: change})
@@ -227,6 +287,8 @@ def changes_of(root: Node) -> Changes:
         tuple(listed["add"]),
         tuple(listed["remove"]),
         {key: node.plain() for key, node in conditions.items()},
+        {label: node.plain() for label, node in _hexes(keys, problems)},
+        {label: node.plain() for label, node in _mapping(keys, "hexsides", problems)},
     )
     if len(changes) > MOST:
         problems.add(
@@ -234,6 +296,38 @@ def changes_of(root: Node) -> Changes:
         )
     problems.raise_if_any()
     return changes
+
+
+def _mapping(keys: Mapping[str, Node], key: str, problems: Problems) -> Iterable[tuple[str, Node]]:
+    return keys[key].mapping(problems).items() if key in keys else ()
+
+
+def _hexes(keys: Mapping[str, Node], problems: Problems) -> Iterable[tuple[str, Node]]:
+    for label, node in _mapping(keys, "hexes", problems):
+        if isinstance(node.value, dict):
+            yield label, node
+        else:
+            problems.add(node, f"expected terrain, level or both; found {node.kind}")
+
+
+def _change_ground(
+    connection: Connection,
+    map_id: int,
+    ruleset: str,
+    hexes: Iterable[tuple[Axial, Tree]],
+    sides: Iterable[tuple[tuple[int, int], str | None]],
+) -> None:
+    """Change rows of the map itself, to be undone with the savepoint of the what-if."""
+    for place, ground in hexes:
+        if ground:
+            there = (Hex.map_id == map_id) & (Hex.q == place.q) & (Hex.r == place.r)
+            connection.execute(sa.update(Hex).where(there).values(**ground))
+    for (x, y), kind in sides:
+        there = (Hexside.map_id == map_id) & (Hexside.x == x) & (Hexside.y == y)
+        connection.execute(sa.delete(Hexside).where(there))
+        if kind is not None:
+            row = {"map_id": map_id, "x": x, "y": y, "kind": kind, "ruleset": ruleset}
+            connection.execute(sa.insert(Hexside).values(**row))
 
 
 def _node(value: Tree, place: str) -> Node:

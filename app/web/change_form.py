@@ -37,6 +37,10 @@ def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], conne
             return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form)))
         case "unmark":
             return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
+        case "paint":
+            return changes.painted(_label(board, form) or "", _new_ground(form))
+        case "side":
+            return changes.sided(_side(board, form), form.get("hexside") or None)
         case "conditions":
             return changes.under(_new_conditions(board, form))
     raise SightlineError("It is not said what is to be changed.", "Use one of the forms of the page.")
@@ -81,6 +85,23 @@ def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
         if wanted and (text := form.get(key, "")):
             marker[key] = int(text) if text.isdigit() and key != "company" else text
     return marker
+
+
+def _side(board: Board, form: Mapping[str, str]) -> str:
+    """The hexside between two hexes, by their labels in the order of the map."""
+    side = board.scheme.side(f"{form.get('at', '')}|{form.get('to', '')}")
+    return board.scheme.side_label(*side)
+
+
+def _new_ground(form: Mapping[str, str]) -> Tree:
+    """Terrain and level of a hex, as far as the form says them."""
+    level = form.get("level", "")
+    ground: Tree = {"terrain": form["terrain"]} if form.get("terrain") else {}
+    if level:
+        ground["level"] = int(level) if level.lstrip("-").isdigit() else level
+    if not ground:
+        raise SightlineError("It is not said what the hex is to be.", "Choose a terrain, a level, or both.")
+    return ground
 
 
 def _new_conditions(board: Board, form: Mapping[str, str]) -> Tree:

@@ -26,7 +26,11 @@ create type bob.mover as (
   most integer,
   wired boolean,
   engaged boolean,
-  off_path boolean
+  off_path boolean,
+  into_location text,
+  turns jsonb,
+  facings jsonb,
+  read jsonb
 );
 
 comment on type bob.mover is
@@ -37,6 +41,10 @@ comment on column bob.mover.most is 'Hexes that it may enter at most: two in a d
 comment on column bob.mover.wired is 'Whether it begins in a Wire hex (43.6)';
 comment on column bob.mover.engaged is 'Whether an enemy unit is where it begins (5.1)';
 comment on column bob.mover.off_path is 'Whether it keeps off Paths, at the cost of the terrain (53.0)';
+comment on column bob.mover.into_location is 'cave, upper or ground: the location of its last hex in which it ends; null where it changes none';
+comment on column bob.mover.turns is 'Where a Vehicle turns within its hex, and to which corner, by hex (20.3)';
+comment on column bob.mover.facings is 'Its facing as it leaves each hex of its way';
+comment on column bob.mover.read is 'What somebody reads off the Player Aid Card where it is not told, by chart and row';
 
 create or replace function bob._bonus_steps(piece bob.piece, manner text, cp boolean, conditions jsonb)
 returns setof rulings.move_step
@@ -143,7 +151,11 @@ begin
         and marker.r = piece.r
     ) and not piece.vehicle,
     engaged,
-    coalesce(off_path, false)
+    coalesce(off_path, false),
+    null,
+    null,
+    null,
+    null
   )::bob.mover;
 end
 $$;
@@ -234,7 +246,7 @@ $$;
 comment on function bob._ground(positions.state, bob.piece[], text, integer[], integer[]) is
 'Hexes by their places on the lattice, as units of a side meet them.';
 
-create or replace function bob._card(mobility text)
+create or replace function bob._card(mobility text, read jsonb default null)
 returns jsonb
 language plpgsql stable
 set enable_nestloop = on
@@ -243,22 +255,27 @@ begin
   return (select jsonb_object_agg(
     cell.row_key,
     jsonb_build_object(
-      'halves', case when cell.value ~ '^[0-9.]+$' then (2 * cell.value::numeric)::integer end,
+      'halves', case
+        when cell.value ~ '^[0-9.]+$' then (2 * cell.value::numeric)::integer
+        when cell.value is null and jsonb_typeof(read -> cell.chart) = 'number' then (2 * (read ->> cell.chart)::numeric)::integer
+        when cell.value is null then (2 * (read -> cell.chart ->> cell.row_key)::numeric)::integer
+      end,
       'word', case when cell.value in ('prohibited', 'all') then cell.value end,
       'rule', cell.rule
     )
   )
   from (
-    select * from charts.cells('bob', 'pac_terrain')
+    select 'pac_terrain' as chart, told.* from charts.cells('bob', 'pac_terrain') as told
     union all
-    select * from charts.cells('bob', 'pac_hexside')
+    select 'pac_hexside', told.* from charts.cells('bob', 'pac_hexside') as told
   ) as cell
   where cell.column_key = 'mp_' || _card.mobility);
 end
 $$;
 
-comment on function bob._card(text) is
-'Movement costs of the Player Aid Card for infantry or vehicles, by terrain and hexside: what is told of them (5.0).';
+comment on function bob._card(text, jsonb) is
+'Movement costs of the Player Aid Card for infantry or vehicles, by terrain and hexside: what is told of them, and where nothing is
+what somebody reads there (5.0).';
 
 drop type if exists bob.leg cascade;
 create type bob.leg as (
@@ -399,16 +416,17 @@ returns table (shut_rule text, shut text)
 language sql immutable rows 1
 as $$
   select fact.rule, fact.why
-  from (
+  from (select coalesce((mover.facings ->> start.label)::integer, mover.facing) as faced) as corner
+  cross join lateral (
     values
     (
-      mover.manner <> 'reverse' and mover.facing is not null
-      and direction not in (mover.facing, mover.facing % 6 + 1),
+      mover.manner <> 'reverse' and corner.faced is not null
+      and direction not in (corner.faced, corner.faced % 6 + 1),
       '20.3', 'a Vehicle enters only one of its two front hexes'
     ),
     (
-      mover.manner = 'reverse' and mover.facing is not null
-      and direction not in ((mover.facing + 2) % 6 + 1, (mover.facing + 3) % 6 + 1),
+      mover.manner = 'reverse' and corner.faced is not null
+      and direction not in ((corner.faced + 2) % 6 + 1, (corner.faced + 3) % 6 + 1),
       '20.3', 'in reverse it enters only one of its two rear hexes'
     ),
     (
@@ -465,7 +483,7 @@ begin
   ) then
     return query select '43.4', 'a Cave is left through one of its two front hexes';
   -- 40.2: to other Upper Levels of the building; who wants out goes down first, and who flees does
-  elsif mover.location = 'upper' and mover.manner not in ('rout', 'retreat') and not (
+  elsif mover.location = 'upper' and mover.into_location is distinct from 'ground' and mover.manner not in ('rout', 'retreat') and not (
     goal.terrain = start.terrain
     and goal.terrain in ('stone_building', 'wooden_building')
     and exists (
@@ -521,7 +539,7 @@ as $$
 #variable_conflict use_column
 declare
   -- each part once: what is looked up for a step is not looked up again for every word about it
-  costs jsonb := bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end);
+  costs jsonb := bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end, mover.read);
   -- where no hex can cost more than its terrain, nothing is asked
   dear boolean := jsonb_typeof(state.conditions -> 'night') = 'object' or mover.manner = 'trail' or exists (
     select from unnest(grounds) as ground where ground.mines > 0 or 'ditch' = any(ground.features)

@@ -1,4 +1,4 @@
--- needs: bob/control.sql, bob/costs.sql, bob/stack.sql, bob/command.sql, bob/units.sql
+-- needs: bob/control.sql, bob/costs.sql, bob/locations.sql, bob/stack.sql, bob/command.sql, bob/units.sql
 -- A move in bob (Band of Brothers), step by step: 5.0 to 5.4, 20.3, 20.10, 43.6, 59.1, 59.5, 59.6.
 --
 -- What a hex costs is in bob/costs.sql. Here: who may move at all and how, where it must stop, where it may end.
@@ -175,6 +175,33 @@ create type bob.trek as (
 comment on type bob.trek is
 'A way, walked: what it costs as far as it goes, and where it fails.';
 
+create or replace function bob._charged(trek bob.trek, mover bob.mover, step rulings.move_step)
+returns bob.trek
+language plpgsql immutable
+as $$
+begin
+  trek.steps := trek.steps || step;
+  if step.effect = 'forbids' then
+    trek.failed_at := step.at;
+  elsif step.halves is null then
+    trek.known := false;
+    trek.fits := null;
+  elsif trek.cost + step.halves > mover.halves then
+    step.effect := 'forbids';
+    step.note := 'it has not the points for it';
+    step.halves := null;
+    trek.steps := trek.steps || step;
+    trek.failed_at := step.at;
+  else
+    trek.cost := trek.cost + step.halves;
+  end if;
+  return trek;
+end
+$$;
+
+comment on function bob._charged(bob.trek, bob.mover, rulings.move_step) is
+'A way with something that is paid for within a hex.';
+
 create or replace function bob._walk(
   state positions.state, mover bob.mover, grounds bob.ground[], legs bob.leg[], path text[]
 )
@@ -190,6 +217,7 @@ declare
   bar rulings.move_step;
   bound boolean := false;
   halted boolean := false;
+  faced integer := mover.facing;
   place text;
 begin
   trek.steps := '{}';
@@ -198,11 +226,23 @@ begin
   trek.known := true;
   trek.fits := true;
   select * into here from unnest(grounds) as ground where ground.q = mover.q and ground.r = mover.r;
-  foreach place in array path loop
+  if mover.location = 'upper' and mover.into_location = 'ground' then
+    trek := bob._charged(trek, mover, bob._level_step(state, mover, here));
+  end if;
+  foreach place in array path || null::text loop
+    -- 20.3: it turns where it is before it goes on, and at the end
+    if trek.failed_at is null and mover.turns ? here.label and mover.facings ->> here.label is distinct from faced::text then
+      trek := bob._charged(trek, mover, bob._turn_step(mover, here.label, faced));
+      faced := (mover.facings ->> here.label)::integer;
+    end if;
+    exit when place is null or trek.failed_at is not null;
     select * into there from unnest(grounds) as ground where ground.label = place;
     leg := null;
     select * into leg from unnest(legs) as found
     where found.fq = here.q and found.fr = here.r and found.tq = there.q and found.tr = there.r;
+    if leg.label is not null and mover.into_location = 'cave' and place = path[cardinality(path)] then
+      leg := bob._cave_leg(state, mover, leg);
+    end if;
     bar := null;
     bar.at := place;
     bar.effect := 'forbids';
@@ -258,13 +298,59 @@ begin
     entered := entered + 1;
     here := there;
   end loop;
+  if trek.failed_at is null and mover.into_location = 'upper' then
+    trek := bob._charged(trek, mover, bob._level_step(state, mover, here));
+  end if;
   trek.known := trek.known and not bound;
   return trek;
 end
 $$;
 
 comment on function bob._walk(positions.state, bob.mover, bob.ground[], bob.leg[], text[]) is
-'A way hex by hex: where a mover must stop, and where its points end (5.0, 43.6, 55.2).';
+'A way hex by hex: where a mover must stop, turns or changes level, and where its points end (5.0, 20.3, 40.2, 43.4, 43.6, 55.2).';
+
+create or replace function bob._mover_by(mover bob.mover, way text[], options jsonb)
+returns bob.mover
+language plpgsql immutable
+as $$
+declare
+  faced integer := mover.facing;
+  place text;
+begin
+  mover.into_location := options ->> 'into';
+  mover.turns := coalesce(options -> 'turns', '{}');
+  mover.read := options -> 'read';
+  mover.facings := '{}';
+  foreach place in array mover.label || way loop
+    faced := coalesce((mover.turns ->> place)::integer, faced);
+    mover.facings := mover.facings || jsonb_build_object(place, faced);
+  end loop;
+  return mover;
+end
+$$;
+
+comment on function bob._mover_by(bob.mover, text[], jsonb) is
+'A mover with what is said of its way: where it turns, in which location it ends, what somebody reads off the card.';
+
+create or replace function bob._bars_to_change(state positions.state, mover bob.mover, moves boolean)
+returns setof rulings.move_step
+language sql stable rows 1
+as $$
+  select bar.rule, null, mover.label, 'forbids', bar.note, null, null::integer, null::integer, null
+  from (
+    values
+    (
+      mover.into_location = 'cave' and not moves, '43.4',
+      'a Cave and what lies above it are not next to one another'
+    ),
+    (mover.into_location = 'ground' and mover.location = 'ground', '40.2', 'it is on the ground'),
+    (mover.into_location = 'upper' and mover.location = 'upper' and not moves, '40.2', 'it is on the Upper Level')
+  ) as bar (holds, rule, note)
+  where bar.holds
+$$;
+
+comment on function bob._bars_to_change(positions.state, bob.mover, boolean) is
+'Why a mover cannot change its location as it says (40.2, 43.4).';
 
 create or replace function bob.move(
   position_id bigint,
@@ -299,6 +385,7 @@ begin
   if way[1] = mover.label then
     way := way[2:];
   end if;
+  mover := bob._mover_by(mover, way, move.options);
   grounds := array(
     select ground
     from (
@@ -312,6 +399,8 @@ begin
     select step from bob._permission_steps(state, piece, mover, cp) as step
     union all
     select step from bob._bonus_steps(piece, mover.manner, cp, state.conditions) as step
+    union all
+    select step from bob._bars_to_change(state, mover, cardinality(way) > 0) as step
   );
   trek := bob._walk(
     state, mover, grounds, array(select leg from bob._legs(state, mover, grounds) as leg), way
@@ -336,6 +425,10 @@ begin
       steps := steps || row('18.0', null, goal.label, 'cost', 'it leaves the map', null, 2, null, null)::rulings.move_step;
     end if;
   elsif trek.failed_at is null then
+    -- where it ends it is on the ground, unless it says otherwise or keeps to the Upper Levels
+    mover.location := coalesce(
+      mover.into_location, case when mover.location = 'cave' and cardinality(way) > 0 then 'ground' else mover.location end
+    );
     steps := steps || array(
       select step from bob._end_steps(state, pieces, mover, goal) as step
       union all

@@ -283,6 +283,103 @@ $$;
 comment on function bob.reach_paths(bigint, text, jsonb, jsonb, jsonb) is
 'Every other hex in which a unit can end its move, with the least cost in halves and a way that costs no more.';
 
+create or replace function bob._change_cost(
+  position_id bigint, unit text, way text[], options jsonb, conditions jsonb, policy jsonb
+)
+returns integer
+language plpgsql stable
+as $$
+declare
+  verdict rulings.move_step;
+  step rulings.move_step;
+begin
+  for step in select * from bob.move(position_id, unit, way, options, conditions, policy) loop
+    verdict := step;
+  end loop;
+  return case when verdict.effect = 'legal' then verdict.halves end;
+end
+$$;
+
+comment on function bob._change_cost(bigint, text, text[], jsonb, jsonb, jsonb) is
+'What a move costs that ends in another location of its last hex; null where it may not be made.';
+
+create or replace function bob.reach_locations(
+  position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
+)
+returns table (label text, location text, halves integer)
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_column
+declare
+  own bob.piece := (
+    select piece from bob._pieces(reach_locations.position_id) as piece where piece.code = reach_locations.unit
+  );
+  place record;
+  reached text[];
+begin
+  if not exists (
+    select
+    from public.marker
+    where marker.position_id = reach_locations.position_id and marker.kind in ('cave', 'small_cave', 'upper_level')
+  ) then
+    return;
+  end if;
+  reached := array(
+    select hex.label
+    from bob.reach(
+      reach_locations.position_id, reach_locations.unit, reach_locations.options, reach_locations.conditions,
+      reach_locations.policy
+    ) as hex
+  );
+  for place in
+    select
+      hex.label,
+      case
+        when marker.kind <> 'upper_level' then 'cave'
+        when own.location = 'upper' then 'ground'
+        else 'upper'
+      end as location,
+      -- 43.4: through its mouth; 40.2: in the hex itself
+      array(
+        select way.label
+        from bob.reach_path(
+          reach_locations.position_id, reach_locations.unit, mouth.label, reach_locations.options,
+          reach_locations.conditions, reach_locations.policy
+        ) as way
+      ) || case when marker.kind = 'upper_level' then '{}' else array[hex.label] end as way
+    from public.marker
+    inner join public.hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+    cross join lateral (
+      select beside.label
+      from lattice.neighbours(hex.q, hex.r) as step
+      inner join public.hex as beside on beside.map_id = hex.map_id and beside.q = step.nq and beside.r = step.nr
+      where marker.kind <> 'upper_level'
+        and (marker.facing is null or step.direction in (marker.facing, marker.facing % 6 + 1))
+      union all
+      select hex.label where marker.kind = 'upper_level'
+    ) as mouth
+    where marker.position_id = reach_locations.position_id
+      and marker.kind in ('cave', 'small_cave', 'upper_level')
+      -- from an Upper Level it goes down where it is
+      and (own.location <> 'upper' or (hex.q = own.q and hex.r = own.r))
+      and mouth.label = any(reached)
+  loop
+    label := place.label;
+    location := place.location;
+    halves := bob._change_cost(
+      reach_locations.position_id, reach_locations.unit, place.way,
+      reach_locations.options || jsonb_build_object('into', place.location), reach_locations.conditions, reach_locations.policy
+    );
+    if halves is not null then
+      return next;
+    end if;
+  end loop;
+end
+$$;
+
+comment on function bob.reach_locations(bigint, text, jsonb, jsonb, jsonb) is
+'Caves and levels of buildings into which a unit can go in one move, with what that costs in halves (40.2, 43.4).';
+
 create or replace function bob.reach_reasons(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
 )

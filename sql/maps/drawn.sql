@@ -41,10 +41,10 @@ cross join lateral (
       where area.map_id = hex.map_id
         and public.st_intersects(area.geom, hex.geom)
       -- the relation is found out once, not once for each use
-      offset 0
+      order by area.n offset 0
     ) as near
     where near.relation not like 'F%'
-    offset 0
+    order by near.n offset 0
   ) as part
 ) as art
 where hex.ruleset in ('bob', 'ccp');
@@ -181,8 +181,9 @@ from (
       (1024 * public.st_y(public.st_startpoint(segment.geom)))::integer as y1,
       (1024 * public.st_x(public.st_endpoint(segment.geom)))::integer as x2,
       (1024 * public.st_y(public.st_endpoint(segment.geom)))::integer as y2
-    -- once for each edge, not once for each use
-    offset 0
+    from (values (1)) as once (n)
+    -- reckoned once for each edge, not once for each use
+    order by once.n offset 0
   ) as coordinate
 ) as edge
 cross join lateral (

@@ -1,5 +1,6 @@
 -- needs: positions/place.sql, lattice/cells.sql, maps/edits.sql, rulings/step.sql
--- The viewshed cache: what a hex sees, computed by its ruleset's `fan`, kept until an edit.
+-- What sight has found out: what a hex sees, by its ruleset's `fan`, and lines over drawn terrain that were asked; kept
+-- until an edit.
 --
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
 -- it commits, whoever edits a map or position an exclusive one: so an edit either waits
@@ -73,6 +74,66 @@ $$;
 
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
+
+create or replace function positions.line(position_id bigint, "from" text, "to" text)
+returns setof rulings.sight_step
+language plpgsql volatile rows 8
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  kept public.kept_line;
+  place record;
+begin
+  select * into kept
+  from public.kept_line as asked
+  where asked.position_id = line.position_id
+    and asked.viewer = line."from"
+    and asked.target = line."to";
+  if kept.rules is null then
+    select
+      position.map_id,
+      position.ruleset,
+      start.q,
+      start.r,
+      lattice.distance(start.q, start.r, target.q, target.r) as away
+    into place
+    from public.position
+    left join lateral positions.place(line.position_id, line."from") as start on true
+    left join lateral positions.place(line.position_id, line."to") as target on true
+    where position.id = line.position_id;
+    if current_setting('transaction_isolation') = 'read committed' then
+      perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
+    end if;
+    execute format(
+      'select array_agg(step.rule) as rules, array_agg(step.at) as places, array_agg(step.effect) as effects,'
+      ' array_agg(step.note) as notes, array_agg(step.point) as points, array_agg(step.range) as ranges,'
+      ' array_agg(step.hindrance) as hindrances from %I.los($1, $2, $3) as step', place.ruleset
+    )
+    into kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+    using line.position_id, line."from", line."to";
+    if current_setting('transaction_isolation') = 'read committed'
+      and current_setting('transaction_read_only') = 'off' then
+      insert into public.kept_line (
+        position_id, viewer, target, map_id, q, r, away, rules, places, effects, notes, points, ranges, hindrances
+      )
+      values (
+        line.position_id, line."from", line."to", place.map_id, place.q, place.r, place.away,
+        kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+      )
+      on conflict do nothing;
+    end if;
+  end if;
+  return query
+  select step.rule, null::text, step.place, step.effect, step.note, step.point, step.range, step.hindrance
+  from unnest(
+    kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+  ) as step (rule, place, effect, note, point, range, hindrance);
+end
+$$;
+
+comment on function positions.line(bigint, text, text) is
+'A line of sight over drawn terrain in a position as it stands, from what is kept where it was asked before; the rows of'
+' its ruleset''s los.';
 
 create or replace function positions.viewers(position_id bigint)
 returns table (name text, is_unit boolean)
@@ -205,12 +266,45 @@ $$;
 comment on function positions._lock(bigint, bigint) is
 'maps._lock for the edit of a position, or of the map under all of them; not for a position that only we can see.';
 
+create or replace function positions._drop_lines(map_id bigint, position_id bigint, qs integer[], rs integer[])
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform positions._lock(_drop_lines.map_id, _drop_lines.position_id);
+  delete from public.kept_line as kept
+  where kept.map_id = _drop_lines.map_id
+    and (
+      -- a ridge or a building may join hexes far off: an edit of the map drops all
+      _drop_lines.position_id is null
+      or (
+        kept.position_id = _drop_lines.position_id
+        and (
+          _drop_lines.qs is null
+          or exists (
+            select
+            from unnest(_drop_lines.qs, _drop_lines.rs) as edited (q, r)
+            -- ccp 7.2: a light shines two hexes far
+            where edited.q is null or lattice.distance(kept.q, kept.r, edited.q, edited.r) <= kept.away + 2
+          )
+        )
+      )
+    );
+end
+$$;
+
+comment on function positions._drop_lines(bigint, bigint, integer[], integer[]) is
+'Drop the lines of sight that are kept near some hexes of one position, or all of them on a map.';
+
 create or replace function positions._drop_viewsheds(map_id bigint, position_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
 as $$
 begin
   perform positions._lock(_drop_viewsheds.map_id, _drop_viewsheds.position_id);
+  perform positions._drop_lines(
+    _drop_viewsheds.map_id, _drop_viewsheds.position_id, _drop_viewsheds.qs, _drop_viewsheds.rs
+  );
   delete from public.viewshed as kept
   where kept.map_id = _drop_viewsheds.map_id
     and (_drop_viewsheds.position_id is null or kept.position_id = _drop_viewsheds.position_id)
@@ -238,6 +332,7 @@ declare
 begin
   if tg_op = 'TRUNCATE' then
     delete from public.viewshed;
+    delete from public.kept_line;
     return null;
   end if;
   for edit in execute format(
@@ -261,6 +356,9 @@ as $$
 begin
   if (old.conditions, old.policy, old.map_id) is distinct from (new.conditions, new.policy, new.map_id) then
     perform positions._drop_viewsheds(old.map_id, old.id, null, null);
+  elsif old.tracks -> 'hexes' is distinct from new.tracks -> 'hexes' then
+    -- bob 43.7: a Roadblock that is cleared no longer hinders
+    perform positions._drop_lines(old.map_id, old.id, null, null);
   end if;
   return null;
 end
@@ -283,6 +381,11 @@ begin
   delete from public.viewshed as kept
   where kept.position_id in (old.position_id, new.position_id)
     and positions.spoken(kept.viewer) in (old.code, new.code);
+  delete from public.kept_line as kept
+  where kept.position_id in (old.position_id, new.position_id)
+    and (
+      positions.spoken(kept.viewer) in (old.code, new.code) or positions.spoken(kept.target) in (old.code, new.code)
+    );
   return null;
 end
 $$;
@@ -304,6 +407,29 @@ from (
   ('marker', 'select map_id, position_id, q, r from %s')
 ) as watched (name, query);
 
+create or replace function positions._after_path_edit()
+returns trigger
+language plpgsql
+as $$
+declare
+  edit record;
+begin
+  if tg_op = 'TRUNCATE' then
+    delete from public.kept_line;
+    return null;
+  end if;
+  for edit in execute format('select distinct map_id from (%s) as changed', maps._changed_rows(tg_op, tg_argv[0])) loop
+    perform positions._drop_lines(edit.map_id, null, null, null);
+  end loop;
+  return null;
+end
+$$;
+
+comment on function positions._after_path_edit() is
+'Trigger: drop the lines that are kept where paths change; a dike road may hinder them (bob 46.1), though it hides nothing.';
+
+select maps._watch('path', 'kept_line', 'positions._after_path_edit', 'select map_id from %s');
+
 create or replace function positions._after_ruleset_edit()
 returns trigger
 language plpgsql
@@ -324,6 +450,11 @@ after update on public.terrain
 referencing new table as new_rows
 for each statement execute function positions._after_ruleset_edit('ruleset');
 
+create or replace trigger viewshed_effect
+after update on public.terrain_effect
+referencing new table as new_rows
+for each statement execute function positions._after_ruleset_edit('ruleset');
+
 create or replace trigger viewshed_presets
 after update on public.ruleset
 referencing new table as new_rows
@@ -335,3 +466,4 @@ for each row execute function positions._after_state_edit();
 
 -- What an earlier version's functions found out is not trusted.
 delete from public.viewshed;
+delete from public.kept_line;

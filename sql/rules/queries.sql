@@ -4,8 +4,14 @@
 drop type if exists rules.query_word cascade;
 
 create type rules.query_word as (
-  n bigint, word text, stem text, trust double precision, named boolean,
-  weight double precision, share double precision, rarity double precision
+  n bigint,
+  word text,
+  stem text,
+  trust double precision,
+  named boolean,
+  weight double precision,
+  share double precision,
+  rarity double precision
 );
 
 comment on type rules.query_word is
@@ -14,7 +20,12 @@ comment on type rules.query_word is
 drop type if exists rules.query_name cascade;
 
 create type rules.query_name as (
-  first_n bigint, last_n bigint, words bigint, term_id bigint, concept text, likeness double precision
+  first_n bigint,
+  last_n bigint,
+  words bigint,
+  term_id bigint,
+  concept text,
+  likeness double precision
 );
 
 comment on type rules.query_name is
@@ -217,7 +228,7 @@ end;
 comment on function rules._query_words(text) is
 'The words of a query that carry meaning, a row for each stem that may be meant, with its trust and what the word weighs.';
 
-create or replace function rules._query_names(words rules.query_word [])
+create or replace function rules._query_names(words rules.query_word[])
 returns setof rules.query_name
 language sql stable strict
 begin atomic
@@ -255,7 +266,7 @@ begin atomic
   group by phrase.first_n, phrase.last_n, phrase.words, synonym.term_id, synonym.concept;
 end;
 
-comment on function rules._query_names(rules.query_word []) is
+comment on function rules._query_names(rules.query_word[]) is
 'The names of terms and concepts among the words of a query.';
 
 create or replace function rules._understood(words text)

@@ -15,7 +15,7 @@ order by rulebook.ruleset asc, rulebook.chosen desc, rulebook.imported_at desc, 
 comment on view rules.edition_in_use is
 'The imported edition of each game whose text is shown and searched: the chosen one, else the newest import.';
 
-create or replace function rules._by_place(words rules.query_word [])
+create or replace function rules._by_place(words rules.query_word[])
 returns table (
   id bigint, title double precision, title_share double precision, digest double precision, above double precision,
   asked double precision, points double precision, terms double precision, text double precision, whole double precision
@@ -67,8 +67,8 @@ begin atomic
       meant.share,
       0,
       0,
-      meant.trust,
-      meant.trust,
+      meant.trust as digest,
+      meant.trust as said,
       0,
       0,
       0,
@@ -113,10 +113,10 @@ begin atomic
   group by best.rule_id;
 end;
 
-comment on function rules._by_place(rules.query_word []) is
+comment on function rules._by_place(rules.query_word[]) is
 'Which share of a query each rule has, and where: title, digest, titles above, what players ask for, anywhere.';
 
-create or replace function rules._by_phrase(words rules.query_word [])
+create or replace function rules._by_phrase(words rules.query_word[])
 returns table (id bigint, share double precision)
 language sql stable strict
 begin atomic
@@ -157,7 +157,7 @@ begin atomic
   group by whole.rule_id;
 end;
 
-comment on function rules._by_phrase(rules.query_word []) is
+comment on function rules._by_phrase(rules.query_word[]) is
 'How nearly a query is something that players say when they look for a rule.';
 
 create or replace function rules._by_name(query rules.query)
@@ -215,7 +215,7 @@ end;
 comment on function rules._by_name(rules.query) is
 'The rules that treat a concept or define a term which the query names, and how much of the query names it.';
 
-create or replace function rules._by_neighbours(words rules.query_word [])
+create or replace function rules._by_neighbours(words rules.query_word[])
 returns table (id bigint, share double precision)
 language sql stable strict
 begin atomic
@@ -242,7 +242,7 @@ begin atomic
   group by rule.id;
 end;
 
-comment on function rules._by_neighbours(rules.query_word []) is
+comment on function rules._by_neighbours(rules.query_word[]) is
 'Which share of the words that stand side by side in a query stand so in the rule.';
 
 create or replace function rules._features(query rules.query)

@@ -56,8 +56,9 @@ comment on function rules.learn(text) is
 
 create or replace function rules._name_things()
 returns void
-language sql volatile
-begin atomic
+language plpgsql volatile
+as $$
+begin
   update public.synonym
   set stems = rules._stems(phrase)
   where word_group is not null;
@@ -95,16 +96,17 @@ begin atomic
   where rules._stems(named.phrase) <> ''
   order by named.phrase, named.term_id, named.concept, named.rule_id;
 end;
+$$;
 
 comment on function rules._name_things() is
 'Write anew what people call terms and concepts, and what they say when they look for a rule.';
 
-create or replace function rules._place_words()
-returns void
-language sql volatile
+create or replace function rules._places()
+returns table (
+  stem text, rule_id bigint, title integer, digest integer, asked boolean, above boolean, points boolean, terms boolean
+)
+language sql stable
 begin atomic
-  delete from public.rule_word;
-  insert into public.rule_word (stem, rule_id, title, digest, asked, above, points, terms)
   with recursive size as (
     select avg(length(rule.title || rule.digest)) as typical
     from public.rule
@@ -121,110 +123,122 @@ begin atomic
       up.parent_id
     from upward join public.rule as up on upward.parent_id = up.id
     where up.parent_id is not null
-  ),
-  placed as (
-    select
-      word.lexeme as stem,
-      rule.id,
-      1 as title,
-      0 as digest,
-      false as asked,
-      false as above,
-      false as points,
-      false as terms
-    from public.rule, lateral unnest(rule.heading) as word (lexeme, positions, weights)
-    union all
-    -- how often, with less and less gain, and less in a long digest: it mentions much
-    select
-      word.lexeme,
-      rule.id,
-      0,
-      (
-        1000 * cardinality(word.positions)
-        / (cardinality(word.positions) + 0.3 + 0.9 * length(rule.title || rule.digest) / size.typical)
-      )::integer,
-      false,
-      false,
-      false,
-      false
-    from size, public.rule, lateral unnest(ts_filter(rule.document, '{b,c}')) as word (lexeme, positions, weights)
-    union all
-    select
-      part.stem,
-      synonym.rule_id,
-      0,
-      0,
-      true,
-      false,
-      false,
-      false
-    from public.synonym, lateral unnest(synonym.parts) as part (stem)
-    where synonym.rule_id is not null
-    union all
-    select
-      word.lexeme,
-      upward.id,
-      0,
-      0,
-      false,
-      true,
-      false,
-      false
-    from
-      upward
-      join public.rule as up on upward.parent_id = up.id
-      cross join lateral unnest(up.heading) as word (lexeme, positions, weights)
-    union all
-    select
-      part.stem,
-      rule.id,
-      0,
-      0,
-      false,
-      false,
-      true,
-      false
-    from
-      public.contested_point as point
-      join public.rule on point.ruleset = rule.ruleset and rule.number = any(point.cites)
-      cross join lateral regexp_split_to_table(rules._stems(point.title), ' ') as part (stem)
-    union all
-    select
-      part.stem,
-      term.rule_id,
-      0,
-      0,
-      false,
-      false,
-      false,
-      true
-    from
-      public.term
-      join public.synonym on term.id = synonym.term_id
-      cross join lateral unnest(synonym.parts) as part (stem)
-    where term.rule_id is not null
   )
   select
+    word.lexeme as stem,
+    rule.id,
+    1 as title,
+    0 as digest,
+    false as asked,
+    false as above,
+    false as points,
+    false as terms
+  from public.rule, lateral unnest(rule.heading) as word (lexeme, positions, weights)
+  union all
+  -- how often, with less and less gain, and less in a long digest: it mentions much
+  select
+    word.lexeme,
+    rule.id,
+    0,
+    (
+      1000 * cardinality(word.positions)
+      / (cardinality(word.positions) + 0.3 + 0.9 * length(rule.title || rule.digest) / size.typical)
+    )::integer,
+    false,
+    false,
+    false,
+    false
+  from size, public.rule, lateral unnest(ts_filter(rule.document, '{b,c}')) as word (lexeme, positions, weights)
+  union all
+  select
+    part.stem,
+    synonym.rule_id,
+    0,
+    0,
+    true,
+    false,
+    false,
+    false
+  from public.synonym, lateral unnest(synonym.parts) as part (stem)
+  where synonym.rule_id is not null
+  union all
+  select
+    word.lexeme,
+    upward.id,
+    0,
+    0,
+    false,
+    true,
+    false,
+    false
+  from
+    upward
+    join public.rule as up on upward.parent_id = up.id
+    cross join lateral unnest(up.heading) as word (lexeme, positions, weights)
+  union all
+  select
+    part.stem,
+    rule.id,
+    0,
+    0,
+    false,
+    false,
+    true,
+    false
+  from
+    public.contested_point as point
+    join public.rule on point.ruleset = rule.ruleset and rule.number = any(point.cites)
+    cross join lateral regexp_split_to_table(rules._stems(point.title), ' ') as part (stem)
+  union all
+  select
+    part.stem,
+    term.rule_id,
+    0,
+    0,
+    false,
+    false,
+    false,
+    true
+  from
+    public.term
+    join public.synonym on term.id = synonym.term_id
+    cross join lateral unnest(synonym.parts) as part (stem)
+  where term.rule_id is not null;
+end;
+
+comment on function rules._places() is
+'Every place where a rule has a word, a row for each.';
+
+create or replace function rules._place_words()
+returns void
+language plpgsql volatile
+as $$
+begin
+  delete from public.rule_word;
+  insert into public.rule_word (stem, rule_id, title, digest, asked, above, points, terms)
+  select
     placed.stem,
-    placed.id,
+    placed.rule_id,
     max(placed.title),
     max(placed.digest),
     bool_or(placed.asked),
     bool_or(placed.above),
     bool_or(placed.points),
     bool_or(placed.terms)
-  from placed
+  from rules._places() as placed
   where placed.stem <> ''
-  group by placed.stem, placed.id;
+  group by placed.stem, placed.rule_id;
 end;
+$$;
 
 comment on function rules._place_words() is
 'Write anew which rule has which word, and where.';
 
 create or replace function rules._weigh_words()
 returns void
-language sql volatile
-begin atomic
+language plpgsql volatile
+as $$
+begin
   delete from public.word;
   insert into public.word (word, stem, rules)
   select
@@ -302,6 +316,7 @@ begin atomic
   from phrase
   where synonym.id = phrase.id;
 end;
+$$;
 
 comment on function rules._weigh_words() is
 'Write the vocabulary anew, and what titles and phrases weigh by it.';

@@ -106,12 +106,18 @@ def measure_large(
 def _at_doors(running: Server, times: int, say: Callable[[str], None]) -> Iterator[Measure]:
     for door, address in DOORS.items():
         say(f"large maps: {door}")
-        taken = {}
-        for name, zoom in (("bench-small", 1), ("bench-large", _zoom(running))):
-            request = running.get(address.format(name, zoom), FORGET)
+        requests = {
+            name: running.get(address.format(name, zoom), FORGET)
+            for name, zoom in (("bench-small", 1), ("bench-large", _zoom(running)))
+        }
+        for request in requests.values():
             running.run(request, 1, 3)
-            # the least: what else the machine does is no matter of the map
-            taken[name] = min(1000 / running.run(request, 1, 1) for _ in range(max(8, times // 4)))
+        # in turn, and the least of each: what else the machine does is no matter of the map
+        spans = [
+            {name: 1000 / running.run(request, 1, 1) for name, request in requests.items()}
+            for _ in range(max(8, times // 4))
+        ]
+        taken = {name: min(span[name] for span in spans) for name in requests}
         ratio = taken["bench-large"] / taken["bench-small"]
         yield Measure(f"10⁴ hexes: {door}, made anew", taken["bench-small"])
         yield Measure(

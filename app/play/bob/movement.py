@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -23,6 +23,7 @@ from app.play.procedures import (
     Tell,
     Undecided,
     procedure_kind,
+    proof,
 )
 from app.referee.questions import kinds_of
 from app.referee.questions.bob.movement import Manner, needs_of
@@ -60,6 +61,15 @@ class Move(Action):
     )
     off_path: bool = Field(False, description="Whether it keeps off Paths and pays for the terrain (53.0)")
     exit: bool = Field(False, description="Whether it leaves the map from the last hex (18.0)")
+    into: Literal["cave", "upper", "ground"] | None = Field(
+        None,
+        description="The location in which it ends: into a Cave (43.4), up or down in a building (40.2); its own hex"
+        " alone as `path` to change level and no more",
+    )
+    turns: dict[Annotated[str, Names(("hex",))], Annotated[int, Field(ge=1, le=6)]] = Field(
+        default_factory=dict,
+        description="Where a Vehicle turns within its hex, and to which corner, by hex (20.3)",
+    )
     op_fire: bool = Field(
         False,
         description="Of a Vehicle that uses a third of its points or less: it ends marked Op Fire (20.3)",
@@ -68,13 +78,18 @@ class Move(Action):
 
 def judged(of: Move) -> Asking:
     """The whole way: what it costs, where it ends, who may fire at it and what is checked first."""
-    said = {"as": of.manner, "cp": of.cp, "off_path": of.off_path, "exit": of.exit}
+    said = {
+        "as": of.manner, "cp": of.cp, "off_path": of.off_path, "exit": of.exit, "into": of.into,
+        "turns": of.turns, "read": costs_read(of),
+    }  # fmt: skip
     rows = yield Ask(
         "select * from bob.move(:position, :unit, :path, :options, :conditions, :policy)",
+        proves=False,
         unit=of.unit,
         path=of.path,
         options={key: value for key, value in said.items() if value},
     )
+    yield proof(rows)
     verdict = rows[-1]
     legal = VERDICTS[verdict.effect]
     told = {
@@ -100,6 +115,11 @@ def judged(of: Move) -> Asking:
     told["opportunity_fire"] = [{"by": row.by, "at": row.at} for row in fire]
     yield Tell(needs=needs, **told)
     return told
+
+
+def costs_read(of: Action) -> dict[str, Any]:
+    """Movement costs that are read off the Player Aid Card: one number for what is not told, or by terrain."""
+    return {chart: of.read[chart] for chart in ("pac_terrain", "pac_hexside") if chart in of.read}
 
 
 def _manner(of: Move, here: Any) -> Asking:
@@ -219,6 +239,10 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
     if now.attributes.get("in_cave"):
         # 43.4: it is out in the open
         said["in_cave"] = False
+    if of.into == "cave" and label == of.path[-1]:
+        said["in_cave"] = True
+    if of.into == "ground" and now.attributes.get("upper_level"):
+        said["upper_level"] = False
     if here.vehicle and now.attributes.get("concealed"):
         # 20.1: a Vehicle that moves is seen
         said["concealed"] = 0
@@ -256,8 +280,11 @@ def _over(of: Move, here: Any, told: dict[str, Any]) -> Procedure:
     if of.op_fire:
         yield from _may_stand_ready(of, here, told)
         said = {"unit": of.unit, "op_fire": True}
-    if of.facing is not None:
-        said["facing"] = of.facing
+    if of.into in ("upper", "ground") and bool(now.attributes.get("upper_level")) != (of.into == "upper"):
+        said["upper_level"] = of.into == "upper"
+    turned = [of.turns[label] for label in of.path if label in of.turns] or list(of.turns.values())
+    if of.facing is not None or turned:
+        said["facing"] = of.facing if of.facing is not None else turned[-1]
     if here.vehicle and now.label != here.label and not of.op_fire:
         said["move_counter"] = True
     yield Change(said)

@@ -17,7 +17,7 @@ from app.play import charts
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.matching import Assignment, Shooter
-from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind, proof
 from app.referee.questions import kinds_of
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, series
@@ -87,14 +87,6 @@ def armor_bonus(color: cards.Color, place: Any) -> Deciding:
     note = "a tank fires with the armor bonus" if always else "a tank has the armor bonus by the card alone"
     yield Tell(Step("13.2", place.place, "armor bonus" if always else "no bonus", note), points=("ddp-14",))
     return always
-
-
-def proof(rows: Sequence[Any]) -> Tell:
-    """What rows of a ledger tell, of which others came in the same answer."""
-    return Tell(
-        *(Step(row.rule, row.at, row.effect, row.note, row.clause) for row in rows),
-        points=[row.point for row in rows if row.point],
-    )
 
 
 def volleyed(

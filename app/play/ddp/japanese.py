@@ -16,9 +16,9 @@ from pydantic import Field
 
 from app.play.ddp import cards, losses
 from app.play.ddp.deciding import Deciding, Names
-from app.play.ddp.firing import Volley, lose_by_fire, proof, volleyed
+from app.play.ddp.firing import Volley, lose_by_fire, volleyed
 from app.play.ddp.placing import Hand, first_of, give_depth, place_reserve
-from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind, proof
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series

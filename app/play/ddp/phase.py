@@ -11,7 +11,6 @@ from pydantic import Field
 
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding, Names
-from app.play.ddp.firing import proof
 from app.play.ddp.japanese import (
     POINTS,
     UNIT,
@@ -25,7 +24,7 @@ from app.play.ddp.japanese import (
     struck_by,
 )
 from app.play.ddp.placing import Hand, pool
-from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
+from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind, proof
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series

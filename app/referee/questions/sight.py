@@ -12,6 +12,8 @@ from app.referee.words import clauses, members, not_known, series
 
 SIGHTED = ("css", "ccp", "bob", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
+DRAWN = ("bob", "ccp")
+"""Those where artwork decides."""
 UNSIGHTED = {"fpb": "units fight who is adjacent, and support fire needs no line of sight (fpb 7.0, 8.0)"}
 POINTS = (
     "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "css-64", "ccp-7", "ccp-33", "ccp-34",
@@ -28,11 +30,11 @@ class FanOf(Arguments):
 
 
 def _los(asked: Asked, ends: Ends) -> Finding:
-    rows = asked.rows(
-        f"select * from {asked.ruleset}.los(:position, :start, :target, :conditions, :policy)",
-        start=ends.start,
-        target=ends.target,
-    )
+    function = f"{asked.ruleset}.los(:position, :start, :target, :conditions, :policy)"
+    if asked.as_it_stands and asked.ruleset in DRAWN:
+        # over drawn terrain a line is kept from one question to the next
+        function = "positions.line(:position, :start, :target)"
+    rows = asked.rows(f"select * from {function}", start=ends.start, target=ends.target)
     verdict = rows[-1]
     unknown = [row for row in rows[:-1] if row.effect == "unknown"]
     visible = None if verdict.effect == "unknown" else verdict.effect == "visible"

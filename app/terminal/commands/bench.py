@@ -25,8 +25,8 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
     Only the ratios of one run mean something: machines differ, and so does one machine from
     minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
     of its own, for which a nameless position is kept for some seconds. All else that is measured is
-    undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, a game of 10,000 events, and
-    questions at the door: over loopback HTTP, beside a page of the same server that asks nobody. There a map of 10,000
+    undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, sight over drawn
+    terrain on dense boards, a game of 10,000 events, and questions at the door: over loopback HTTP, beside a page of the same server that asks nobody. There a map of 10,000
     hexes is looked at, and one of 40,000 (with --large, of a million), both made for it and taken away again.
 
     \b
@@ -51,6 +51,7 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
     )
     from tests.bench.campaigns import measure_campaigns
     from tests.bench.doors import measure_doors
+    from tests.bench.drawn import measure_drawn
     from tests.bench.fire_phase import measure_fire_phase
     from tests.bench.games import measure_games
     from tests.bench.large import MIDDLE, MILLION, measure_large
@@ -72,6 +73,9 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
             measures += measure_position_reach(connection, "tanaro-assault", times, say)
             measures += measure_position_reach(connection, "vesny-morning", times, say)
             measures += measure_rout(connection, "vesny-morning", times, say)
+        with engine.connect() as connection:
+            measures += measure_drawn(connection, times, say)
+            connection.rollback()
         measures += measure_games(engine, times, say)
         measures += measure_fire_phase(engine, times, say)
         measures += measure_ledgers(engine, times, say)

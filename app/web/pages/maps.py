@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.engine import Connection
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.drawing import counter, describe, marker, miniature, svg
@@ -22,12 +23,13 @@ from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
 from app.referee.arguments import Argument, form_fields, needs_units
-from app.referee.boards import Answer, Board, Kind, case_file, open_board
+from app.referee.boards import Answer, Board, Kind, case_file, open_board, position_file
 from app.referee.cases import rule_text
 from app.referee.precedents import precedents, terrain_of
 from app.referee.questions import common_kinds, kinds_of
 from app.referee.rulings import QuestionKind
 from app.referee.saved import save
+from app.referee.whatif import NOTHING
 from app.web.address import OWN, SEPARATOR, View, listed, view
 from app.web.change_form import with_one_more
 from app.web.counters import lying, marker_words, standing
@@ -36,7 +38,8 @@ from app.web.site import asking, database, engine, known_version
 from db import SightlineError, __version__
 from db.counters import CONDITIONS, MARKERS, UNITS
 from db.inventory import HexFacts, MapFacts, hex_facts, map_facts, maps, positions
-from db.labels import Axial, LabelError, unprefixed
+from db.labels import Axial, LabelError, side_hexes, unprefixed
+from db.map_draft import vocabulary
 from db.maps import Hex, Map
 from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
@@ -44,7 +47,7 @@ from db.values import to_json
 from importers.documents import Problem, Problems, read_values
 from importers.map_reading import read_hex
 from importers.map_writing import flow
-from importers.positions import marker_tree, written
+from importers.positions import marker_tree
 
 pages = Blueprint("maps", __name__)
 NAVIGATION = [(10, "Maps", "maps.map_list"), (11, "Positions", "maps.position_list")]
@@ -145,14 +148,25 @@ def _picture(kind: Kind, name: str) -> AnyResponse:
 
 def _show(kind: Kind, name: str) -> str | AnyResponse:
     with asking(what_if=bool(request.args.get("whatif"))) as connection:
-        shown = view(open_board(connection, name, kind), request.args)
+        board = open_board(connection, name, kind)
+        try:
+            shown = view(board, request.args)
+        except Problems as wrong:
+            # a what-if that cannot be read: everything else of the address can
+            others = ((key, told) for key, told in request.args.items(True) if key != "whatif")
+            return _page(connection, view(board, MultiDict(others)), wrong)
         return _page(connection, shown)
 
 
 def _page(connection: Connection, shown: View, error: SightlineError | None = None) -> str | AnyResponse:
-    """The page or a part of it; what cannot be done is told in the panel."""
-    with shown.board.changed(connection, shown.changes) as board:
-        return _rendered(connection, shown, board, error)
+    """The page or a part of it; what cannot be done is told in the panel, beside the map as it is saved."""
+    try:
+        with shown.board.changed(connection, shown.changes) as board:
+            return _rendered(connection, shown, board, error)
+    except Problems as wrong:
+        if not shown.changes:
+            raise
+        return _page(connection, dataclasses.replace(shown, changes=NOTHING), error or wrong)
 
 
 def _rendered(
@@ -229,6 +243,7 @@ def _panel(
         "draws": to_json(answer.draws(), indent=None) if answer else "",
         "conditions": _conditions(shown, position),
         "undo": shown.address(whatif=None),
+        "otherwise": to_json(_otherwise(shown, position), indent=None) if shown.changes.on_ground else "",
         "keep_address": shown.address("keep", edit=None, look=None) if answer else None,
         "case_address": shown.address("case") if answer or shown.changes else None,
         "edit_forms": _edit_forms(shown, position) if shown.edit else None,
@@ -246,6 +261,20 @@ def _lacking(ruleset: str, position: PositionDraft) -> list[tuple[str, str]]:
     absent = [(kind.title, kind.lacking[ruleset]) for kind in common_kinds() if ruleset in kind.lacking]
     idle = [kind.title for kind in kinds_of(ruleset).values() if not position.units and needs_units(kind)]
     return [*absent, *((title, "no unit stands on this map") for title in sorted(idle))]
+
+
+def _otherwise(shown: View, position: PositionDraft) -> dict[str, Any]:
+    """The ground of a what-if, for the script: hexes and hexsides as they are now, each with its places."""
+    board = position.board
+    hexes = {label: board.scheme.hex(label) for label in shown.changes.hexes}
+    sides = {label: side_hexes(*board.scheme.side(label)) for label in shown.changes.hexsides}
+    return {
+        "hexes": [
+            [*place, label, board.hexes[place].terrain, board.hexes[place].level]
+            for label, place in hexes.items()
+        ],
+        "sides": [[*one, *other, shown.changes.hexsides[label]] for label, (one, other) in sides.items()],
+    }
 
 
 def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
@@ -422,6 +451,7 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
     ruleset, label = shown.board.ruleset, position.board.scheme.label
     conditions = CONDITIONS[ruleset].model_validate(position.conditions).model_dump()
     fields = {field.word: field for field in form_fields(UNITS[ruleset])}
+    kinds, words = read_ruleset(ruleset).terrain, vocabulary(ruleset)
     return {
         "action": shown.address("change").partition("?")[0],
         "carried": shown.parameters(),
@@ -434,6 +464,8 @@ def _edit_forms(shown: View, position: PositionDraft) -> dict[str, Any]:
             for draft in position.markers
         ],
         "marker_kinds": MARKERS[ruleset],
+        "terrain": {word: kind.title for word, kind in kinds.terrain.items() if word in words.terrain},
+        "hexsides": {word: kind.title for word, kind in kinds.hexsides.items()},
         "sides": list(read_ruleset(ruleset).facts.sides),
         "kinds": list(fields["kind"].choices),
         "conditions": [
@@ -478,9 +510,8 @@ def _case(kind: Kind, name: str) -> str | AnyResponse:
             text = case_file(connection, shown.board, question, shown.changes)
             file = f"{name}-{shown.tool.name if shown.tool else 'case'}.yaml"
         else:
-            with shown.board.changed(connection, shown.changes) as now:
-                tree = now.tree(connection)
-            text, file = written({"name": f"{name}-what-if", **tree}), f"{name}-what-if.yaml"
+            text = position_file(connection, shown.board, shown.changes, f"{name}-what-if")
+            file = f"{name}-what-if.yaml"
     if request.args.get("download"):
         response = Response(text, content_type="application/yaml; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{file}"'

@@ -57,9 +57,11 @@ class OfUnit(Arguments):
 
 
 def needs_of(ruleset: str, rows: list[sa.Row[Any]]) -> list[Need]:
-    """What is not told, each by the chart that would tell it where there is one."""
+    """What is not told, each by the chart that would tell it where there is one: `pac_terrain woods` by pac_terrain."""
     untold = {
-        chart_needed(ruleset, row.note) or row.note: row.rule for row in rows if row.effect == "unknown"
+        chart_needed(ruleset, row.note) or chart_needed(ruleset, row.note.split()[0]) or row.note: row.rule
+        for row in rows
+        if row.effect == "unknown"
     }
     return [Need(what, rule) for what, rule in untold.items()]
 
@@ -70,7 +72,9 @@ def _reach(asked: Asked, of: ReachOf) -> Finding:
     query = "(:position, :unit, :options, :conditions, :policy)"
     rows = asked.rows(f"select * from bob.reach{query}", **given)
     reasons = asked.reasons(f"select * from bob.reach_reasons{query}", **given)
-    answer: dict[str, Any] = {"hexes": {row.label: points(row.halves) for row in rows}}
+    answer: dict[str, Any] = {"hexes": {row.label: points(row.halves) for row in rows}, "locations": {}}
+    for row in asked.rows(f"select * from bob.reach_locations{query} order by halves desc", **given):
+        answer["locations"].setdefault(row.label, {})[row.location] = points(row.halves)
     if of.to is not None:
         way = asked.rows(
             "select * from bob.reach_path(:position, :unit, :to, :options, :conditions, :policy)",
@@ -171,6 +175,7 @@ KINDS = [
         rule=_reach,
         answers={
             "hexes": "every hex in which it can end its move, with the least cost",
+            "locations": "Caves and levels of buildings into which it can go, by hex, each with the least cost",
             "path": "with `to`: a cheapest way, from where it stands",
         },
         verdict=_reach_verdict,

@@ -1,5 +1,6 @@
 // What a click, a key or a drag on the map does.
 import { LatLngBounds } from "../vendor/leaflet/leaflet-src.esm.js";
+import { Brush } from "./brush.js";
 import { Picker } from "./panel.js";
 import { StackOffer } from "./stack.js";
 
@@ -13,6 +14,7 @@ export class Gestures {
     this.element = map.getContainer();
     this.cursor = null;
     this.offer = new StackOffer(map, ground);
+    this.brush = new Brush(panel);
     this.walking = Promise.resolve();
   }
 
@@ -36,6 +38,7 @@ export class Gestures {
     this.offer.close();
     this.put(this.ground.places.get(label));
     while (this.panel.asking) await this.panel.shownSoon;
+    if (this.brush.active) return this.brush.paint(label);
     const { form } = this.panel;
     if (!form) return this.look(label);
     const picker = new Picker(form);
@@ -84,6 +87,8 @@ export class Gestures {
   // The panel was shown anew: so is the map.
   show(all) {
     if (all) this.counters.lay(this.panel.editing);
+    this.brush.restore();
+    this.overlay.showGround(this.panel.otherwise);
     const { draws, form } = this.panel;
     const told = this.panel.panel.querySelectorAll("[data-places]");
     told.forEach((part) => this.ground.learnAll(JSON.parse(part.dataset.places)));

@@ -1,5 +1,5 @@
 // What a ruling shows on the map: found hexes with their costs, a line, a way, what stops it.
-import { LayerGroup, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-src.esm.js";
+import { DivIcon, LayerGroup, Marker, Polygon, Polyline, SVG } from "../vendor/leaflet/leaflet-src.esm.js";
 import { Tiles } from "./ground.js";
 import { STEPS } from "./lattice.js";
 
@@ -18,6 +18,8 @@ export class Overlay {
     this.found = new Tiles((...tile) => this.paintFound(...tile), { pane: "found" }).addTo(map);
     this.numbers = new Tiles((...tile) => this.paintNumbers(...tile), { pane: "numbers" }).addTo(map);
     this.lines = new LayerGroup().addTo(map);
+    this.changed = new LayerGroup().addTo(map);
+    this.changedSvg = new SVG({ pane: "found", padding: 0.5 });
     this.cursor = null;
     this.draws = null;
     this.foundPlaces = new Map();
@@ -38,6 +40,25 @@ export class Overlay {
     if (draws.path.length > 1) this.line(draws.path.map((label) => this.ground.point(label)).filter(Boolean), stopped ? inks.blocks : inks.answer);
     draws.blocked.forEach((label) => this.block(label, inks.blocks));
     draws.ends.forEach((label) => this.ring(label, inks.end));
+  }
+
+  // Ground that a what-if has otherwise: each hex in its colour with a broken rim, its level written in it.
+  showGround(otherwise) {
+    this.changed.clearLayers();
+    const common = { pane: "found", renderer: this.changedSvg, interactive: false };
+    const { lattice } = this.ground;
+    for (const [q, r, label, terrain, level] of otherwise?.hexes ?? []) {
+      const [x, y] = lattice.center(q, r);
+      const rim = { ...common, color: this.looks.inks.end, weight: 2, dashArray: "6 4", fillColor: this.looks.terrain(terrain), fillOpacity: 1, className: "otherwise" };
+      const title = this.looks.legend.terrain[terrain]?.title ?? terrain;
+      this.changed.addLayer(new Polygon(this.ground.outline({ x, y }, 0.97).map(at), rim));
+      const html = Object.assign(document.createElement("span"), { textContent: `${title} ${level}` });
+      this.changed.addLayer(new Marker([y, x], { pane: "numbers", interactive: false, icon: new DivIcon({ className: "otherwise-words", html, iconSize: null }), alt: label }));
+    }
+    for (const [oneQ, oneR, otherQ, otherR, kind] of otherwise?.sides ?? []) {
+      const side = lattice.side([oneQ, oneR], [otherQ, otherR]);
+      this.changed.addLayer(new Polyline(side.map(at), { ...common, color: kind ? this.looks.inks.end : this.looks.inks.halo, weight: 6, dashArray: "8 4", lineCap: "butt", className: "otherwise" }));
+    }
   }
 
   line(points, color, dash) {

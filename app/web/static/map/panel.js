@@ -37,6 +37,12 @@ export class Panel {
     return told ? JSON.parse(told) : null;
   }
 
+  // The ground of a what-if: hexes and hexsides that are otherwise than on the map.
+  get otherwise() {
+    const told = this.panel.querySelector("[data-otherwise]")?.dataset.otherwise;
+    return told ? JSON.parse(told) : null;
+  }
+
   // What was answered, or is wrong, in a line.
   get verdict() {
     return (this.panel.querySelector(".refused") ?? this.panel.querySelector(".verdict"))?.textContent.trim() ?? "";

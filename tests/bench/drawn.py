@@ -1,0 +1,155 @@
+"""Sight over drawn terrain: ccp and bob on boards as dense as printed ones, and shapely on the same artwork as a rival.
+
+The rival knows the areas that block sight, in an STRtree, and tells only which of them a line of sight touches; it
+knows neither hexes, levels nor readings, so its verdicts are not compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from shapely import LineString, STRtree
+from sqlalchemy.engine import Connection
+
+from db.labels import Axial
+from db.map_draft import MapDraft
+from importers.maps import store_map
+from tests.bench import RADIUS, Measure, _ratio, medians
+from tests.dense_board import Shape, centre, dense_board, filled
+
+STOPS = ("woods", "stone_building", "wooden_building", "jungle", "building")
+GROWTH = (1250, 2500, 5000, 10000)
+"""Vertices of boards of one size, to see how a fan grows with them."""
+
+
+class Rival:
+    """shapely with an STRtree over the outlines of a board."""
+
+    def __init__(self, board: MapDraft) -> None:
+        self.hexes = sorted(board.hexes)
+        self.tree = STRtree([filled(area.rings[0]) for area in board.areas if area.terrain in STOPS])
+
+    def fan(self, viewer: Axial, radius: int) -> int:
+        """How many of the lines touch an area."""
+        lines = [
+            LineString([centre(viewer), centre(target)])
+            for target in self.hexes
+            if 0 < viewer.distance(target) <= radius
+        ]
+        return len(set(self.tree.query(lines, predicate="intersects")[0].tolist()))
+
+
+class DrawnQuestions:
+    """Lines and fans on one dense board, which is there until the caller undoes it."""
+
+    def __init__(self, connection: Connection, shape: Shape) -> None:
+        self.connection, self.shape = connection, shape
+        self.board = dense_board(shape)
+        map_id = store_map(connection, dataclasses.replace(self.board, title="bench"))
+        connection.execute(sa.text("analyze hex, terrain_area, crest, drawn_hex, drawn_edge"))
+        self.position = connection.scalar(
+            sa.text("select id from position where map_id = :id and bare"), {"id": map_id}
+        )
+        self.chance = random.Random(41)
+        self.hexes = sorted(self.board.hexes)
+        self.viewers = self.chance.sample(self.hexes, 12)
+
+    def label(self, hex: Axial) -> str:
+        return self.board.scheme.label(hex)
+
+    def nothing(self) -> object:
+        return self.connection.execute(sa.text("select 1")).all()
+
+    def _ask(self, function: str, **values: object) -> object:
+        words = ", ".join(f":{name}" for name in values)
+        query = sa.text(f"select * from {function}(:position, {words})")
+        return self.connection.execute(query, {"position": self.position, **values}).all()
+
+    def line(self, function: str) -> object:
+        viewer = self.chance.choice(self.viewers)
+        near = [hex for hex in self.hexes if 2 <= viewer.distance(hex) <= RADIUS]
+        return self._ask(function, start=self.label(viewer), target=self.label(near[len(near) // 3]))
+
+    def fan(self, function: str, radius: int | None) -> object:
+        return self._ask(function, start=self.label(self.chance.choice(self.viewers)), radius=radius)
+
+
+def measure_board(
+    connection: Connection, shape: Shape, times: int, say: Callable[[str], None]
+) -> list[Measure]:
+    """A line and fans on one board: found out, and kept; and the rival's fan."""
+    asked = DrawnQuestions(connection, shape)
+    game, rival = shape.ruleset, Rival(asked.board)
+    name = f"dense board of {game}, {shape.hexes} hexes, {'hills' if shape.hills else 'flat'}"
+    say(name)
+    quick = medians(
+        times,
+        nothing=asked.nothing,
+        line=lambda: asked.line(f"{game}.los"),
+        kept_line=lambda: asked.line("positions.line"),
+        kept_fan=lambda: asked.fan("positions.viewshed", RADIUS),
+    )
+    slow = medians(
+        max(4, times // 12),
+        fan=lambda: asked.fan(f"{game}.fan", RADIUS),
+        board=lambda: asked.fan(f"{game}.fan", None),
+        rival=lambda: rival.fan(asked.chance.choice(asked.viewers), RADIUS),
+    )
+    nothing = quick["nothing"]
+    cold = 20 if shape.hills else 10
+
+    def row(what: str, taken: float, limit: int | None = None) -> Measure:
+        target, met = (f"≤ {limit}", taken / nothing <= limit) if limit else ("", None)
+        return _ratio(f"{name}: {what}", taken, "SELECT 1", taken / nothing, target, met)
+
+    return [
+        row(f"one line of 2 to {RADIUS} hexes", quick["line"], cold),
+        row("the same line, kept", quick["kept_line"], 3),
+        row(f"fan of range {RADIUS}", slow["fan"]),
+        row(f"fan of range {RADIUS}, kept", quick["kept_fan"], 3),
+        row("fan of the whole board", slow["board"]),
+        _ratio(
+            f"{name}: which areas the lines of a fan of range {RADIUS} touch, shapely",
+            slow["rival"],
+            "the fan",
+            slow["rival"] / slow["fan"],
+        ),
+    ]
+
+
+def exponent(sizes: list[int], taken: list[float]) -> float:
+    """How a time grows with a size: the slope of the fitted line through their logarithms."""
+    xs, ys = [math.log(size) for size in sizes], [math.log(span) for span in taken]
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+def measure_growth(
+    connection: Connection, ruleset: str, times: int, say: Callable[[str], None]
+) -> list[Measure]:
+    """How a fan grows with the vertices of what is drawn."""
+    taken = []
+    for vertices in GROWTH:
+        asked = DrawnQuestions(connection, Shape(ruleset, 346, True, vertices))
+        found = medians(max(4, times // 12), fan=lambda asked=asked: asked.fan(f"{ruleset}.fan", RADIUS))  # type: ignore[misc]
+        taken.append(found["fan"])
+    say(f"fans of {ruleset} on {GROWTH[0]:,} to {GROWTH[-1]:,} vertices")
+    name = (
+        f"{ruleset}.fan of range {RADIUS}, {GROWTH[0]:,} to {GROWTH[-1]:,} vertices: grows with their power"
+    )
+    return [_ratio(name, taken[-1], "exponent", exponent(list(GROWTH), taken))]
+
+
+def measure_drawn(connection: Connection, times: int, say: Callable[[str], None]) -> list[Measure]:
+    """All that is measured over drawn terrain; the caller undoes it."""
+    found: list[Measure] = []
+    for ruleset in ("bob", "ccp"):
+        for hexes in (346, 1332):
+            for hills in (False, True):
+                found += measure_board(connection, Shape(ruleset, hexes, hills), times, say)
+        found += measure_growth(connection, ruleset, times, say)
+    return found
