@@ -34,9 +34,10 @@ WRITES: dict[str, str] = {
     "chart_cell": "insert, update",
     "terrain_effect": "insert, delete",
     "map": "insert, update (srid, affine, control_points)",
-    **dict.fromkeys(
-        ("crest", "hex", "hexside", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"
-    ),
+    **dict.fromkeys(("crest", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"),
+    # a what-if changes the ground, and takes it back
+    "hex": "insert, update (terrain, level)",
+    "hexside": "insert, delete",
     # what is kept of these by triggers
     "css_ground": KEEPS,
     "drawn_edge": KEEPS,

@@ -65,7 +65,8 @@ update public.game set digest = ''
 update public.game set seed = null
 update public.ruling set title = 'mine'
 delete from public.ruling
-update public.hex set terrain = 'clear'
+update public.hex set label = 'mine'
+delete from public.hex
 delete from public.map
 update public.rule set title = 'mine'
 insert into public.ruleset (code) values ('xxx')
