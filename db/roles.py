@@ -33,9 +33,9 @@ WRITES: dict[str, str] = {
     "chart": NOTHING,
     "chart_cell": "insert, update",
     "terrain_effect": "insert, delete",
-    "map": "insert, update (srid, affine, control_points)",
+    "map": "insert, update (srid, affine, control_points), delete",
     **dict.fromkeys(("crest", "map_feature", "map_feature_hex", "path", "terrain_area"), "insert"),
-    # a what-if changes the ground, and takes it back
+    # a what-if changes ground until it is undone
     "hex": "insert, update (terrain, level)",
     "hexside": "insert, delete",
     # what is kept of these by triggers

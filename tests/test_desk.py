@@ -678,6 +678,16 @@ def test_a_broken_case_shows_its_line_and_is_mended_in_the_box(desk: Page) -> No
     assert selected.strip() == '"22.78": rice_padi'
     assert serious_findings(desk) == []
     keep_picture(desk, "desk-mistakes")
+    mark = desk.locator(".gutter .wrong")
+    expect(mark).to_have_text("7")
+    assert "rice_padi" in (mark.get_attribute("title") or "")
+    expect(desk.locator(".words details[data-game=css]")).to_have_attribute("open", "")
+    box.fill(BROKEN.replace("rice_padi", ""))
+    expect(mark).to_have_count(0)
+    place = BROKEN.index("rice_padi")
+    box.evaluate("(box, at) => box.setSelectionRange(at, at)", place)
+    desk.locator("[data-game=css] [data-word=rice_paddy]").click()
+    expect(box).to_have_value(PADDY)
     box.fill(PADDY)
     box.press("Control+Enter")
     expect(desk.locator(".verdict")).to_have_text("22.80 does not see 22.75: blocked by 22.76; range 5")

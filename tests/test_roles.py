@@ -67,7 +67,7 @@ update public.ruling set title = 'mine'
 delete from public.ruling
 update public.hex set label = 'mine'
 delete from public.hex
-delete from public.map
+update public.map set title = 'mine'
 update public.rule set title = 'mine'
 insert into public.ruleset (code) values ('xxx')
 update public.schema_state set verbs = 'mine'

@@ -17,16 +17,21 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response
 
 import app.web
+from app.referee.arguments import form_fields
 from app.referee.boards import Board, open_board
 from app.referee.cases import rule_text
 from app.referee.precedents import precedents, terrain_of
+from app.referee.questions import common_kinds
 from app.referee.rulings import Ruling
 from app.referee.saved import kept_ruling, save
 from app.referee.words import arguments_in_words
 from app.web.proof import choice, chosen_readings, drawing, proof
 from app.web.site import database, engine
 from db import SightlineError, inventory, reference, suite
+from db.counters import CONDITIONS, MARKERS, UNITS
 from db.labels import nearest
+from db.map_draft import vocabulary
+from db.rulesets import CODES, read_ruleset
 from importers.cases import CaseDraft
 from importers.documents import Problem, Problems, read_document
 from importers.positions import written
@@ -85,7 +90,41 @@ def desk() -> str:
 
 def _starts() -> dict[str, Any]:
     """What a case can be begun from."""
-    return {"examples": examples(), "positions": inventory.positions(database())}
+    return {
+        "examples": examples(),
+        "positions": inventory.positions(database()),
+        "words": games_words(),
+    }
+
+
+@functools.cache
+def games_words() -> list[dict[str, Any]]:
+    """The words that case files of each game are written in, and the questions that it answers."""
+    return [_words(code) for code in CODES]
+
+
+def _words(code: str) -> dict[str, Any]:
+    ruleset, known = read_ruleset(code), vocabulary(code)
+    groups = (
+        ("Sides", ruleset.facts.sides),
+        ("Terrain", known.terrain),
+        ("In a hex", known.features),
+        ("Hexsides", known.hexsides),
+        ("Ways", known.paths),
+        ("Markers", MARKERS[code]),
+        ("A unit has", [field.word for field in form_fields(UNITS[code])]),
+        ("Conditions", [field.word for field in form_fields(CONDITIONS[code])]),
+    )
+    return {
+        "code": code,
+        "title": ruleset.facts.title,
+        "groups": [(title, list(words)) for title, words in groups if words],
+        "questions": [
+            {"name": kind.name, "title": kind.title, "example": f"- {kind.example}"}
+            for kind in common_kinds()
+            if code in kind.rulesets and kind.example
+        ],
+    }
 
 
 def _text_to_start_from() -> str:
