@@ -418,7 +418,7 @@ def test_a_case_shows_what_it_asks_expects_and_is_ruled(client: FlaskClient) -> 
     assert text.text.startswith("case: css-7.1-sameB")
     told = client.get("/api/v1/cases/css-7.1-sameB").json
     assert told["text"] == text.text
-    assert told["kinds"] == ["los"]
+    assert "los" in told["kinds"]
     listed = client.get("/api/v1/cases?rule=8.7.2&ruleset=css&q=barrage").json
     assert "css-8.7.2-d" in [entry["case"] for entry in listed["cases"]]
     assert client.get("/api/v1/cases/x").status_code == 404
