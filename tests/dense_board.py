@@ -108,8 +108,8 @@ def dense_board(shape: Shape) -> MapDraft:
         board.hexes[hex] = HexDraft(covered[-1] if covered else "open_ground", level)
     columns, rows = SIZES[shape.hexes]
     corner = hexes[0]
-    middle = rows // 2
-    road = tuple(Axial(corner.q + q, corner.r + middle - q // 2) for q in range(columns))
+    row = rows // 2
+    road = tuple(Axial(corner.q + q, corner.r + row - q // 2) for q in range(columns))
     board.paths.append(PathDraft("road", road))
     return board
 

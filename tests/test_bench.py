@@ -18,7 +18,9 @@ from tests.bench import (
 )
 from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
+from tests.bench.drawn import exponent, measure_board
 from tests.bench.large import DOORS, measure_large
+from tests.dense_board import Shape
 from tests.small_map import make_map
 
 
@@ -157,3 +159,15 @@ def test_large_maps_are_looked_at_and_taken_away_again(own_engine: Engine) -> No
         assert 1 < found[f"most memory of {who}, MB"].milliseconds < 256
     with own_engine.connect() as connection:
         assert connection.scalar(sa.text("select count(*) from map")) == 0
+
+
+def test_sight_over_drawn_terrain_is_measured_beside_shapely(connection: Connection) -> None:
+    found = measure_board(connection, Shape("ccp", 346, True, 1000), 4, quiet)
+    assert len(found) == 6
+    assert {measure.against for measure in found} == {"SELECT 1", "the fan"}
+    assert all(measure.milliseconds > 0 for measure in found)
+
+
+def test_growth_is_the_exponent_of_a_power() -> None:
+    assert exponent([1, 10, 100], [3, 30, 300]) == pytest.approx(1)
+    assert exponent([1, 10, 100], [3, 3, 3]) == pytest.approx(0)

@@ -538,7 +538,7 @@ def test_the_documented_queries_give_the_documented_results(connection: Connecti
     points, queries = told()
     make_map(connection, "orote", ("20.76", "26.84"))
     import_control_points(connection, "orote", points, "orote.csv", 32655)
-    assert len(queries) == 10
+    assert len(queries) == 12
     for query, expected in queries:
         answer = connection.execute(sa.text(query))
         lines = [" | ".join(answer.keys()), *(" | ".join(map(str, row)) for row in answer)]

@@ -454,6 +454,7 @@ comment on function maps._beginnings(bigint, integer, integer, integer[], intege
 create or replace function maps._refresh_drawn_hexes(map_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
+set enable_nestloop = off
 set enable_mergejoin = off
 as $$
 begin
@@ -528,9 +529,12 @@ $$;
 comment on function maps._refresh_artwork(bigint, boolean, integer[]) is
 'Work out anew in which hexes the edges of some areas, or of some crest lines, lie.';
 
+-- Hashed, whatever the planner thinks of tables that were tiny a moment ago.
 create or replace function maps._after_artwork_edit()
 returns trigger
 language plpgsql
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 declare
   edit record;

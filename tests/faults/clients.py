@@ -47,7 +47,7 @@ class Client(threading.Thread):
 
     def end(self) -> None:
         self.leave()
-        self.join(2 * PATIENCE)
+        self.join(6 * PATIENCE)
         assert not self.is_alive(), "it was never answered"
         assert self.wrong is None, self.wrong
 
@@ -56,7 +56,7 @@ class Client(threading.Thread):
 
     def insist(self, path: str, body: Any, key: str | None = None) -> Any:
         """Send it until it is answered."""
-        deadline = time.monotonic() + 2 * PATIENCE
+        deadline = time.monotonic() + 5 * PATIENCE
         while True:
             try:
                 return post(self.house, path, body, key)

@@ -35,7 +35,6 @@ class Import(Work):
     """A map replaced by one with other terrain and another road."""
 
     name = "import"
-    few = 6
 
     def command(self, n: int) -> tuple[str, ...]:
         road = ", ".join(f'"{column}.{10 + n % 20}"' for column in range(10, 12))
@@ -62,6 +61,7 @@ class Backup(Work):
     """A file that is the old backup or the new one."""
 
     name = "backup"
+    few = 2
 
     def command(self, n: int) -> tuple[str, ...]:
         with psycopg.connect(self.house.cluster.url(), autocommit=True) as connection:
@@ -84,6 +84,7 @@ class Upgrade(Work):
     """Functions, rulesets and rights made anew: all of them or none."""
 
     name = "upgrade"
+    few = 1
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
@@ -114,7 +115,7 @@ class Restore(Work):
     """The database replaced by one of two backups."""
 
     name = "restore"
-    few = 2
+    few = 1
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
@@ -130,7 +131,9 @@ class Restore(Work):
         # the first command that comes puts in order what was left
         self.house.load("maps", "list")
         self.house.load("db", "status")
-        assert ask(self.house, "select count(*) from pg_database where datname like 'sightline\\_%'") <= 1
+        assert (
+            ask(self.house, "select count(*) from pg_database where starts_with(datname, 'sightline_')") <= 1
+        )
         assert ask(self.house, "select count(*) from ruleset") == 5
         return int(ask(self.house, "select n from mark"))
 

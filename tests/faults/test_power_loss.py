@@ -103,7 +103,10 @@ class PoweredHouse(House):
         self.askers.append(asker)
         for client in (player, asker, importer):
             client.start()
-        time.sleep(self.dice.uniform(0.5, 6))
+        if len(self.askers) % 2:
+            # every other time just after an import, else anywhere in the middle of one
+            wait_until(lambda: importer.acknowledged > self.imports, 60)
+        time.sleep(self.dice.uniform(0.2, 4))
         self.disk.lose_power()
         self._kill_everything()
         importer.end()

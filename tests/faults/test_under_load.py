@@ -19,7 +19,7 @@ import pytest
 
 from db.roles import WEB
 from tests.faults.clients import GAME, Asker, Client, Player, Watcher, check_games, check_rulings
-from tests.faults.house import IS_ROOT, House, folder_of, post, rounds
+from tests.faults.house import IS_ROOT, PATIENCE, House, folder_of, post, rounds, wait_until
 
 CLOCK = Path(__file__).with_name("clock.c")
 DISK = "900m"
@@ -43,6 +43,10 @@ class BusyHouse(House):
         self.disk, self.clock = disk, clock
         self.players: list[Player] = []
         self.askers: list[Asker] = []
+
+    def answered(self) -> int:
+        """How much was acknowledged so far."""
+        return sum(len(client.acknowledged) for client in (*self.players, *self.askers))
 
     @contextmanager
     def used(self) -> Iterator[Watcher]:
@@ -189,6 +193,9 @@ def test_nothing_acknowledged_is_lost_done_twice_or_half_done(
     number = rounds(1)
     with busy.used() as watcher:
         for _ in range(number):
+            # whoever is hit again and again before anything was answered is not harmed but kept from working
+            before = busy.answered()
+            wait_until(lambda: busy.answered() > before, PATIENCE)  # noqa: B023
             time.sleep(busy.dice.uniform(0.05, 0.9))
             fault(busy)
             busy.recover()
