@@ -666,12 +666,13 @@ def test_every_argument_of_every_question_can_be_filled_in() -> None:
 def test_the_address_tells_the_view_and_the_view_the_address(client: FlaskClient, engine: Engine) -> None:
     address = "/positions/lipata-landing?tool=los&from=A/1/31&to=14.12&policy=css-12:a&look=13.15&edit=1"
     with client.application.test_request_context(address) as context, engine.connect() as connection:
-        shown = view(open_board(connection, POSITION), context.request.args)
+        board = open_board(connection, POSITION)
+        shown, position = view(board, context.request.args), board.position(connection)
         assert shown.question == SEEN | {"policy": {"css-12": "a"}}
         assert shown.address() == address
         assert "policy=css-12:b" in shown.with_reading("css-12", "b")
-        assert "to=14.12" in shown.with_tool("trace")
-        assert "to=" not in shown.with_tool("fan")
+        assert "to=14.12" in shown.with_tool("trace", position)
+        assert "to=" not in shown.with_tool("fan", position)
 
 
 def test_a_comma_in_a_name_does_not_part_it(client: FlaskClient, engine: Engine) -> None:
@@ -753,7 +754,7 @@ def test_a_hex_is_told_with_its_rules(client: FlaskClient, connection: Connectio
         ("/maps/pagasa-coast?tool=loss", 400, "Did you mean los?"),
         ("/maps/pagasa-coast?tool=los&from=13.15&to=99.99", 422, "99.99 is not a hex of this map"),
         ("/maps/pagasa-coast?look=x", 422, "not a label of this map"),
-        ("/maps/pagasa-coast?whatif={", 422, "changes"),
+        ("/maps/pagasa-coast?whatif={", 422, '<div class="refused" role="alert"><p>'),
         ("/maps/pagasa-coast?policy=css-12:z", 400, "There is no reading"),
         ("/maps/pagasa-coast?look=%3Cscript%3E", 422, "&lt;script&gt;"),
     ],

@@ -36,6 +36,9 @@ TOOLS = (
 )
 NPM = """#!/bin/sh
 mkdir -p node_modules/leaflet/dist && echo "// a library" >node_modules/leaflet/dist/leaflet.js
+face=node_modules/@fontsource-variable/source-sans-3
+mkdir -p $face/files && echo "a licence" >$face/LICENSE
+for style in normal italic; do echo "a face" >$face/files/source-sans-3-latin-wght-$style.woff2; done
 """
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "tests", "docs", "vendor", "__pycache__")
 
@@ -120,6 +123,7 @@ def test_the_first_start_says_line_by_line_what_it_does(
         "sightline: fetching browser libraries (some seconds, once)",
     ]
     assert (tree / "app/web/static/vendor/leaflet/leaflet.js").exists()
+    assert len(list((tree / "app/web/static/vendor/source-sans").glob("*.woff2"))) == 2
 
 
 def test_a_second_start_does_nothing_but_check_the_stamps(
