@@ -535,7 +535,7 @@ KINDS = [
     procedure_kind(
         air_attack, kinds=kinds, name="air_attack", title="Aircraft", arguments=AirAttack, rulesets=("bob",),
         answers=ATTACK_ANSWERS | {"target": "who is attacked", "decision": "attack, new_target or no_attack"},
-        verdict=fire_verdict, points=("bob-7", "bob-9", "bob-46"), example="air_attack: {by: Stuka, target: T-34, rolls: [5, 4]}",
+        verdict=fire_verdict, points=("bob-7", "bob-9", "bob-16", "bob-46"), example="air_attack: {by: Stuka, target: T-34, rolls: [5, 4]}",
     ),
     procedure_kind(
         illumination, kinds=kinds, name="illumination", title="Illumination", arguments=Illumination, rulesets=("bob",),

@@ -241,7 +241,7 @@ KINDS = [
         done=lambda ruling: f"{ruling.question['attach']['weapon']} is attached{_path(ruling)}",
         arguments=Attach,
         answers=PATH,
-        points=("css-41", "css-47"),
+        points=("css-41", "css-47", "css-64"),
         example="attach: {weapon: FT/3, to: A/1/3}",
     ),
     css_kind(
