@@ -253,11 +253,20 @@ def test_odds_over_too_many_ways_are_not_guessed(asked: Asked) -> None:
     def endless(_: Raid) -> Procedure:
         for _n in range(9):
             yield Roll("2d6", "more")
+        yield Tell(result="over")
 
     of = Raid(unit="1/22")
     answer = asked_of(asked, of, lambda: endless(of), dict).answer
     assert answer["odds"] is None
     assert "more than 2000 ways" in answer["basis"]
+
+
+def test_what_has_no_result_has_no_odds(asked: Asked) -> None:
+    def rolled(_: Raid) -> Procedure:
+        yield Roll("1d6", "nothing")
+
+    of = Raid(unit="1/22")
+    assert "odds" not in asked_of(asked, of, lambda: rolled(of), dict).answer
 
 
 @pytest.mark.parametrize(

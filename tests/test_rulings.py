@@ -301,7 +301,7 @@ def test_a_mistake_is_named_with_its_place_and_the_nearest_word(
         ("[{range: {from: 22.12, to: 22.15}, los: {from: 22.12, to: 22.15}}]", "exactly one question, not 2"),
         ("[{range: {from: 22.12}}]", "to is missing"),
         ("[{range: {from: 22.12, to: 22.15, via: 22.13}}]", "unknown key 'via'"),
-        ("[{range: {from: 22.12, to: [22.15]}}]", "valid string"),
+        ("[{range: {from: 22.12, to: [22.15]}}]", "expected a word, found a list"),
         ("[{range: 22.12}]", "expected a mapping"),
         ("[range]", "expected a question"),
         ("[{fan: {from: 22.12, range: 0}}]", "greater than or equal to 1"),
