@@ -34,6 +34,11 @@ VERDICTS: dict[str, list[str]] = {
         "1/54 NGF sees 23.59; range 1",
         "The fire zone of 1/54 NGF has 6 hexes: 22.60, 22.61, 23.59, 23.61, 24.60, 24.61",
     ],
+    "css-7.2-threats": [
+        "No enemy can fire at 22.82",
+        "1 enemy unit can fire at 22.81: Near with small arms 4",
+        "The worst hex of the way is 22.81, at which 1 enemy unit can fire: Near with small arms 4; at 22.82 and 23.81 nobody can",
+    ],
     "bob-54.4-a": [
         "The range from C3 to E6 is 4 hexes",
     ],

@@ -145,15 +145,17 @@ def read_entries(ruleset: str, suite: Path = SUITE) -> tuple[Entry, ...]:
     return read_form(suite / ruleset / INDEX, Entries).entries
 
 
-def conformance(rule: Callable[[str], RuledCase], suite: Path = SUITE) -> dict[str, Conformance]:
-    """The whole suite, each of its files ruled on by `rule`."""
+def conformance(
+    rule: Callable[[str], RuledCase], suite: Path = SUITE, rulesets: Iterable[str] = CODES
+) -> dict[str, Conformance]:
+    """The suite of some games, each of its files ruled on by `rule`."""
     if not suite.is_dir():
         raise SightlineError(
             "The conformance suite is part of the project's folder, not of an installed Sightline.",
             "Run ./sightline conformance there; its table is in docs/conformance.md.",
         )
     found: dict[str, Conformance] = {}
-    for ruleset in CODES:
+    for ruleset in rulesets:
         files = case_files([str(suite / ruleset)]) if _has_cases(suite / ruleset) else ()
         cases = [rule(name) for name in files]
         found[ruleset] = Conformance(ruleset, read_entries(ruleset, suite), cases)

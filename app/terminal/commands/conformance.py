@@ -13,6 +13,7 @@ from app.referee.conformance import Conformance, Count, conformance, page, passe
 from app.terminal.database import asking
 from app.terminal.output import complain, print_json, print_table, say
 from db import SightlineError
+from db.rulesets import CODES
 
 
 @click.command("conformance")
@@ -25,19 +26,24 @@ from db import SightlineError
     "--index", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
     help="Write which cases each rule takes part in, as JSON, for the pages of the rules.",
 )  # fmt: skip
-def conformance_command(as_json: bool, target: Path | None, index: Path | None) -> None:
+@click.argument("rulesets", metavar="[RULESET]...", nargs=-1, type=click.Choice(CODES))
+def conformance_command(
+    rulesets: tuple[str, ...], as_json: bool, target: Path | None, index: Path | None
+) -> None:
     """Rule on the rulebooks' worked examples and print, per ruleset and kind, how they fare.
 
-    Exit status 0: every case passes; 1: one does not.
+    All games, or those that are named. Exit status 0: every case passes; 1: one does not.
 
     \b
     Examples:
       sightline conformance
-      sightline conformance --json
+      sightline conformance fpb --json
       sightline conformance --write docs/conformance.md --index db/rulesets/cases.json
     """
+    if rulesets and (target or index):
+        raise click.UsageError("What is written is of all games: leave out their names.")
     with asking() as connection:
-        found = conformance(partial(rule_file, connection))
+        found = conformance(partial(rule_file, connection), rulesets=dict.fromkeys(rulesets or CODES))
     if target is not None:
         _write(target, page(found))
     if index is not None:
