@@ -15,14 +15,6 @@ comment on type css.activated is
 'A counter that a chit makes Active, and why.';
 comment on column css.activated.why is 'division, formation, white or none, by its stripe';
 
-create or replace function css._is_corps(attributes jsonb)
-returns boolean
-language sql immutable parallel safe
-return coalesce((attributes ->> 'corps')::boolean, false) or coalesce(attributes ->> 'division' ilike 'corps', false);
-
-comment on function css._is_corps(jsonb) is
-'Whether a counter is Marine Corps Artillery or a Corps truck (26.0).';
-
 create or replace function css._activated(state positions.state, division text, formation text)
 returns setof css.activated
 language sql stable rows 20
@@ -342,24 +334,29 @@ declare
   asked positions.counter := positions._asked_counter(position_id, unit);
   acted integer;
   second boolean;
+  by_command boolean;
   bar record;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   acted := coalesce((state.conditions -> 'acted' ->> unit)::integer, 0);
-  second := acted = 1 or state.conditions ->> 'step' = 'second_actions';
+  second := css._is_second(state.conditions, unit);
+  -- 5.1: on the chit of its side whoever is paid for acts
+  by_command := coalesce(
+    state.conditions #>> '{active,side}' = asked.side and not state.conditions -> 'active' ? 'units', false
+  );
   for bar in
     select *
     from (
       values
-      ('5.1', not css._is_active(state, asked), format('%s is not Active', unit)),
+      ('5.1', not by_command and not css._is_active(state, asked), format('%s is not Active', unit)),
       ('5.2', acted > 1, format('%s has acted twice', unit)),
       (
-        '5.1', acted > 0 and state.conditions ->> 'activation' = 'direct_command',
+        '5.1', acted > 0 and css._on_command(state.conditions),
         'one Action on a Direct Command, and no second'
       ),
       (
         '5.1',
-        second and acted > 0 and (
+        second and (
           select step.effect from css.command(position_id, unit, conditions, policy) as step
           where step.effect in ('in command', 'out of command')
         ) = 'out of command',
@@ -372,8 +369,8 @@ begin
     return;
   end loop;
   return next css._sum(
-    '5.2', case when acted > 0 then 'second action' else 'first action' end, format('%s may act', unit),
-    jsonb_build_object('second', acted > 0, 'division', asked.attributes ->> 'division'), asked.label
+    '5.2', case when second then 'second action' else 'first action' end, format('%s may act', unit),
+    jsonb_build_object('paid', second or by_command, 'division', asked.attributes ->> 'division'), asked.label
   );
 end
 $$;

@@ -177,7 +177,7 @@ begin
       (
         '8.2',
         coalesce(state.conditions -> 'fired' ? here.label, false)
-        and (state.readings ->> 'css-18' = 'b' or state.conditions ->> 'action' <> 'second'),
+        and (state.readings ->> 'css-18' = 'b' or not css._is_second(state.conditions, unit.code)),
         'its hex has fired in this Activation', 'css-18'
       )
     ) as bar (rule, holds, note, point)

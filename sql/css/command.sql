@@ -4,7 +4,7 @@
 -- A row for every HQ and Leader of the unit's side that is its own, or near enough to be
 -- taken for one; then what command brings, and the verdict last. A counter that does not
 -- tell its Division, Formation, stripe or command range is named, and nothing is assumed.
--- Corps Artillery is a unit of division `corps`.
+-- Corps Artillery is a unit whose Division is called a corps.
 
 drop type if exists css.allegiance cascade;
 create type css.allegiance as (
@@ -303,13 +303,21 @@ $$;
 comment on function css._payer_steps(positions.counter) is
 'Whose Divisions may pay for an Ambush Unit: those of regular Deployed units beside it (24.2).';
 
+create or replace function css._is_corps(attributes jsonb)
+returns boolean
+language sql immutable parallel safe
+return coalesce((attributes ->> 'corps')::boolean, false) or coalesce(attributes ->> 'division' ~* '\mcorps\M', false);
+
+comment on function css._is_corps(jsonb) is
+'Whether a counter is Marine Corps Artillery or a Corps truck (26.0).';
+
 create or replace function css._command_gifts(unit positions.counter, steps rulings.command_step[])
 returns setof rulings.command_step
 language plpgsql stable rows 2
 as $$
 declare
   is_ambush boolean := unit.kind = 'ambush';
-  is_corps boolean := coalesce(unit.attributes ->> 'division' ilike 'corps', false);
+  is_corps boolean := css._is_corps(unit.attributes);
 begin
   if is_ambush then
     return next row(

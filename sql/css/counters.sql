@@ -260,13 +260,15 @@ declare
   used boolean;
 begin
   select * into state from positions.state(position_id, conditions, policy);
-  select * into spot from public.hex where hex.map_id = state.map_id and hex.label = place;
+  select hex.* into spot
+  from positions.place(position_id, place) as found
+  inner join public.hex on hex.map_id = state.map_id and hex.q = found.q and hex.r = found.r;
   select coalesce(position.tracks -> 'once' ? name, false) into used
   from public.position where position.id = position_id;
   return query
   select * from css._barred(
     array(
-      select css._entry('14.1', bar.clause, 'forbids', bar.note, hero, null, null, place)
+      select css._entry('14.1', bar.clause, 'forbids', bar.note, hero, null, null, spot.label)
       from (
         values
         (null, asked.kind <> 'hero' or asked.side <> 'us', 'only the American Heroes are used so'),
@@ -299,7 +301,7 @@ begin
       where bar.holds
     ),
     '14.1', case when place is null then 'used' else 'placed' end, format('%s serves', hero),
-    jsonb_build_object('name', name, 'at', place), place
+    jsonb_build_object('name', name, 'at', spot.label), spot.label
   );
 end
 $$;

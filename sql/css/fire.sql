@@ -253,7 +253,7 @@ begin
   end if;
   if now -> 'fired' ? here.label then
     -- css-18: its hex fires once, or once in each Action
-    if (shot.state).readings ->> 'css-18' = 'b' or now ->> 'action' <> 'second' then
+    if (shot.state).readings ->> 'css-18' = 'b' or not css._is_second(now, firer.code) then
       bars := bars || css._entry(
         '8.2', null, 'forbids', 'its hex has fired in this Activation', firer.code, null, 'css-18', here.label
       );
@@ -264,7 +264,7 @@ begin
       '8.3.6', null, 'forbids', 'in Column fire is not concentrated', firer.code, null, null, here.label
     );
   end if;
-  if now -> 'fired' ? here.label and now ->> 'action' = 'second' and (shot.state).readings ->> 'css-18' = 'a' then
+  if now -> 'fired' ? here.label and css._is_second(now, firer.code) and (shot.state).readings ->> 'css-18' = 'a' then
     bars := bars || css._entry(
       '8.2', null, 'passes', 'its hex fires once in each Action', firer.code, null, 'css-18', here.label
     );

@@ -162,28 +162,140 @@ comment on column css.ground.terrain is 'The terrain whose effects it has: a cav
 comment on column css.ground.sight is 'What its ground does to a line of sight, as bits of css._bit';
 comment on column css.ground.walls is 'What on its sides may stop one, four bits a side: css._walls';
 
+create or replace function css._walls_on(map_id bigint, x integer, y integer)
+returns integer
+language plpgsql stable
+as $$
+begin
+  return (
+    select bit_or(css._wall(hexside.kind))
+    from public.hexside
+    where hexside.map_id = _walls_on.map_id
+      and hexside.x = _walls_on.x
+      and hexside.y = _walls_on.y
+  );
+end
+$$;
+
+comment on function css._walls_on(bigint, integer, integer) is
+'What on one hexside may stop a line of sight, as bits of css._wall.';
+
+create or replace function css._ground_at(map_id bigint, q integer, r integer)
+returns setof css.ground
+language plpgsql stable
+as $$
+begin
+  return query
+  select
+    hex.map_id,
+    hex.q,
+    hex.r,
+    hex.label,
+    hex.level,
+    css._ground(hex.terrain, hex.features),
+    css._sight(
+      (
+        select terrain.sight
+        from public.terrain
+        where terrain.ruleset = 'css'
+          and terrain.code = css._ground(hex.terrain, hex.features)
+      ),
+      css._ground(hex.terrain, hex.features)
+    ),
+    (
+      select
+        coalesce(
+          bit_or(
+            css._walls_on(hex.map_id, hex.q + beside.nq, hex.r + beside.nr)
+            << (4 * lattice.direction(beside.nq - hex.q, beside.nr - hex.r))
+          ),
+          0
+        )
+      from lattice.neighbours(hex.q, hex.r) as beside
+    )
+  from public.hex
+  where hex.map_id = _ground_at.map_id
+    and hex.q = _ground_at.q
+    and hex.r = _ground_at.r
+    and hex.ruleset = 'css';
+end
+$$;
+
+comment on function css._ground_at(bigint, integer, integer) is
+'The row of css.ground of one hex, found by keys alone.';
+
+-- By keys, whatever the planner thinks of the tables: a plan that was made for a tiny map would read a large one whole.
+create or replace function css._refresh_few(map_id bigint, qs integer[], rs integer[])
+returns void
+language plpgsql volatile
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  edited record;
+begin
+  for edited in
+    select distinct hex.q, hex.r
+    from unnest(_refresh_few.qs, _refresh_few.rs) as hex (q, r)
+    order by hex.q, hex.r
+  loop
+    delete from public.css_ground as kept
+    where kept.map_id = _refresh_few.map_id
+      and kept.q = edited.q
+      and kept.r = edited.r;
+    insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
+    select ground.*
+    from css._ground_at(_refresh_few.map_id, edited.q, edited.r) as ground;
+  end loop;
+end
+$$;
+
+comment on function css._refresh_few(bigint, integer[], integer[]) is
+'Work the ground of a few hexes of a map out anew; what the rest of the map holds costs nothing.';
+
 -- Hashed, whatever the planner thinks of the tables: where it takes a large map for a tiny one (which it was when
--- last analyzed, or when a plan was made), it would walk the map once for each hex. So an edit reads its map once.
-create or replace function css._refresh_ground(map_id bigint, qs integer[], rs integer[])
+-- last analyzed, or when a plan was made), it would walk the map once for each hex. So the map is read once.
+create or replace function css._refresh_many(map_id bigint, qs integer[], rs integer[])
 returns void
 language plpgsql volatile
 set enable_nestloop = off
 set enable_mergejoin = off
 as $$
 begin
-  perform maps._lock(_refresh_ground.map_id);
   delete from public.css_ground as kept
-  using unnest(_refresh_ground.qs, _refresh_ground.rs) as edited (q, r)
-  where kept.map_id = _refresh_ground.map_id
+  using unnest(_refresh_many.qs, _refresh_many.rs) as edited (q, r)
+  where kept.map_id = _refresh_many.map_id
     and kept.q = edited.q
     and kept.r = edited.r;
   insert into public.css_ground (map_id, q, r, label, level, terrain, sight, walls)
   select ground.*
-  from (select distinct hex.q, hex.r from unnest(_refresh_ground.qs, _refresh_ground.rs) as hex (q, r)) as edited
+  from (select distinct hex.q, hex.r from unnest(_refresh_many.qs, _refresh_many.rs) as hex (q, r)) as edited
   inner join css.ground
-    on ground.map_id = _refresh_ground.map_id and ground.q = edited.q and ground.r = edited.r
+    on ground.map_id = _refresh_many.map_id and ground.q = edited.q and ground.r = edited.r
   -- neighbours side by side on disk
   order by edited.q, edited.r;
+end
+$$;
+
+comment on function css._refresh_many(bigint, integer[], integer[]) is
+'Work the ground of many hexes of a map out anew, by reading the map once.';
+
+create or replace function css._refresh_ground(map_id bigint, qs integer[], rs integer[])
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform maps._lock(_refresh_ground.map_id);
+  if not exists (select from public.map where map.id = _refresh_ground.map_id) then
+    -- deleted as a whole
+    delete from public.css_ground as kept
+    where kept.map_id = _refresh_ground.map_id;
+  elsif maps._few(_refresh_ground.map_id, cardinality(_refresh_ground.qs)) then
+    perform css._refresh_few(_refresh_ground.map_id, _refresh_ground.qs, _refresh_ground.rs);
+  else
+    perform css._refresh_many(_refresh_ground.map_id, _refresh_ground.qs, _refresh_ground.rs);
+  end if;
 end
 $$;
 

@@ -195,16 +195,6 @@ $$;
 comment on function css._spotting_bars(css.barrage, text) is
 'What keeps a target from being spotted (8.7.1, 8.7.3, 8.7.6, 21.1).';
 
-create or replace function css._is_later(conditions jsonb)
-returns boolean
-language sql immutable parallel safe
-return coalesce(conditions ->> 'action' = 'second', false)
-or coalesce(conditions ->> 'activation' = 'direct_command', false)
-or coalesce(conditions -> 'active' ? 'side', false);
-
-comment on function css._is_later(jsonb) is
-'Whether it is no First Action of a Division or Formation: a second one, or one by a Direct Command.';
-
 create or replace function css._battery_bars(aim css.barrage)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -212,7 +202,7 @@ as $$
   select entry.*
   from (
     select
-      css._is_later((aim.state).conditions) as later,
+      css._is_later((aim.state).conditions, (aim.firer).code) as later,
       coalesce(((aim.firer).attributes ->> 'gun')::boolean, false) as gun
   ) as now
   cross join lateral (
@@ -270,7 +260,7 @@ as $$
   select entry.*
   from css._entry('27.0', null, 'passes', 'not a gun: it fires in any Action', (aim.firer).code, null, 'css-15') as entry
   where aim.side = 'japan'
-    and css._is_later((aim.state).conditions)
+    and css._is_later((aim.state).conditions, (aim.firer).code)
     and not coalesce(((aim.firer).attributes ->> 'gun')::boolean, false)
     and (aim.state).readings ->> 'css-15' = 'b'
   union all

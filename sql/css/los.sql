@@ -28,7 +28,8 @@ comment on function css._visibility(jsonb, boolean) is
 create or replace function css._hexes(n integer)
 returns text
 language sql immutable parallel safe
-return case n when 1 then 'one hex' else n || ' hexes' end;
+-- n as text: what else is || is not immutable, and would keep it from being inlined
+return case n when 1 then 'one hex' else n::text || ' hexes' end;
 
 comment on function css._hexes(integer) is
 'So many hexes, in words.';

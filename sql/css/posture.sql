@@ -203,7 +203,7 @@ begin
       ),
       (
         '6.0',
-        (acted > 0 or changed or state.conditions ->> 'action' = 'second')
+        (acted > 0 or changed or css._is_second(state.conditions, unit))
         and state.readings ->> 'css-79' = 'a' and not (indirect and beset and wanted = 'column'),
         'it changes before its first Action, once', 'css-79'
       ),
@@ -218,7 +218,7 @@ begin
     return next css._sum(bar.rule, 'refused', bar.note, '{}', asked.label);
     return;
   end loop;
-  if (acted > 0 or changed or state.conditions ->> 'action' = 'second') and state.readings ->> 'css-79' = 'b' then
+  if (acted > 0 or changed or css._is_second(state.conditions, unit)) and state.readings ->> 'css-79' = 'b' then
     return next css._entry('6.0', null, 'passes', 'before each Action', unit, null, 'css-79', asked.label);
   end if;
   if indirect and beset and wanted = 'column' then

@@ -366,12 +366,13 @@ returns text
 language plpgsql stable
 as $$
 declare
-  found_one text;
+  known record;
   told jsonb := read -> chart;
 begin
-  select cell.value into found_one from charts.cell('css', _cell.chart, _cell."row", _cell."column") as cell;
-  if found_one is not null or told is null then
-    return found_one;
+  select cell.value, cell.source into known from charts.cell('css', _cell.chart, _cell."row", _cell."column") as cell;
+  -- against the book nobody reads; what a house or an owner filled in gives way to what lies on the table
+  if told is null or (known.value is not null and known.source = 'printed') then
+    return known.value;
   end if;
   if jsonb_typeof(told) = 'object' then
     told := told -> "row";
@@ -379,7 +380,7 @@ begin
   if jsonb_typeof(told) = 'object' then
     told := coalesce(told -> "column", case when "column" = 'troop_quality' then told -> 'tq' end);
   end if;
-  return told #>> '{}';
+  return coalesce(told #>> '{}', known.value);
 end
 $$;
 
@@ -495,22 +496,42 @@ end;
 comment on function css._is_active(jsonb, css.piece) is
 'Whether a counter is Active (5.1); null where nothing is said of who is.';
 
-create or replace function css._by_command(conditions jsonb)
+create or replace function css._on_command(conditions jsonb)
 returns boolean
 language sql immutable parallel safe
-return coalesce(conditions ->> 'action' = 'second', false)
-or coalesce(conditions ->> 'activation' = 'direct_command', false)
-or coalesce(conditions -> 'active' ? 'side', false);
+return coalesce(conditions ->> 'activation' = 'direct_command', false)
+or coalesce(conditions -> 'active' ?| array['side', 'units'], false);
 
-comment on function css._by_command(jsonb) is
-'Whether an Action is paid for with a Direct Command: a Second Action, or one on the Direct Command chit (5.2).';
+comment on function css._on_command(jsonb) is
+'Whether the Direct Command chit is in play, on which every Action is paid for (5.1, 5.3).';
+
+create or replace function css._is_second(conditions jsonb, code text)
+returns boolean
+language sql immutable parallel safe
+-- where nobody says which it is, what the unit has done tells
+return coalesce(
+  conditions ->> 'action' = 'second',
+  (conditions #>> array['acted', code])::integer > 0 and not css._on_command(conditions),
+  false
+);
+
+comment on function css._is_second(jsonb, text) is
+'Whether the Action of a unit is its Second one, of a Division or Formation chit (5.2).';
+
+create or replace function css._is_later(conditions jsonb, code text)
+returns boolean
+language sql immutable parallel safe
+return css._is_second(conditions, code) or css._on_command(conditions);
+
+comment on function css._is_later(jsonb, text) is
+'Whether it is no First Action of a Division or Formation (27.0).';
 
 create or replace function css._cost(conditions jsonb, actors css.piece[])
 returns jsonb
 language plpgsql stable
 as $$
 begin
-  if not css._by_command(conditions) then
+  if not (conditions ?| array['action', 'acted', 'activation', 'active']) then
     return '{}';
   end if;
   return (
@@ -521,8 +542,9 @@ begin
         -- 4.0: a hot day doubles every Direct Command
         count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
       from unnest(actors) as actor
-      -- who has been paid for already is Active by name
-      where not coalesce(conditions #> '{active,units}' ? actor.code, false) or conditions ->> 'action' = 'second'
+      where css._is_second(conditions, actor.code)
+        -- who has been paid for already is Active by name
+        or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false)
       group by 1
     ) as paid
   );
@@ -538,9 +560,9 @@ language plpgsql stable
 as $$
 declare
   now constant jsonb := state.conditions;
-  second constant boolean := coalesce(now ->> 'action' = 'second', false);
   actor css.piece;
   bars rulings.ledger_step[] := '{}';
+  bill jsonb;
 begin
   -- 5.1, 5.2: who acts is Active, has an Action left, and for a Second one is In-Command
   foreach actor in array actors loop
@@ -551,14 +573,14 @@ begin
     end if;
   end loop;
   foreach actor in array actors loop
-    if (now #>> array['acted', actor.code])::integer > second::integer then
+    if (now #>> array['acted', actor.code])::integer > css._is_second(now, actor.code)::integer then
       bars := bars || css._entry(
         '5.2', null, 'forbids', format('%s has done its Actions', actor.code), actor.code, null, null, actor.label
       );
     end if;
   end loop;
   foreach actor in array actors loop
-    if second and exists (
+    if css._is_second(now, actor.code) and exists (
       select
       from css.command(state.position_id, actor.code, now, state.readings) as told
       where told.effect = 'out of command'
@@ -568,15 +590,16 @@ begin
       );
     end if;
   end loop;
-  if css._by_command(now) then
+  bill := css._cost(now, actors);
+  if bill <> '{}' then
     bars := bars || array(
-      select css._entry('5.2', null, 'forbids', format('%s has no %s left', bill.division, words.what), bill.division)
-      from jsonb_each_text(css._cost(now, actors)) as bill (division, commands)
-      inner join css._displays(state) as display on display.name = bill.division
+      select css._entry('5.2', null, 'forbids', format('%s has no %s left', owed.division, words.what), owed.division)
+      from jsonb_each_text(bill) as owed (division, commands)
+      inner join css._displays(state) as display on display.name = owed.division
       cross join lateral (
-        select case when bill.commands::integer = 1 then 'Direct Command' else bill.commands || ' Direct Commands' end as what
+        select case when owed.commands::integer = 1 then 'Direct Command' else owed.commands || ' Direct Commands' end as what
       ) as words
-      where display.direct_commands < bill.commands::integer
+      where display.direct_commands < owed.commands::integer
     );
   end if;
   return bars;

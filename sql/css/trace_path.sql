@@ -80,13 +80,18 @@ comment on function css._shut(bigint, text, jsonb, jsonb) is
 
 create or replace function css._road_sides(map_id bigint)
 returns bigint[]
-language sql stable
-return (
-  select array_agg(distinct css._spot(path.qs[link.n] + path.qs[link.n + 1], path.rs[link.n] + path.rs[link.n + 1]))
-  from public.path
-  cross join lateral generate_series(1, cardinality(path.qs) - 1) as link (n)
-  where path.map_id = _road_sides.map_id
-);
+-- not in SQL: a query in a scalar function is planned at every call
+language plpgsql stable
+as $$
+begin
+  return (
+    select array_agg(distinct css._spot(path.qs[link.n] + path.qs[link.n + 1], path.rs[link.n] + path.rs[link.n + 1]))
+    from public.path
+    cross join lateral generate_series(1, cardinality(path.qs) - 1) as link (n)
+    where path.map_id = _road_sides.map_id
+  );
+end
+$$;
 
 comment on function css._road_sides(bigint) is
 'The hexsides that roads and trails of a map go across; every kind of path is a Road (6.2.1).';
@@ -219,6 +224,58 @@ comment on column css.tracer.mobility is 'As which kind of unit it goes; null is
 comment on column css.tracer.start_free is 'Whether its first hex may be in an enemy zone';
 comment on column css.tracer.target_free is 'Whether its last hex may be in an enemy zone';
 
+drop type if exists css.tracer_way cascade;
+create type css.tracer_way as (
+  map_id bigint,
+  roads bigint array,
+  grounds text array,
+  burnt bigint array,
+  walls text array,
+  walls_along text array
+);
+
+comment on type css.tracer_way is
+'What a trace goes over: hexsides with roads, terrain that is open to it, burnt hexes, hexsides that stop it off a road and along one.';
+
+create or replace function css._tracer_way(tracer css.tracer, readings jsonb, dare boolean)
+returns css.tracer_way
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  way css.tracer_way;
+begin
+  select position.map_id, css._road_sides(position.map_id) into way.map_id, way.roads
+  from public.position
+  where position.id = tracer.position_id;
+  way.grounds := array(
+    select ground.terrain
+    from css._terrain_costs(tracer.mobility, false, _tracer_way.readings) as ground
+    where ground.effect = 'cost' or (ground.effect = 'unknown' and _tracer_way.dare)
+  );
+  if 'clear' = any(way.grounds) then
+    -- 8.8.1: burnt ground is clear
+    way.burnt := array(
+      select css._spot(marker.q, marker.r)
+      from public.marker
+      where marker.position_id = tracer.position_id and marker.kind = 'fire_cleared' and marker.q is not null
+    );
+  end if;
+  select
+    array_agg(crossing.kind) filter (where not crossing.along),
+    array_agg(crossing.kind) filter (where crossing.along)
+  into way.walls, way.walls_along
+  from css._crossings(tracer.mobility, false, false) as crossing
+  where crossing.effect = 'forbids';
+  way.walls := coalesce(way.walls, '{}');
+  way.walls_along := coalesce(way.walls_along, '{}');
+  return way;
+end
+$$;
+
+comment on function css._tracer_way(css.tracer, jsonb, boolean) is
+'The ground that a trace goes over, found once for all its hexes; a daring one takes ground whose cost is not told.';
+
 create or replace function css._trace(tracer css.tracer, readings jsonb, grid integer[], dare boolean)
 returns integer[]
 language plpgsql stable
@@ -228,7 +285,7 @@ as $$
 declare
   size css.trace_grid;
   target integer;
-  roads bigint[];
+  way css.tracer_way := css._tracer_way(tracer, _trace.readings, _trace.dare);
   qs integer[] := array[tracer.start_q];
   rs integer[] := array[tracer.start_r];
   found_directions integer[];
@@ -236,9 +293,6 @@ declare
 begin
   select * into size from css._trace_grid(tracer.position_id);
   target := css._trace_cell(size, tracer.target_q, tracer.target_r);
-  roads := (
-    select css._road_sides(position.map_id) from public.position where position.id = tracer.position_id
-  );
   while cardinality(qs) > 0 and came[target] <= 0 loop
     select
       coalesce(array_agg(wave.q), '{}'),
@@ -247,17 +301,32 @@ begin
     into qs, rs, found_directions
     from (
       -- of several ways into a hex the first direction: always the same answer
-      select distinct on (step.q, step.r)
-        step.q,
-        step.r,
-        step.direction
-      from css._passages(tracer.position_id, tracer.mobility, _trace.readings, roads, qs, rs) as step
+      select distinct on (hex.q, hex.r)
+        hex.q,
+        hex.r,
+        beside.direction
+      from unnest(qs, rs) as start (q, r)
+      cross join lateral lattice.neighbours(start.q, start.r) as beside
+      inner join public.hex on hex.map_id = way.map_id and hex.q = beside.nq and hex.r = beside.nr
       cross join lateral (
-        select came[(step.q - size.q0) * size.height + step.r - size.r0 + 1] as state
+        select
+          came[(hex.q - size.q0) * size.height + hex.r - size.r0 + 1] as state,
+          coalesce(css._spot(start.q + hex.q, start.r + hex.r) = any(way.roads), false) as road
       ) as cell
       where (cell.state = 0 or (cell.state = -2 and _trace.dare))
-        and (step.effect = 'passes' or (step.effect = 'unknown' and _trace.dare))
-      order by step.q, step.r, step.direction
+        and (
+          cell.road or css._ground(hex.terrain, hex.features) = any(way.grounds)
+          or coalesce(css._spot(hex.q, hex.r) = any(way.burnt), false)
+        )
+        and not exists (
+          select
+          from public.hexside
+          where hexside.map_id = way.map_id
+            and hexside.x = start.q + hex.q
+            and hexside.y = start.r + hex.r
+            and hexside.kind = any(case when cell.road then way.walls_along else way.walls end)
+        )
+      order by hex.q, hex.r, beside.direction
     ) as wave;
     for n in 1..cardinality(qs) loop
       came[css._trace_cell(size, qs[n], rs[n])] := found_directions[n];

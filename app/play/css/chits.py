@@ -340,8 +340,9 @@ def tank_arrival(of: TankArrival) -> Procedure:
     )
     if verdict.effect == "refused":
         raise Refused(verdict.rule, verdict.note, verdict.at)
-    if _ends_early(of.rolls):
-        # css-83 b: a delay of no turns rolls again, without end: chances are not counted die by die
+    now, _ = yield from game()
+    if now.readings["css-83"] == "b" and _ends_early(of.rolls):
+        # a delay of no turns rolls again, without end: chances are not counted die by die
         yield Tell(odds=None, basis="a delay of no turns rolls again at once")
     yield from _arrival(of)
 

@@ -121,7 +121,7 @@ class Hero(Action):
 
     hero: Unit = Field(description="The Hero")
     use: bool | str | None = Field(None, description="He is used, in the combat that is fought")
-    place: Annotated[str | None, Names(("hex",))] = Field(None, description="The hex in which he is placed")
+    place: Place | None = Field(None, description="The hex in which he is placed, or a Unit in it")
 
 
 def hero(of: Hero) -> Procedure:

@@ -178,7 +178,7 @@ def _pool(name: str) -> Asking:
 
 def drawn_from(name: str, pool: list[str], purpose: str) -> Asking:
     """One of a pool, drawn blind."""
-    code = yield Draw(f"the {name} counters", purpose, pool=pool)
+    code = yield Draw(f"the {name} counters", purpose, pool=pool, obvious=True)
     left = [other for other in pool if other != code]
     yield Change({"track": f"pools.{name}", "value": left}, kept=True)
     return code

@@ -27,6 +27,7 @@ from app.play.css.status import (
     lift,
     note_action,
     pay,
+    pin,
     place_marker,
     reading,
     settle,
@@ -261,6 +262,8 @@ def results(shot: Shot, hit: Hit, orders: Orders, burns: bool = False, indirect:
         return
     if hit.parts["suppressed"]:
         yield from suppress(struck)
+    elif hit.parts["pinned"]:
+        yield from pin(struck, "8.5")
     if hit.parts["rout"] is not None:
         yield from _rout(shot, hit, struck, orders, burns)
 

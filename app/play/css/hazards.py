@@ -468,9 +468,6 @@ def _ambush_unit() -> Asking:
         pool = [row.code for row in rows]
     if not pool:
         raise Refused("24.0", "no Ambush Unit is left")
-    if len(pool) == 1:
-        yield Change({"track": "pools.ambush", "value": []}, kept=True)
-        return pool[0]
     return (yield from drawn_from("ambush", list(pool), "the Ambush Unit"))
 
 

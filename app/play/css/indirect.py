@@ -415,7 +415,7 @@ def bill(markers: int, pays: str | None, orders: Orders) -> Doing:
 class Interdict(Action):
     """Air Support markers for the Interdiction box."""
 
-    n: int = Field(1, ge=1, le=3, description="How many")
+    n: int = Field(1, ge=1, description="How many, up to 3")
     pays: str | None = Field(None, description="The American Division that pays for them")
 
 

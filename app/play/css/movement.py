@@ -42,7 +42,7 @@ from app.play.procedures import (
 )
 from app.play.procedures import given as answers_given
 from app.referee.questions import kinds_of
-from app.referee.questions.movement import CSS_POINTS, MOVE_ANSWERS, MoveAlong, judged, move_verdict
+from app.referee.questions.movement import CSS_POINTS, MOVE_ANSWERS, MoveAlong, judged, move_verdict, step_of
 from app.referee.rulings import Asked, Finding, QuestionKind, Ruling, RulingError, Step
 from app.referee.words import in_points, not_known
 from db.values import canonical
@@ -111,7 +111,7 @@ def _shifted(of: Move) -> Procedure:
 def _may_act(of: Move) -> Procedure:
     """5.1, 5.2: who is Active, and for which of its Actions; a second one is paid for."""
     facts = yield from ledger("may_act", unit=of.unit)
-    if facts["second"] and facts["division"] is not None:
+    if facts["paid"] and facts["division"] is not None:
         yield from paid(facts["division"])
     if of.posture is not None:
         [row] = yield Ask(PLACES, proves=False, codes=[of.unit])
@@ -555,6 +555,8 @@ DONE = (
     "choices",
     "read",
 )
+TURNED = "select * from css.posture(:position, :unit, :posture, :conditions, :policy)"
+COMMAND_PRICE = "select * from css.command_price(:position, :division, 1, :conditions, :policy)"
 ENEMIES = (
     "select distinct hex.label, unit.side from unit"
     " join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
@@ -594,8 +596,13 @@ def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
         for place, dg in answer.get("dg", {}).items():
             cave = {"in_cave": True} if place.endswith(" cave") else {}
             effects.append({"hex": place.removesuffix(" cave"), **cave, "dg": int(dg)})
-    answer |= {"allowed": answer["legal"], "effects": effects, "after": after(effects)}
-    if answer["legal"] and (shots := answer["opportunity_fire"]):
+    answer["allowed"] = answer["legal"]
+    if any("at" in effect for effect in effects) and of.manner != "advance" and not of.night_shift:
+        effects += _second_action(asked, of, finding)
+    if answer["allowed"] is False:
+        effects = []
+    answer |= {"effects": effects, "after": after(effects)}
+    if answer["allowed"] and (shots := answer["opportunity_fire"]):
         first = [shot["by"] for shot in shots if shot["at"] == shots[0]["at"]]
         rows = asked.rows(ENEMIES, codes=first)
         answer["pending"] = {
@@ -605,6 +612,27 @@ def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
             "options": [row.label for row in rows],
         }
     return finding
+
+
+def _second_action(asked: Asked, of: Way, finding: Finding) -> list[dict[str, Any]]:
+    """5.2: a Second Action takes command and a Direct Command; gives what is paid, where the tracks tell of it."""
+    act = asked.rows("select * from css.may_act(:position, :unit, :conditions, :policy)", unit=of.unit)[-1]
+    told, paid = [act], []
+    if act.effect != "refused" and act.facts["paid"]:
+        if of.posture is not None:
+            told.append(asked.rows(TURNED, unit=of.unit, posture=of.posture)[-1])
+        if (division := act.facts["division"]) is not None:
+            told.append(price := asked.rows(COMMAND_PRICE, division=division)[-1])
+            paid = (
+                [{"division": division, "direct_commands": price.facts["left"]}]
+                if price.effect == "pays"
+                else []
+            )
+        finding.steps[:0] = [step_of(row) for row in told if row.effect != "unknown"]
+    for bar in (row for row in told if row.effect == "refused"):
+        finding.answer |= {"allowed": False, "why": bar.note}
+        finding.points.extend([bar.point] if bar.point else [])
+    return paid
 
 
 KINDS = [
