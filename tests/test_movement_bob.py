@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from typing import Any
@@ -12,15 +13,17 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
 from app.play.bob.interruption import NONE
+from app.play.bob.legal import Legal
 from app.play.bob.movement import Move, play_move
 from app.play.procedures import Choose, Given, tried
 from app.referee.questions import kinds_of
-from app.referee.rulings import Asked
+from app.referee.rulings import Asked, ask
 from db.counters import BobUnit
 from db.labels import Axial
 from db.map_draft import HexDraft, MapDraft, PathDraft
 from db.position_draft import MarkerDraft, PositionDraft
 from importers.cases import store_position
+from importers.charts import fill_blanks, read_chart
 from tests import oracle_bob_moves as oracle
 from tests.oracle_bob_moves import Board, Cell, Piece
 from tests.small_map import scheme_of
@@ -31,6 +34,15 @@ TERRAIN = (
     *("open_ground",) * 8, "hut", "stone_building", "jungle", "jungle", "stream", "woods", "swamp", "sandbar",
 )  # fmt: skip
 seeds = st.integers(0, 2**32)
+REACHED = sa.text(
+    "select way.*, said.effect, said.halves as cost"
+    " from bob.reach_paths(:position, 'T', cast(:options as jsonb)) as way"
+    " cross join lateral (select step.* from bob.move(:position, 'T', way.path,"
+    " cast(:options as jsonb) || jsonb_build_object('turns', way.turns)) with ordinality as step order by ordinality desc limit 1)"
+    " as said"
+)
+"""Where a Vehicle can go, and what its move by that way is ruled to cost."""
+CARD = b"chart: pac_terrain\nruleset: bob\ncells: {turning: {mp_vehicle: 1}}\n"
 bounded = settings(
     max_examples=60,
     deadline=None,
@@ -121,6 +133,54 @@ def test_reach_is_what_dijkstra_finds(connection: Connection, seed: int) -> None
         undone.rollback()
     found = {tuple(SCHEME.hex(row.label)): Fraction(row.halves, 2) for row in rows}
     assert found == oracle.reach(board, board.pieces[0])
+
+
+def _driven(
+    terrain: dict[Cell, str], start: Cell, faced: int, allowance: int, turning: int
+) -> dict[Cell, int]:
+    """Every hex a Vehicle gets to, by trying all: forward over its two front sides, or a corner to the left or right."""
+    costs, ways = {"hut": 2, "stream": 8}, [(0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0)]
+    best = {(start, faced): 0}
+    fresh = [(start, faced)]
+    while fresh:
+        cell, corner = fresh.pop()
+        spent = best[cell, corner]
+        fore = [(cell[0] + q, cell[1] + r) for q, r in (ways[corner - 1], ways[corner % 6])]
+        steps = [((cell, corner % 6 + 1), turning), ((cell, (corner - 2) % 6 + 1), turning)]
+        steps += [((one, corner), costs[terrain[one]]) for one in fore if terrain.get(one) in costs]
+        for state, price in steps:
+            if spent + price <= min(allowance, best.get(state, allowance + 1) - 1):
+                best[state] = spent + price
+                fresh.append(state)
+    return {cell: min(cost for (at, _), cost in best.items() if at == cell) for cell, _ in best}
+
+
+@bounded
+@given(seeds)
+def test_a_vehicle_reaches_what_trying_every_turn_finds_and_its_ways_are_legal(
+    connection: Connection, seed: int
+) -> None:
+    dice = random.Random(seed)
+    cells = [(CORNER.q + q, CORNER.r + r - q // 2) for q in range(6) for r in range(6)]
+    terrain = {cell: dice.choice(("hut", "hut", "hut", "stream", "jungle")) for cell in cells}
+    start, faced, allowance, turning = (
+        dice.choice(cells),
+        dice.randint(1, 6),
+        dice.randint(3, 9),
+        dice.randint(0, 2),
+    )
+    terrain[start] = "hut"
+    draft = MapDraft("bob", SCHEME, hexes={Axial(*cell): HexDraft(kind, 0) for cell, kind in terrain.items()})
+    tank = BobUnit(id="T", side="us", kind="vehicle", movement=allowance, facing=faced)
+    options = {"read": {"pac_terrain": {"turning": turning}}}
+    with connection.begin_nested() as undone:
+        position = store_position(connection, PositionDraft("bob", draft, units={"T": (tank, Axial(*start))}))
+        rows = connection.execute(REACHED, {"position": position, "options": json.dumps(options)}).all()
+        undone.rollback()
+    told = {tuple(SCHEME.hex(row.label)): row.halves for row in rows}
+    expected = _driven(terrain, start, faced, 2 * allowance, 2 * turning)
+    assert told == {cell: cost for cell, cost in expected.items() if cell != start}
+    assert [row for row in rows if (row.effect, row.cost) != ("legal", row.halves)] == []
 
 
 @bounded
@@ -236,3 +296,28 @@ def test_who_is_stopped_before_a_melee_is_on_its_way_no_more(connection: Connect
             stopped += 1
             assert [change["moving"] for change in own_changes if "moving" in change][-1] is None
     assert stopped
+
+
+def test_moves_into_a_cave_and_with_turns_are_offered_as_they_can_be_entered(connection: Connection) -> None:
+    cells = {Axial(*SCHEME.hex(label)): "hut" for label in ("D4", "D5", "D6", "D7", "C5", "E5")}
+    units = {
+        "J": (BobUnit(id="J", side="japan", nation="japan", morale=(10, 6, 1)), Axial(*SCHEME.hex("D6"))),
+        "T": (BobUnit(id="T", side="japan", kind="vehicle", movement=2, facing=4), Axial(*SCHEME.hex("D5"))),
+    }
+    hexes = {cell: HexDraft(kind, 0) for cell, kind in cells.items()}
+    hill = Axial(*SCHEME.hex("D4"))
+    hexes[hill] = HexDraft("open_ground", 1)
+    conditions: Any = {"phase": "operations", "active": "japan", "first": "japan"}
+    draft = PositionDraft(
+        "bob", MapDraft("bob", SCHEME, hexes=hexes), conditions=conditions, units=units,
+        markers=[MarkerDraft("cave", hill, facing=3)],
+    )  # fmt: skip
+    with connection.begin_nested() as undone:
+        fill_blanks(connection, read_chart(CARD, "card.yaml"), "owner")
+        position = store_position(connection, draft)
+        asked = Asked(connection, position, "bob", conditions, {})
+        found = ask(asked, kinds_of("bob")["legal"], Legal(side="japan"))
+        undone.rollback()
+    moves = [offer["arguments"] for offer in found.answer["actions"] if offer["action"] == "move"]
+    assert {"unit": "J", "path": ["D5", "D4"], "into": "cave"} in moves
+    assert {"unit": "T", "path": ["C5"], "turns": {"D5": 5}} in moves

@@ -530,6 +530,123 @@ $$;
 comment on function bob._leasts(bob.mover, bob.ground, bob.ground, jsonb) is
 'What a hex costs at least, and why (49.0, 50.2, 54.4, 54.5); no row where nothing is said.';
 
+create or replace function bob._pairs(state positions.state, grounds bob.ground[])
+returns table (direction integer, start bob.ground, goal bob.ground, kinds text[], sides text[])
+language sql stable rows 500
+as $$
+  with way as materialized (
+    select * from bob._ways(state)
+  ),
+  side as materialized (
+    select hexside.x, hexside.y, array_agg(hexside.kind order by hexside.kind) as kinds
+    from public.hexside
+    where hexside.map_id = state.map_id
+      and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
+    group by hexside.x, hexside.y
+  )
+  select
+    beside.direction,
+    start,
+    goal,
+    coalesce(way.kinds, '{}'),
+    coalesce(side.kinds, '{}')
+  from unnest(grounds) as start
+  cross join lateral lattice.neighbours(start.q, start.r) as beside
+  inner join unnest(grounds) as goal on goal.q = beside.nq and goal.r = beside.nr
+  left join way on way.fq = start.q and way.fr = start.r and way.tq = goal.q and way.tr = goal.r
+  left join side on side.x = start.q + goal.q and side.y = start.r + goal.r
+$$;
+
+comment on function bob._pairs(positions.state, bob.ground[]) is
+'Every two neighbouring hexes of a region, each way: the roads and paths between them, and what their side is.';
+
+create or replace function bob._base(mover bob.mover, costs jsonb, key text, start bob.ground)
+returns table (halves integer, rule text)
+language sql immutable rows 1
+as $$
+  select
+    case
+      when key = 'ditch' then case when 'ditch' = any(start.features) then 2 else 4 end
+      when key = 'breach' then mover.halves / 4 * 2
+      when key = 'bridge' then (costs -> 'open_ground' ->> 'halves')::integer
+      else (costs -> key ->> 'halves')::integer
+    end,
+    case
+      when key in ('ditch', 'breach') then '54.5'
+      when key = 'bridge' then '45.1'
+      else coalesce(costs -> key ->> 'rule', '5.0')
+    end
+$$;
+
+comment on function bob._base(bob.mover, jsonb, text, bob.ground) is
+'What is paid for the ground of a hex itself, by the row of the card (5.0, 45.1, 54.5).';
+
+create or replace function bob._ascends_ridge(start bob.ground, goal bob.ground)
+returns boolean
+language sql immutable parallel safe
+return 'ridge' = any(goal.features) and not 'ridge' = any(start.features) and start.level = 0;
+
+comment on function bob._ascends_ridge(bob.ground, bob.ground) is
+'Whether a step goes from Level 0 up onto a Ridge (54.2).';
+
+create or replace function bob._takes_all(mover bob.mover, start bob.ground, goal bob.ground, sides text[])
+returns boolean
+language sql immutable parallel safe
+return not mover.vehicle and (
+  (start.terrain = 'ocean' and goal.terrain = 'surf')
+  or 'escarpment' = any(sides)
+  or (
+    ('balka' = any(start.features) or 'balka' = any(goal.features))
+    and (start.terrain = 'gully') <> (goal.terrain = 'gully')
+  )
+);
+
+comment on function bob._takes_all(bob.mover, bob.ground, bob.ground, text[]) is
+'Whether a step takes the whole allowance: out of the Ocean 45.5, over the steep side of a Balka 45.4 or an Escarpment 54.3.';
+
+create or replace function bob._side_price(costs jsonb, start bob.ground, goal bob.ground, sides text[])
+returns table (kinds text, rule text, halves integer, untold text, shut text)
+language sql immutable rows 1
+as $$
+  select
+    string_agg(side.kind, ', ' order by side.kind) filter (where side.halves is not null),
+    min(side.rule),
+    coalesce(sum(side.halves), 0)::integer,
+    string_agg(side.kind, ', ' order by side.kind) filter (where side.halves is null and side.word is null),
+    min(side.rule) filter (where side.word = 'prohibited')
+  from (
+    select
+      kind.name as kind,
+      (costs -> kind.name ->> 'halves')::integer as halves,
+      costs -> kind.name ->> 'word' as word,
+      costs -> kind.name ->> 'rule' as rule
+    from (
+      select unnest(sides) as name
+      union all
+      select 'uphill' where goal.level > start.level and not 'cliff' = any(sides)
+      union all
+      select 'ridge' where bob._ascends_ridge(start, goal)
+    ) as kind
+  ) as side
+$$;
+
+comment on function bob._side_price(jsonb, bob.ground, bob.ground, text[]) is
+'What the side between two hexes adds, and going up: hedgerows, walls, crests (44.0, 46.1, 47.1, 54.2); what bars it or is not told.';
+
+create or replace function bob._surcharge(mover bob.mover, goal bob.ground)
+returns table (halves integer, rule text, note text)
+language sql immutable rows 1
+as $$
+  select
+    case when mover.vehicle and goal.wire then 8 when mover.towing and mover.craft is null then 1
+      when not mover.vehicle and goal.enemy_vehicle and not goal.enemy then 2 else 0 end,
+    case when mover.vehicle and goal.wire then '43.6' when mover.towing then '21.1' else '20.9' end,
+    case when mover.vehicle and goal.wire then 'Wire' when mover.towing then 'a Gun in tow' else 'a Close Assault' end
+$$;
+
+comment on function bob._surcharge(bob.mover, bob.ground) is
+'What is added for who moves and what is there: Wire under a Vehicle 43.6, a Gun in tow 21.1, a Close Assault 20.9.';
+
 create or replace function bob._legs(state positions.state, mover bob.mover, grounds bob.ground[])
 returns setof bob.leg
 language plpgsql stable rows 500
@@ -546,36 +663,13 @@ declare
   );
 begin
   return query
-  with way as materialized (
-    select * from bob._ways(state)
-  ),
-  side as materialized (
-    select hexside.x, hexside.y, array_agg(hexside.kind order by hexside.kind) as kinds
-    from public.hexside
-    where hexside.map_id = state.map_id
-      and (hexside.kind <> 'roadblock' or not bob._is_cleared(state, hexside.x, hexside.y))
-    group by hexside.x, hexside.y
-  ),
-  pair as materialized (
-    select
-      beside.direction,
-      start,
-      goal,
-      coalesce(way.kinds, '{}') as kinds,
-      coalesce(side.kinds, '{}') as sides
-    from unnest(grounds) as start
-    cross join lateral lattice.neighbours(start.q, start.r) as beside
-    inner join unnest(grounds) as goal on goal.q = beside.nq and goal.r = beside.nr
-    left join way on way.fq = start.q and way.fr = start.r and way.tq = goal.q and way.tr = goal.r
-    left join side on side.x = start.q + goal.q and side.y = start.r + goal.r
-  ),
-  paid as materialized (
+  with paid as materialized (
     select
       pair.*,
       chosen.way,
       entry.key,
       costs -> entry.key as cell
-    from pair
+    from bob._pairs(state, grounds) as pair
     cross join lateral (
       -- reckoned once, not wherever it is read
       select bob._way(mover, pair.start, pair.goal, pair.kinds, costs, state.conditions) as way
@@ -596,19 +690,10 @@ begin
       -- 42.0: along a road it is less than what the terrain costs, and nobody has told how much
       paid.way is null and (paid.key = 'bridge' or paid.kinds && '{road,dike_road}')
       and state.conditions ->> 'weather' is distinct from 'snow' as bound,
-      -- 45.5, 45.4, 54.3
-      not mover.vehicle and (
-        ((paid.start).terrain = 'ocean' and (paid.goal).terrain = 'surf')
-        or 'escarpment' = any(paid.sides)
-        or (
-          ('balka' = any((paid.start).features) or 'balka' = any((paid.goal).features))
-          and ((paid.start).terrain = 'gully') <> ((paid.goal).terrain = 'gully')
-        )
-      ) as whole,
+      bob._takes_all(mover, paid.start, paid.goal, paid.sides) as whole,
       least.halves as least,
       least.rule as least_rule,
       least.note as least_note,
-      'ridge' = any((paid.goal).features) and not 'ridge' = any((paid.start).features) and (paid.start).level = 0 as ridge,
       extra.kinds as side_kind,
       extra.rule as side_rule,
       extra.halves as side_halves,
@@ -618,56 +703,12 @@ begin
       more.rule as more_rule,
       more.note as more_note
     from paid
-    cross join lateral (
-      select
-        case
-          when paid.key = 'ditch' then case when 'ditch' = any((paid.start).features) then 2 else 4 end
-          when paid.key = 'breach' then mover.halves / 4 * 2
-          when paid.key = 'bridge' then (costs -> 'open_ground' ->> 'halves')::integer
-          else (paid.cell ->> 'halves')::integer
-        end as halves,
-        case
-          when paid.key in ('ditch', 'breach') then '54.5'
-          when paid.key = 'bridge' then '45.1'
-          else coalesce(paid.cell ->> 'rule', '5.0')
-        end as rule
-    ) as base
+    cross join lateral bob._base(mover, costs, paid.key, paid.start) as base
     left join lateral (
       select * from bob._leasts(mover, paid.start, paid.goal, state.conditions) where dear
     ) as least on true
-    cross join lateral (
-      select
-        string_agg(side.kind, ', ' order by side.kind) filter (where side.halves is not null) as kinds,
-        min(side.rule) as rule,
-        coalesce(sum(side.halves), 0)::integer as halves,
-        string_agg(side.kind, ', ' order by side.kind) filter (where side.halves is null and side.word is null) as untold,
-        min(side.rule) filter (where side.word = 'prohibited') as shut
-      from (
-        select
-          kind.name as kind,
-          (costs -> kind.name ->> 'halves')::integer as halves,
-          costs -> kind.name ->> 'word' as word,
-          costs -> kind.name ->> 'rule' as rule
-        from (
-          select unnest(paid.sides) as name
-          union all
-          select 'uphill' where (paid.goal).level > (paid.start).level and not 'cliff' = any(paid.sides)
-          union all
-          select 'ridge'
-          where 'ridge' = any((paid.goal).features)
-            and not 'ridge' = any((paid.start).features)
-            and (paid.start).level = 0
-        ) as kind
-      ) as side
-    ) as extra
-    cross join lateral (
-      select
-        case when mover.vehicle and (paid.goal).wire then 8 when mover.towing and mover.craft is null then 1
-          when not mover.vehicle and (paid.goal).enemy_vehicle and not (paid.goal).enemy then 2 else 0 end as halves,
-        case when mover.vehicle and (paid.goal).wire then '43.6' when mover.towing then '21.1' else '20.9' end as rule,
-        case when mover.vehicle and (paid.goal).wire then 'Wire' when mover.towing then 'a Gun in tow' else 'a Close Assault' end
-          as note
-    ) as more
+    cross join lateral bob._side_price(costs, paid.start, paid.goal, paid.sides) as extra
+    cross join lateral bob._surcharge(mover, paid.goal) as more
   )
   select
     (summed.start).q,
@@ -684,7 +725,7 @@ begin
     summed.least,
     summed.least_rule,
     summed.least_note,
-    summed.ridge,
+    bob._ascends_ridge(summed.start, summed.goal),
     summed.side_kind,
     summed.side_rule,
     summed.side_halves,

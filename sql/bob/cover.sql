@@ -259,7 +259,7 @@ begin
       case when works = 'cave' then 'bob-51' when works is null and on_path and not bob._is_open(ground) then 'bob-15' end,
       read
     ) as item
-    where not (bob._mounted(unit) and ground in ('surf', 'ocean'));
+    where not (coalesce(bob._mounted(unit), false) and ground in ('surf', 'ocean'));
   end if;
 end
 $$;

@@ -109,6 +109,8 @@ as $$
   ) as judged
   -- 20.9: who Close Assaults goes back whence it came
   where not (mover.infantry and goal.enemy_vehicle and not goal.enemy)
+    -- 20.10: Vehicles and Guns that were too many before it came are no fault of Infantry
+    and not (mover.infantry and bar.rule = '20.10')
 $$;
 
 comment on function bob._end_steps(positions.state, bob.piece[], bob.mover, bob.ground) is

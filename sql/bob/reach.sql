@@ -1,8 +1,8 @@
--- needs: bob/move.sql, positions/wave.sql
+-- needs: bob/drive.sql
 -- Where a bob unit can go: the legs of bob.move over a region, searched by least cost.
 --
 -- Infantry stops in Wire and in an enemy's hex, so the hex is all the state that the search has; out of Wire, and in
--- a deluge, the hexes entered are few, and are counted instead.
+-- a deluge, the hexes entered are few, and are counted instead. Where a Vehicle faces matters as well: bob/drive.sql.
 
 drop type if exists bob.outing cascade;
 create type bob.outing as (
@@ -26,7 +26,8 @@ as $$
   select case
     when mover.wired then 1
     when mover.most is not null then mover.most
-    -- a hex costs 1 at the least, unless the card tells of roads that cost less
+    -- a hex costs 1 at the least, unless the card tells, or is read to tell, of roads that cost less
+    when mover.read is not null then coalesce(mover.halves, 0)
     when exists (
       select from charts.cell('bob', 'pac_terrain', 'road', case when mover.vehicle then 'mp_vehicle' else 'mp_infantry' end) as cell
       where cell.value is not null and cell.value <> '-'
@@ -70,6 +71,7 @@ declare
   outing bob.outing;
   state positions.state;
   mover bob.mover;
+  loose bob.mover;
   piece bob.piece;
 begin
   select * into state from positions.state(_outing.position_id, _outing.conditions, _outing.policy);
@@ -79,7 +81,11 @@ begin
   mover := bob._mover(
     state, outing.pieces, _outing.unit, _outing.options ->> 'as', outing.cp, (_outing.options ->> 'off_path')::boolean
   );
+  mover.read := _outing.options -> 'read';
   outing.mover := mover;
+  -- 20.3: which hexes lie in front changes as a Vehicle turns
+  loose := mover;
+  loose.facing := null;
   select * into piece from unnest(outing.pieces) as found where found.code = mover.code;
   outing.piece := piece;
   outing.permission := array(select step from bob._permission_steps(state, piece, mover, outing.cp) as step);
@@ -88,7 +94,7 @@ begin
   );
   outing.legs := case
     when exists (select from unnest(outing.permission) as step where step.effect in ('forbids', 'unknown')) then '{}'
-    else array(select leg from bob._legs(state, mover, outing.grounds) as leg)
+    else array(select leg from bob._legs(state, loose, outing.grounds) as leg)
   end;
   return outing;
 end
@@ -182,6 +188,54 @@ $$;
 comment on function bob._may_end(positions.state, bob.piece[], bob.mover, bob.ground) is
 'Whether a mover may end its move in a hex: not over-stacked, not in a Vehicle''s hex.';
 
+create or replace function bob._reached(outing bob.outing)
+returns table (n integer, halves integer)
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+begin
+  if bob._drives(outing.mover) then
+    return query select way.n, way.halves from bob._drive(outing.mover, outing.grounds, outing.legs) as way;
+  else
+    return query select way.n, way.halves from bob._spread(outing.mover, outing.grounds, outing.legs) as way;
+  end if;
+end
+$$;
+
+comment on function bob._reached(bob.outing) is
+'The hexes that a mover can get to, by their number in its region, and for how much.';
+
+create or replace function bob._gone(outing bob.outing)
+returns table (n integer, halves integer, path integer[], turns jsonb)
+language plpgsql stable rows 100
+as $$
+#variable_conflict use_column
+begin
+  if bob._drives(outing.mover) then
+    return query select * from bob._drive(outing.mover, outing.grounds, outing.legs);
+    return;
+  end if;
+  return query
+  with recursive found as materialized (
+    select * from bob._spread(outing.mover, outing.grounds, outing.legs)
+  ),
+  gone as (
+    select found.n, found.halves, array[]::integer[] as path
+    from found
+    where found.previous is null
+    union all
+    select found.n, found.halves, gone.path || found.n
+    from gone
+    inner join found on found.previous = gone.n
+  )
+  select gone.n, gone.halves, gone.path, '{}'::jsonb
+  from gone;
+end
+$$;
+
+comment on function bob._gone(bob.outing) is
+'The hexes that a mover can get to, each with a cheapest way and where a Vehicle turns on it.';
+
 create or replace function bob.reach(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
 )
@@ -196,7 +250,7 @@ begin
   select
     ground.label,
     found.halves - (outing.mover).spent
-  from bob._spread(outing.mover, outing.grounds, outing.legs) as found
+  from bob._reached(outing) as found
   cross join lateral (select (outing.grounds[found.n]).*) as ground
   where (ground.q = (outing.mover).q and ground.r = (outing.mover).r)
     or bob._may_end(outing.state, outing.pieces, outing.mover, outing.grounds[found.n])
@@ -220,23 +274,13 @@ declare
   );
 begin
   return query
-  with recursive found as materialized (
-    select * from bob._spread(outing.mover, outing.grounds, outing.legs)
-  ),
-  back as (
-    select found.n, found.previous, 0 as hexes
-    from found
-    where (outing.grounds[found.n]).label = reach_path."to"
-    union all
-    select found.n, found.previous, back.hexes + 1
-    from back
-    inner join found on found.n = back.previous
-  )
   select
-    (max(back.hexes) over () - back.hexes)::integer,
-    (outing.grounds[back.n]).label
-  from back
-  order by back.hexes desc;
+    (step.n - 1)::integer,
+    coalesce((outing.grounds[step.hex]).label, (outing.mover).label)
+  from bob._gone(outing) as way
+  cross join lateral unnest(null::integer || way.path) with ordinality as step (hex, n)
+  where (outing.grounds[way.n]).label = reach_path."to"
+  order by step.n;
 end
 $$;
 
@@ -246,7 +290,7 @@ comment on function bob.reach_path(bigint, text, text, jsonb, jsonb, jsonb) is
 create or replace function bob.reach_paths(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
 )
-returns table (label text, halves integer, path text[])
+returns table (label text, halves integer, path text[], turns jsonb)
 language plpgsql stable rows 100
 as $$
 #variable_conflict use_column
@@ -256,32 +300,22 @@ declare
   );
 begin
   return query
-  with recursive found as materialized (
-    select * from bob._spread(outing.mover, outing.grounds, outing.legs)
-  ),
-  gone as (
-    select found.n, array[]::text[] as path
-    from found
-    where found.previous is null
-    union all
-    select found.n, gone.path || (outing.grounds[found.n]).label
-    from gone
-    inner join found on found.previous = gone.n
-  )
   select
-    (outing.grounds[found.n]).label,
-    found.halves - (outing.mover).spent,
-    gone.path
-  from found
-  inner join gone on gone.n = found.n
-  where found.previous is not null
-    and bob._may_end(outing.state, outing.pieces, outing.mover, outing.grounds[found.n])
-  order by found.halves, found.n;
+    (outing.grounds[way.n]).label,
+    way.halves - (outing.mover).spent,
+    array(
+      select (outing.grounds[step.hex]).label from unnest(way.path) with ordinality as step (hex, n) order by step.n
+    ),
+    way.turns
+  from bob._gone(outing) as way
+  where cardinality(way.path) > 0
+    and bob._may_end(outing.state, outing.pieces, outing.mover, outing.grounds[way.n])
+  order by way.halves, way.n;
 end
 $$;
 
 comment on function bob.reach_paths(bigint, text, jsonb, jsonb, jsonb) is
-'Every other hex in which a unit can end its move, with the least cost in halves and a way that costs no more.';
+'Every other hex in which a unit can end its move: the least cost in halves, a way that costs no more, where a Vehicle turns on it.';
 
 create or replace function bob._change_cost(
   position_id bigint, unit text, way text[], options jsonb, conditions jsonb, policy jsonb
@@ -306,7 +340,7 @@ comment on function bob._change_cost(bigint, text, text[], jsonb, jsonb, jsonb) 
 create or replace function bob.reach_locations(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
 )
-returns table (label text, location text, halves integer)
+returns table (label text, location text, halves integer, path text[])
 language plpgsql stable rows 2
 as $$
 #variable_conflict use_column
@@ -370,6 +404,7 @@ begin
       reach_locations.position_id, reach_locations.unit, place.way,
       reach_locations.options || jsonb_build_object('into', place.location), reach_locations.conditions, reach_locations.policy
     );
+    path := case when cardinality(place.way) > 1 then place.way[2:] else place.way end;
     if halves is not null then
       return next;
     end if;
@@ -378,7 +413,7 @@ end
 $$;
 
 comment on function bob.reach_locations(bigint, text, jsonb, jsonb, jsonb) is
-'Caves and levels of buildings into which a unit can go in one move, with what that costs in halves (40.2, 43.4).';
+'Caves and levels of buildings into which a unit can go in one move: what that costs in halves, and a way (40.2, 43.4).';
 
 create or replace function bob.reach_reasons(
   position_id bigint, unit text, options jsonb default '{}', conditions jsonb default null, policy jsonb default null
@@ -422,6 +457,12 @@ begin
     group by leg.shut_rule, leg.shut
     order by leg.shut_rule, leg.shut
   )
+  union all
+  select
+    '20.3', null, null, case when turn.price is null then 'unknown' else 'cost' end,
+    case when turn.price is null then 'pac_terrain turning' else 'to turn by a corner' end, null, turn.price, null::integer, null
+  from (select bob._turning(outing.mover) as price) as turn
+  where bob._drives(outing.mover)
   union all
   (
     select '5.0', null, min(leg.label), 'unknown', leg.untold, null, null::integer, null::integer, null

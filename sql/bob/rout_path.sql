@@ -71,6 +71,84 @@ comment on function bob._flight_sights(
 ) is
 'For each hex of a region and each enemy what is plain of their line of sight, where a way can lead.';
 
+drop type if exists bob.flight_net cascade;
+create type bob.flight_net as (
+  origin integer,
+  away integer array,
+  starts integer array,
+  goals integer array,
+  prices integer array
+);
+
+comment on type bob.flight_net is
+'The hexes about a routing unit by number, and the steps that a Rout may take between them.';
+comment on column bob.flight_net.away is 'How far each enemy is from each hex: hex by hex, within it enemy by enemy';
+
+create or replace function bob._beset(state positions.state, grounds bob.ground[], foes bob.piece[])
+returns boolean[]
+language sql stable
+as $$
+  select array_agg(
+    ground.enemy or ground.enemy_vehicle or exists (
+      select
+      from unnest(foes) as foe
+      where not foe.melee
+        and lattice.distance(ground.q, ground.r, foe.q, foe.r) = 1
+        and bob._neighbouring(state, ground.q, ground.r, foe.q, foe.r)
+    )
+    order by ground.n
+  )
+  from unnest(grounds) with ordinality
+    as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
+$$;
+
+comment on function bob._beset(positions.state, bob.ground[], bob.piece[]) is
+'Of each hex whether an enemy is there, or one not in Melee next to it: no Rout enters it (11.0).';
+
+create or replace function bob._flight_net(
+  state positions.state, mover bob.mover, grounds bob.ground[], legs bob.leg[], foes bob.piece[]
+)
+returns bob.flight_net
+language plpgsql stable
+as $$
+declare
+  net bob.flight_net;
+  beset boolean[] := bob._beset(state, grounds, foes);
+begin
+  select array_agg(lattice.distance(ground.q, ground.r, foe.q, foe.r) order by ground.n, foe.n)
+  into net.away
+  from unnest(grounds) with ordinality
+    as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
+  cross join unnest(foes) with ordinality
+    as foe (id, code, side, nation, kind, q, r, label, location, infantry, gun, vehicle, decoy, mounted, melee, concealed, attributes, n);
+  net.origin := (
+    select max(place.n) from generate_subscripts(grounds, 1) as place (n)
+    where (grounds[place.n]).q = mover.q and (grounds[place.n]).r = mover.r
+  );
+  with numbered as (
+    select ground.q, ground.r, ground.n::integer as n
+    from unnest(grounds) with ordinality
+      as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
+  )
+  select
+    array_agg(start.n order by start.n, there.n),
+    array_agg(there.n order by start.n, there.n),
+    array_agg(leg.price order by start.n, there.n)
+  into net.starts, net.goals, net.prices
+  from unnest(legs) as leg
+  inner join numbered as start on start.q = leg.fq and start.r = leg.fr
+  inner join numbered as there on there.q = leg.tq and there.r = leg.tr
+  where leg.shut is null
+    and leg.price is not null
+    and not beset[there.n]
+    and (not leg.whole or start.n = net.origin);
+  return net;
+end
+$$;
+
+comment on function bob._flight_net(positions.state, bob.mover, bob.ground[], bob.leg[], bob.piece[]) is
+'What a Rout is searched on: how far the enemies are from each hex, and every step that is open (11.0).';
+
 create or replace function bob._flee(
   state positions.state, mover bob.mover, grounds bob.ground[], legs bob.leg[], foes bob.piece[], limit_halves integer
 )
@@ -78,13 +156,13 @@ returns bob.flight
 language plpgsql stable
 as $$
 declare
-  starts integer[];
-  goals integer[];
-  prices integer[];
+  net bob.flight_net := bob._flight_net(state, mover, grounds, legs, foes);
+  starts integer[] := net.starts;
+  goals integer[] := net.goals;
+  prices integer[] := net.prices;
+  away integer[] := net.away;
+  origin integer := net.origin;
   first_leg integer[] := array_fill(0, array[cardinality(grounds) + 1]);
-  away integer[];
-  beset boolean[];
-  origin integer;
   foe_count integer := cardinality(foes);
   now integer := 0;
   n integer := 1;
@@ -98,50 +176,6 @@ declare
   flight bob.flight;
   j integer;
 begin
-  -- hexes by number: how far each enemy is, and whether one not in Melee is adjacent or there
-  select
-    array_agg(lattice.distance(ground.q, ground.r, foe.q, foe.r) order by ground.n, foe.n)
-  into away
-  from unnest(grounds) with ordinality
-    as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
-  cross join lateral (
-    select found.q, found.r, found.n
-    from unnest(foes) with ordinality
-      as found (id, code, side, nation, kind, q, r, label, location, infantry, gun, vehicle, decoy, mounted, melee, concealed, attributes, n)
-  ) as foe;
-  select array_agg(judged.beset order by judged.n), max(judged.n) filter (where judged.here)
-  into beset, origin
-  from (
-    select
-      ground.n,
-      ground.q = mover.q and ground.r = mover.r as here,
-      ground.enemy or ground.enemy_vehicle or exists (
-        select
-        from unnest(foes) as foe
-        where not foe.melee
-          and lattice.distance(ground.q, ground.r, foe.q, foe.r) = 1
-          and bob._neighbouring(state, ground.q, ground.r, foe.q, foe.r)
-      ) as beset
-    from unnest(grounds) with ordinality
-      as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
-  ) as judged;
-  with numbered as (
-    select ground.q, ground.r, ground.n::integer as n
-    from unnest(grounds) with ordinality
-      as ground (q, r, label, terrain, features, level, enemy, enemy_gun, enemy_vehicle, lurking, wire, breach, dug, trench, mines, n)
-  )
-  select
-    array_agg(start.n order by start.n, there.n),
-    array_agg(there.n order by start.n, there.n),
-    array_agg(leg.price order by start.n, there.n)
-  into starts, goals, prices
-  from unnest(legs) as leg
-  inner join numbered as start on start.q = leg.fq and start.r = leg.fr
-  inner join numbered as there on there.q = leg.tq and there.r = leg.tr
-  where leg.shut is null
-    and leg.price is not null
-    and not beset[there.n]
-    and (not leg.whole or start.n = origin);
   for i in reverse coalesce(cardinality(starts), 0) .. 1 loop
     first_leg[starts[i]] := i;
   end loop;
@@ -580,6 +614,19 @@ $$;
 comment on function bob._charge_targets(positions.state, bob.piece[], bob.mover) is
 'The nearest hexes, counted in hexes, that a Banzai Charge goes for (59.6).';
 
+create or replace function bob._from_goals(state positions.state, goals text[], label text)
+returns integer
+language sql stable
+as $$
+  select min(lattice.distance(here.q, here.r, goal.q, goal.r))
+  from public.hex as here
+  inner join public.hex as goal on goal.map_id = here.map_id and goal.label = any(goals)
+  where here.map_id = state.map_id and here.label = _from_goals.label
+$$;
+
+comment on function bob._from_goals(positions.state, text[], text) is
+'How many hexes a hex is from the nearest that a charge goes for.';
+
 create or replace function bob._charge_steps(
   state positions.state, pieces bob.piece[], mover bob.mover, path text[]
 )
@@ -624,6 +671,17 @@ begin
         '59.6', null, path[cardinality(path)], 'forbids', 'a charge takes the way of the fewest points', null, null, null, null
       )::rulings.move_step;
     end if;
+  elsif not exists (select from unnest(legs) as leg where leg.shut is null and leg.price is null)
+    and bob._from_goals(state, goals, path[cardinality(path)]) > (
+      select min(bob._from_goals(state, goals, (grounds[way.n]).label))
+      from bob._spread(mover, grounds, legs) as way
+      where bob._may_end(state, pieces, mover, grounds[way.n])
+    ) then
+    return next row(
+      '59.6', null, path[cardinality(path)], 'forbids',
+      format('a charge that cannot get there goes as close as it can to %s', array_to_string(goals, ', ')),
+      null, null, null, null
+    )::rulings.move_step;
   end if;
 end
 $$;

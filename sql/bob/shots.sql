@@ -76,6 +76,7 @@ declare
   named positions.counter;
   here positions.counter[];
   other positions.counter;
+  craft positions.counter;
 begin
   select * into place from positions.place(state.position_id, at);
   select counter.* into named from bob._counters(state) as counter where counter.id = place.unit;
@@ -105,6 +106,13 @@ begin
   -- 21.5: Guns and Vehicles attack the Carrier, infantry its passengers
   if arm in ('v_gun', 'flame') and named.id is not null and bob._mounted(named) and firer.kind in ('gun', 'vehicle', 'carrier') then
     select one.* into named from unnest(here) as one where one.code = named.attributes ->> 'in';
+  end if;
+  -- 23.0: small arms at who rides on an unarmored Vehicle are at the Vehicle as well
+  if firer.kind not in ('gun', 'vehicle', 'carrier') and arm <> 'flame' then
+    select one.* into craft from unnest(here) as one
+    join unnest(shot.targets) as rider on rider.attributes ->> 'in' = one.code and rider.id = coalesce(named.id, rider.id)
+    where one.attributes ? 'unarmored' order by one.code collate "C" limit 1;
+    named := case when craft.id is null then named else craft end;
   end if;
   shot.vehicle := case when named.kind in ('vehicle', 'carrier') then named when named.id is null then other end;
   shot.at_vehicle := coalesce(

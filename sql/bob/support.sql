@@ -116,9 +116,14 @@ begin
   from positions.place(position_id, at) as spot inner join public.hex on hex.map_id = state.map_id and hex.q = spot.q and hex.r = spot.r;
   steps := array(select step from bob._spotter_steps(state, battery.side, 'hex:' || place.label) as step);
   seen := array(select step.by from unnest(steps) as step where step.effect = 'spots');
-  select bool_or((mover.attributes -> 'moving' ->> 'hexes')::integer = 1) as first_hex, bool_or(lattice.distance(mover.q, mover.r, place.q, place.r) <= 1) as reached, count(*) as n
+  select
+    bool_and((mover.attributes -> 'moving' ->> 'hexes')::integer = 1) filter (where area.reached) as first_hex,
+    bool_or(area.reached) as reached,
+    count(*) as n
   into movers
-  from bob._counters(state) as mover where mover.attributes ? 'moving' and mover.side <> battery.side;
+  from bob._counters(state) as mover
+  cross join lateral (select lattice.distance(mover.q, mover.r, place.q, place.r) <= 1 as reached) as area
+  where mover.attributes ? 'moving' and mover.side <> battery.side;
   steps := steps || array(
     select row(entry.rule, null, place.label, 'forbids', entry.note, entry.point, battery.code, null, null)::rulings.ledger_step
     from (

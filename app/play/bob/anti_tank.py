@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.bob.checks import Doing, counter, kinds, taken
+from app.play.bob.checks import Doing, counter, kinds, rolls_again, spend, taken
 from app.play.bob.fire import (
     ATTACK_ANSWERS,
     POINTS,
@@ -86,7 +86,7 @@ def satw(of: Satw) -> Procedure:
         return
     unit = yield from counter(of.firer)
     said = yield from taken(of, unit.side, "cp")
-    passed = yield from _satw_check(of, facts["check"], said.get("cp") == "reroll")
+    passed = yield from _satw_check(of, facts["check"], rolls_again(said.get("cp"), of.firer))
     unit = yield from counter(of.firer)
     if not passed:
         yield from _use(unit)
@@ -108,8 +108,6 @@ def _satw_check(of: Satw, against: int, reroll: bool) -> Doing:
         return True
     die = yield Roll("1d10", f"the SATW Check of {of.firer}")
     if die > against and reroll:
-        from app.play.bob.checks import spend
-
         yield from spend(of.firer, "reroll")
         die = yield Roll("1d10", f"the SATW Check of {of.firer}, again for a CP")
     yield Tell(mc="passed" if die <= against else "failed")

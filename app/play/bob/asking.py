@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from app.play.bob.checks import MORALE, check
+from app.play.bob.checks import MORALE, check, rolls_again
 from app.play.procedures import Action, Ask, Choose, Tell, Want
 from app.referee.rulings import Step
 
@@ -72,9 +72,9 @@ def checked(unit: str, purpose: str, of: Action, *, played: bool = False) -> Ask
 
     A Command Point rolls it again (3.0 (1)): `choices: {cp: reroll}`, in a game asked for when it has failed.
     """
-    again = of.choices.get("cp") == "reroll"
+    again = rolls_again(of.choices.get("cp"), unit)
     if again:
-        yield Choose("cp", "referee", "a Command Point for the check", options=["reroll"])
+        yield Choose("cp", "referee", "a Command Point for the check")
     rows = yield Ask(MORALE, proves=False, unit=unit, purpose=purpose)
     facts = rows[-1].facts
     if facts["automatic"] is None and (yield from _is_fresh(unit)) and purpose != "withdraw":

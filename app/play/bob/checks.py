@@ -93,6 +93,12 @@ class Checked:
         return {"morale": self.morale, "mc": self.mc}
 
 
+def rolls_again(cp: Any, unit: str) -> bool:
+    """Whether a CP is told for the check of a unit (3.0): `reroll`, yes, its id, a list of units, or any of it by unit."""
+    said = cp.get(unit) if isinstance(cp, dict) else cp
+    return unit in said if isinstance(said, list) else said is True or said in ("reroll", unit)
+
+
 def check(unit: str, purpose: str, *, reroll: bool = False, asks: bool = False) -> Doing:
     """7.1: a Morale Check; failed, a CP may roll it again, where it was told so or the player is asked."""
     [*_, verdict] = yield Ask(MORALE, unit=unit, purpose=purpose)
@@ -152,7 +158,7 @@ def morale_check(of: MoraleCheck) -> Procedure:
     unit = yield from counter(of.unit)
     said = yield from taken(of, unit.side, "cp")
     done = yield from check(
-        of.unit, of.purpose, reroll=said.get("cp") == "reroll", asks=said.get("cp") == "ask"
+        of.unit, of.purpose, reroll=rolls_again(said.get("cp"), of.unit), asks=said.get("cp") == "ask"
     )
     yield Tell(**done.told(), margin=done.margin, result="passed" if done.passed else "failed")
     if not done.passed and of.purpose != "rout":

@@ -17,8 +17,13 @@ LEDGER = "select * from bob.conceal(:position, :unit, :since, :by, :conditions, 
 After = Literal[
     "move", "fire", "close_assault", "op_fire", "used", "mark", "rout", "air_attack", "aircraft", "canister", "artillery",
     "indirect_fire", "banzai", "suppressed", "voluntary", "event", "mark_used", "mark_op_fire", "adjacent", "fired", "moved",
+    "assault_fire", "final_op_fire", "muzzle_flash", "satw", "suppression", "reduced", "routed",
 ]  # fmt: skip
-SAME = {"mark_used": "used", "mark_op_fire": "op_fire", "fired": "fire", "moved": "move", "adjacent": None}
+SAME = {
+    "mark_used": "used", "mark_op_fire": "op_fire", "moved": "move", "adjacent": None, "routed": "rout",
+    **dict.fromkeys(("fired", "assault_fire", "final_op_fire", "muzzle_flash", "satw"), "fire"),
+    **dict.fromkeys(("suppression", "reduced"), "suppressed"),
+}  # fmt: skip
 """Other words for what a unit did; an enemy that is adjacent is seen as things stand."""
 DECOYS = """
 select decoy.code from unit as decoy

@@ -32,7 +32,7 @@ SHELTERED = "select bob.sheltered(:position, :unit, :conditions, :policy) as so"
 class EventOf(Action):
     """Whose roll it was, and on which table it is rolled."""
 
-    roll_by: str | None = Field(None, description="The side whose unit rolled the 1")
+    roll_by: str | None = Field(None, description="The side whose unit rolled the 1, or that unit")
     table: Literal["combat", "japanese"] | None = Field(
         None, description="The table, where it is known already: then no trigger is rolled"
     )
@@ -111,11 +111,10 @@ def pick(
 
 
 def _mishap(side: str, involved: Sequence[str], choices: Mapping[str, Any]) -> Doing:
-    """1: the firer or one target is Reduced, removed, or a UK."""
-    there = {unit.code for unit in (yield from _standing())}
-    code = yield from pick(
-        side, "who is hit by the mishap", [one for one in involved if one in there], choices, "unit", "target"
-    )
+    """1: the firer or one target is Reduced, removed, or a UK; where nobody says who they are, any unit is offered."""
+    there = [unit.code for unit in (yield from _standing())]
+    able = [one for one in involved if one in there] if involved else there
+    code = yield from pick(side, "who is hit by the mishap", able, choices, "unit", "target")
     if code is None:
         return
     unit = yield from counter(code)
@@ -410,19 +409,21 @@ EVENTS: dict[str, Any] = {
 
 def event(of: EventOf) -> Procedure:
     """17.0: from the trigger, or on a table that is told."""
-    involved = [*([of.by] if of.by else []), *(of.targets or [])]
+    units = yield Ask(UNITS, proves=False)
+    firer = next((unit for unit in units if unit.code == (of.by or of.roll_by)), None)
+    roll_by = of.roll_by if firer is None or of.roll_by not in (None, firer.code) else firer.side
+    involved = [*([firer.code] if firer else []), *(of.targets or [])]
     # a table that is told needs no trigger; where dice for both are told, the trigger comes first
     if of.table is None or (len(of.rolls) > 1 and (of.table == "combat" or of.rolls[0] == 3)):
-        if of.roll_by is None:
-            raise Refused("17.0", "whose roll was it? Give roll_by, a side")
-        yield from triggered(of.roll_by, involved, of.choices)
+        if roll_by is None:
+            raise Refused("17.0", "whose roll was it? Give roll_by, a side or a unit")
+        yield from triggered(roll_by, involved, of.choices)
         return
-    units = yield Ask(UNITS, proves=False)
     japanese = next((unit.side for unit in units if _nation(unit) == "japan"), None)
     if of.table == "japanese" and japanese is None:
         yield Tell(event="none")
         return
-    side = japanese if of.table == "japanese" else of.roll_by
+    side = japanese if of.table == "japanese" else roll_by
     yield from happen(of.table, side or "us", involved, of.choices)
 
 

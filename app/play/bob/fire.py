@@ -13,7 +13,18 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.bob import events
-from app.play.bob.checks import Checked, Doing, check, counter, in_force, kinds, reading, spend, taken
+from app.play.bob.checks import (
+    Checked,
+    Doing,
+    check,
+    counter,
+    in_force,
+    kinds,
+    reading,
+    rolls_again,
+    spend,
+    taken,
+)
 from app.play.bob.losses import gravest, reveal, shake_off, show_works, suffer, uncovered
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Roll, Tell, procedure_kind
 from app.referee.rulings import Ruling, Step
@@ -96,13 +107,20 @@ def declare(of: Fire, manner: str, said: Mapping[str, Any], cp: str | None) -> D
     values = {one["unit"]: one["value"] for one in targets}
     yield Tell(
         fp=facts["fp"], values=values, modifiers=_modifiers(rows, [one["unit"] for one in targets], of.firer),
-        prof=facts.get("prof"), **({"value": next(iter(values.values()))} if len(values) == 1 else {}),
+        prof=facts.get("prof"), **_the_value(of, values),
     )  # fmt: skip
     if facts["allowed"] is None:
         yield Tell(allowed=None)
     elif not facts["allowed"]:
         yield from _refuse(of, facts)
     return facts
+
+
+def _the_value(of: Fire, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The value against the only target, or against the one that was named."""
+    if len(values) == 1:
+        return {"value": next(iter(values.values()))}
+    return {"value": values[of.target]} if of.target is not None and of.target in values else {}
 
 
 def _refuse(of: Fire, facts: dict[str, Any]) -> Doing:
@@ -149,7 +167,7 @@ def _steady(of: Fire, manner: str, unit: Any, cp: str | None, asks: bool) -> Doi
     shaken = unit.attributes.get("suppression", "none") != "none" and moving.get("suppressed") is not False
     if unit.kind in ("squad", "wt", "gun") and (manner != "assault_fire" or shaken):
         purpose = "op_fire" if manner in REACTS else "mid_move" if manner == "assault_fire" else "fire"
-        done = yield from check(of.firer, purpose, reroll=cp == "reroll", asks=asks or cp == "ask")
+        done = yield from check(of.firer, purpose, reroll=rolls_again(cp, of.firer), asks=asks or cp == "ask")
     yield Tell(**done.told())
     if not done.passed:
         yield from _use((yield from counter(of.firer)))
@@ -251,9 +269,9 @@ def _rolled(
     results = {code: one["result"] for code, one in found.items()}
     values = {code: one["value"] for code, one in found.items()}
     results |= yield from _critical(facts["targets"], results, die)
-    yield Tell(results=results, result=gravest(list(results.values())), values=values)
-    if len(values) == 1:
-        yield Tell(value=next(iter(values.values())))
+    yield Tell(
+        results=results, result=gravest(list(results.values())), values=values, **_the_value(of, values)
+    )
     for one in rows:
         if one.facts["reveals"]:
             yield from show_works(one.by)
@@ -311,7 +329,9 @@ def check_movers(
             told[code] = {"morale": None, "mc": "none"}
         else:
             word = cp.get(code) if isinstance(cp, dict) else None
-            done = yield from check(code, "mid_move", reroll=word == "reroll", asks=asks or word == "ask")
+            done = yield from check(
+                code, "mid_move", reroll=rolls_again(word, code), asks=asks or word == "ask"
+            )
             told[code] = done.told()
             if done.passed:
                 continue
@@ -406,7 +426,7 @@ ATTACK_ANSWERS = {
     "prof": "Prof Rating after modifiers; null where no check is called for",
     "prof_passed": "whether the Prof Check was passed",
     "fp": "FP before terrain and situation",
-    "value": "adjusted FP, or the attack number, where there is one target",
+    "value": "adjusted FP, or the attack number, where there is one target or one is named",
     "values": "the same by target",
     "modifiers": "what was added or taken, each with rule, value and note",
     "result": "no_effect, suppressed, reduced, eliminated, destroyed or unconfirmed_kill; of several targets the gravest",

@@ -84,7 +84,7 @@ class _Table:
         self.phase = asked.conditions.get("phase")
         self.active = self.walk.side(leaf.phase, self.state) if leaf is not None else None
         self.units = asked.rows("select * from bob._pieces(:position)")
-        self.ways: dict[str, dict[str, list[str]]] = {}
+        self.ways: dict[str, dict[str, dict[str, Any]]] = {}
 
     def _range(self, side: str) -> Any:
         [row] = self.asked.rows(
@@ -123,7 +123,8 @@ class _Table:
                 {},
                 [Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked")],
             )
-        if ways := self._ways(unit):
+        changes = (offer["arguments"]["path"][-1] for offer in self._changes(unit))
+        if ways := dict.fromkeys([*self._ways(unit), *changes]):
             names.append("move")
             targets["move"] = list(ways)
         if not unit.decoy and not self._held(unit) and (seen := self._targets(unit)):
@@ -258,16 +259,32 @@ class _Table:
             for one in self.units
         )
 
-    def _ways(self, unit: Any) -> dict[str, list[str]]:
-        """The hexes in which it can end a move, each with a cheapest way."""
+    def _ways(self, unit: Any) -> dict[str, dict[str, Any]]:
+        """The hexes in which it can end a move, each with a cheapest way and where a Vehicle turns on it (20.3)."""
         if unit.gun or unit.mounted:
             return {}
         if unit.code not in self.ways:
             rows = self.asked.rows(
                 "select * from bob.reach_paths(:position, :unit, '{}', :conditions, :policy)", unit=unit.code
             )
-            self.ways[unit.code] = {row.label: list(row.path) for row in rows}
+            self.ways[unit.code] = {
+                row.label: {"path": list(row.path)} | ({"turns": row.turns} if row.turns else {})
+                for row in rows
+            }
         return self.ways[unit.code]
+
+    def _changes(self, unit: Any) -> Iterator[Offer]:
+        """Moves that end in a Cave or on another level of a building (40.2, 43.4)."""
+        if not unit.infantry or unit.mounted:
+            return
+        rows = self.asked.rows(
+            "select distinct on (label, location) * from bob.reach_locations(:position, :unit, '{}', :conditions, :policy)"
+            " order by label, location, halves, path",
+            unit=unit.code,
+        )
+        for row in rows:
+            told = {"unit": unit.code, "path": list(row.path), "into": row.location}
+            yield {"action": "move", "arguments": told}
 
     def _near(self, unit: Any) -> list[str]:
         """Hexes of enemies that are near enough to be fired at, and seen."""
@@ -336,6 +353,8 @@ class _Table:
         names, targets, _ = self.of_unit(unit.code)
         for name in names:
             yield from self._offer(unit, name, targets.get(name, []))
+        if "move" in names:
+            yield from self._changes(unit)
 
     def _offer(self, unit: Any, name: str, targets: list[Any]) -> Iterator[Offer]:
         if name.startswith("mark_"):
@@ -344,8 +363,8 @@ class _Table:
             for label in targets:
                 yield {"action": "fire", "arguments": {"by": [unit.code], "at": label}}
         elif name == "move":
-            for label in targets:
-                yield {"action": "move", "arguments": {"unit": unit.code, "path": self._ways(unit)[label]}}
+            for label in (one for one in targets if one in self._ways(unit)):
+                yield {"action": "move", "arguments": {"unit": unit.code, **self._ways(unit)[label]}}
         elif name in ARGUMENTS:
             who, what = ARGUMENTS[name]
             for target in targets:

@@ -51,15 +51,26 @@ def melee(of: Melee, *, played: bool = False) -> Procedure:
     hits: dict[str, int] = {}
     ambushers = [fighter for fighter in fighters if fighter["ambush"]]
     spent: set[str] = set()
+    told: dict[str, list[str]] = {}
     for stage in filter(None, (ambushers, [fighter for fighter in fighters if not fighter["ambush"]])):
         alive = [fighter for fighter in stage if fighter["unit"] in state]
-        yield from _struck(of, alive, values, hits, state, spent, played=played)
+        if hits:
+            values = yield from _reckoned_again(of, values)
+        yield from _struck(of, alive, values, hits, state, spent, told, played=played)
     # a unit that fought and was hit is told by what became of it
     results = {
         unit: "eliminated" if unit not in state else "reduced" if state[unit].get("hit") else "no_effect"
         for unit in (fighter["unit"] for fighter in fighters)
     }
     yield Tell(hits=hits, results=results)
+
+
+def _reckoned_again(of: Melee, values: dict[str, int]) -> Asking:
+    """51.2: who was Reduced from ambush strikes back with what is left of it."""
+    rows = yield Ask("select * from bob.melee(:position, :at, :conditions, :policy)", proves=False, at=of.at)
+    values = values | (rows[-1].facts.get("values") or {})
+    yield Tell(values=values)
+    return values
 
 
 def _consumed(of: Melee) -> Procedure:
@@ -76,6 +87,7 @@ def _struck(
     hits: dict[str, int],
     state: dict[str, Fighter],
     spent: set[str],
+    told: dict[str, list[str]],
     *,
     played: bool,
 ) -> Procedure:
@@ -93,10 +105,11 @@ def _struck(
         yield Tell(Step("12.0", None, f"{hits[unit]} hits", f"{unit} rolls {shown} against {values[unit]}"))
     sides = list(dict.fromkeys(fighter["side"] for fighter in state.values()))
     losses = []
+    first = all(fighter["ambush"] for fighter in alive)
     for side in sides:
         suffered = sum(count for other, count in scored.items() if other != side)
         mine = [fighter for fighter in state.values() if fighter["side"] == side]
-        losses += yield from _allotted(of, side, suffered, mine)
+        losses += yield from _allotted(of, side, suffered, mine, told, first=first)
     # 12.1: at once
     for unit in losses:
         yield from _taken(unit, state)
@@ -117,7 +130,7 @@ def _rerolled(
         able = [
             fighter["unit"]
             for fighter in alive
-            if fighter["side"] == side and not (both_limits and fighter["cp"])
+            if fighter["side"] == side and fighter["kind"] != "gun" and not (both_limits and fighter["cp"])
         ]
         mine = [fighter["unit"] for fighter in alive if fighter["side"] == side]
         wanted = [unit for unit in asked_for if unit in mine]
@@ -126,6 +139,8 @@ def _rerolled(
         if not played:
             if len(wanted) > 1:
                 raise Refused("3.0", "one Command Point a side in each Melee")
+            if any(fighter["unit"] in wanted and fighter["kind"] == "gun" for fighter in alive):
+                raise Refused("20.0", f"no Command Point is used on {wanted[0]}, a Gun")
             if wanted and wanted[0] not in able:
                 raise Refused("3.0", f"{wanted[0]} has had its Command Point this turn", points=("bob-29",))
             if wanted and left == 0:
@@ -154,8 +169,13 @@ def _steps(fighter: Fighter) -> int:
     return 1 if fighter["reduced"] or fighter["kind"] in ("wt", "gun") else 2
 
 
-def _allotted(of: Melee, side: str, suffered: int, mine: list[Fighter]) -> Asking:
-    """12.0: its owner chooses who loses the steps; no choice where all are lost, or only one can be."""
+def _allotted(
+    of: Melee, side: str, suffered: int, mine: list[Fighter], taken: dict[str, list[str]], *, first: bool
+) -> Asking:
+    """12.0: its owner chooses who loses the steps; no choice where all are lost, or only one can be.
+
+    Told beforehand, they are one list a side: those of an ambush come first (51.2).
+    """
     if suffered == 0 or not mine:
         return []
     most = {fighter["unit"]: _steps(fighter) for fighter in mine}
@@ -166,7 +186,10 @@ def _allotted(of: Melee, side: str, suffered: int, mine: list[Fighter]) -> Askin
     told = of.choices.get("casualties")
     if isinstance(told, dict) and side in told:
         chosen = [told[side]] if isinstance(told[side], str) else list(told[side])
+        before = taken.setdefault(side, [])
+        chosen = chosen[len(before) : len(before) + suffered if first else None]
         _check_casualties(side, chosen, suffered, most)
+        before += chosen
         return chosen
     options = sorted(
         {

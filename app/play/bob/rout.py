@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.bob.asking import Asking, checked, counter, game, pieces
+from app.play.bob.checks import check, rolls_again
 from app.play.procedures import (
     Action,
     Ask,
@@ -41,6 +42,8 @@ def rout(of: Rout, *, played: bool = False) -> Procedure:
         if side is None:
             raise Refused("11.0", "no side is told")
         of = of.model_copy(update={"side": side})
+    if isinstance(of.choices.get("to"), dict):
+        yield Choose("to", "referee", "where each routs to")
     if of.unit is not None:
         yield from _one(of, of.unit, played=played)
         return
@@ -69,7 +72,7 @@ def _one(of: Rout, unit: str, *, played: bool) -> Procedure:
     failed = found["mc"] == "failed"
     mates_fail = False
     if failed and mates:
-        mates_fail = yield from _mates_fail(of, mates, played=played)
+        mates_fail = yield from _mates_fail(of, unit, mates)
     yield from _after(of, unit, facts, found, alone=facts["alone"] or mates_fail, single=True)
 
 
@@ -92,10 +95,16 @@ def _mates(unit: str) -> Asking:
     ]
 
 
-def _mates_fail(of: Rout, mates: list[str], *, played: bool) -> Asking:
-    """Whether every friend in the Melee is to rout as well, where one was told (`choices: {mates: failed}`)."""
+def _mates_fail(of: Rout, unit: str, mates: list[str]) -> Asking:
+    """Whether every friend in the Melee is to rout as well, where their dice were told, or `choices: {mates: failed}`."""
     if of.choices.get("mates") is None:
-        return False
+        own = 2 if rolls_again(of.choices.get("cp"), unit) else 1
+        if len(of.rolls) < own + len(mates):
+            return False
+        checks = []
+        for mate in mates:
+            checks.append((yield from check(mate, "rout")))
+        return not any(one.passed for one in checks)
     chosen = yield Choose(
         "mates", "referee", "the checks of its friends in the Melee", options=["failed", "passed"]
     )
@@ -170,11 +179,15 @@ def _goal(of: Rout, unit: str, side: str, destinations: list[str]) -> Asking:
         yield Choose("facing", side, f"the facing of {unit}", options=[1, 2, 3, 4, 5, 6])
     if len(destinations) == 1 and "to" not in of.choices:
         return destinations[0]
-    name = "to" if of.unit is not None else f"to:{unit}"
     told = of.choices.get("to")
-    if isinstance(told, dict) and unit in told and name not in of.choices:
+    if isinstance(told, dict) and unit in told:
+        if told[unit] not in destinations:
+            raise Refused("11.0", f"{unit} may not rout to {told[unit]}", told[unit])
         return told[unit]
-    return (yield Choose(name, side, f"where {unit} routs to", options=destinations))
+    where = f"where {unit} routs to"
+    if of.unit is not None:
+        return (yield Choose("to", side, where, options=destinations))
+    return (yield Choose(f"to:{unit}", side, where, options=destinations, also=("to",)))
 
 
 def _casualties(unit: str, own: Any, facts: dict[str, Any], found: dict[str, Any]) -> Asking:

@@ -319,6 +319,7 @@ def _diverted(of: AirAttack, plane: str, facts: dict[str, Any]) -> Doing:
             codes.append(row.unit)
     if not codes:
         return None
+    yield Tell(result="new_target", decision="new_target")
     opponent = (yield from counter(of.target)).side
     return (yield Choose("new_target", opponent, "another target for the aircraft", codes, default=codes[0]))
 

@@ -34,6 +34,10 @@ class ReachOf(Arguments):
     to: Annotated[str | None, Names(("hex",))] = Field(
         None, description="Tell a cheapest way to this hex, too"
     )
+    read: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Costs read off the Player Aid Card where they are not told: pac_terrain and pac_hexside",
+    )
 
 
 class InHex(Arguments):
@@ -67,7 +71,7 @@ def needs_of(ruleset: str, rows: list[sa.Row[Any]]) -> list[Need]:
 
 
 def _reach(asked: Asked, of: ReachOf) -> Finding:
-    options = {"as": of.manner, "cp": of.cp, "off_path": of.off_path}
+    options = {"as": of.manner, "cp": of.cp, "off_path": of.off_path, "read": of.read}
     given = {"unit": of.unit, "options": {key: value for key, value in options.items() if value}}
     query = "(:position, :unit, :options, :conditions, :policy)"
     rows = asked.rows(f"select * from bob.reach{query}", **given)
