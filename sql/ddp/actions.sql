@@ -133,32 +133,34 @@ language plpgsql stable
 as $$
 #variable_conflict use_variable
 declare
+  ridge boolean := ddp._ridge(conditions);
   row_key text := case
     when plight.held and plight.tank then 'tank'
     when plight.held and plight.targets then 'us_in_field'
     when plight.held then 'no_us_in_field'
     else 'unoccupied'
   end;
+  -- a row of its own for some positions, where the chart has one
+  own text := case
+    when ridge and plight.mountaintop then '/mountaintop'
+    when plight.guns and not ridge then '/artillery_position'
+  end;
+  action text;
 begin
-  if ddp._ridge(conditions) then
+  if ridge then
     if not plight.held then
       return 'none';
     end if;
     row_key := 'bnr/' || row_key;
   end if;
-  return coalesce(
-    (
+  if own is not null then
+    action := (
       select nullif(cell.value, '-')
-      from charts.cell(
-        'ddp', 'japanese_action_summary',
-        row_key || case
-          when ddp._ridge(conditions) and plight.mountaintop then '/mountaintop'
-          when plight.guns and not ddp._ridge(conditions) then '/artillery_position'
-          else ''
-        end,
-        coalesce(letter, 'none')
-      ) as cell
-    ),
+      from charts.cell('ddp', 'japanese_action_summary', row_key || own, coalesce(letter, 'none')) as cell
+    );
+  end if;
+  return coalesce(
+    action,
     (
       select cell.value
       from charts.cell('ddp', 'japanese_action_summary', row_key, coalesce(letter, 'none')) as cell

@@ -64,14 +64,16 @@ language plpgsql stable parallel safe rows 200
 as $$
 #variable_conflict use_column
 declare
-  grid ddp.grid := ddp._grid(state.map_id, array(select bar.label from ddp._us_bars(state) as bar));
-  parts integer[] := ddp._parts(grid);
-  ashore integer[];
+  grid ddp.grid := ddp._cells(state.map_id, array(select bar.label from ddp._us_bars(state) as bar));
+  none varbit := grid.cells & ~grid.cells;
+  ashore varbit;
 begin
-  ashore := array(
-    select distinct parts[ddp._cell(grid, beach.q, beach.r)]
-    from ddp._landing_beaches(state.map_id) as beach
-    where parts[ddp._cell(grid, beach.q, beach.r)] > 0
+  ashore := ddp._flooded(
+    grid,
+    (
+      select coalesce(bit_or(set_bit(none, ddp._cell(grid, beach.q, beach.r) - 1, 1)), none)
+      from ddp._landing_beaches(state.map_id) as beach
+    ) & grid.cells
   );
   return query
   with beach as materialized (
@@ -92,7 +94,7 @@ begin
       or exists (
         select
         from lattice.disc(hex.q, hex.r, 1) as cell
-        where parts[ddp._cell(grid, cell.hq, cell.hr)] = any(ashore)
+        where get_bit(ashore, ddp._cell(grid, cell.hq, cell.hr) - 1) = 1
       )
     );
 end

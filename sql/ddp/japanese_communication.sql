@@ -164,8 +164,11 @@ language plpgsql stable parallel safe rows 40
 as $$
 #variable_conflict use_column
 declare
-  grid ddp.grid := ddp._japanese_grid(state, holders);
-  parts integer[] := ddp._parts(grid);
+  grid ddp.grid := ddp._cells(
+    state.map_id, array(select bar.label from ddp._japanese_hindrances(state, holders) as bar)
+  );
+  none varbit := grid.cells & ~grid.cells;
+  parts varbit[] := ddp._parts(grid);
   ridge boolean := ddp._ridge(state.conditions);
   ours text[] := array(select unit.label from ddp._us_units(state) as unit);
 begin
@@ -176,7 +179,7 @@ begin
       one.q,
       one.r,
       one.zone,
-      parts[ddp._cell(grid, one.q, one.r)] as part
+      ddp._cell(grid, one.q, one.r) as cell
     from ddp._held_places(state, holders) as one
   ),
 
@@ -184,13 +187,11 @@ begin
     select
       one.*,
       exists (select from held where held.q = one.q and held.r = one.r) as occupied,
-      array(
-        select parts[ddp._cell(grid, cell.q, cell.r)]
-        from (
-          select one.q, one.r
-          union all
-          select beside.nq, beside.nr from lattice.neighbours(one.q, one.r) as beside
-        ) as cell
+      -- the parts of the map that a path from here enters
+      (
+        select bit_or(part.cells)
+        from unnest(parts) as part (cells)
+        where part.cells & ddp._with_neighbours(set_bit(none, ddp._cell(grid, one.q, one.r) - 1, 1), grid.width) <> none
       ) as near
     from unnest(spots) as one
     where not one.provisional
@@ -202,8 +203,7 @@ begin
       array(
         select distinct held.place
         from held
-        where held.part > 0
-          and held.part = any(spot.near)
+        where get_bit(spot.near, held.cell - 1) = 1
           and held.place <> spot.place
           and (held.zone or not ridge)
           -- a hex that US units alone hold is nobody's to trace from

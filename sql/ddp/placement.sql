@@ -33,9 +33,8 @@ as $$
     site.zone,
     site.near,
     (
-      select lattice.distance(site.q, site.r, hex.q, hex.r)
-      from public.hex
-      where hex.map_id = (scene.state).map_id and hex.label = _berths.origin
+      select lattice.distance(site.q, site.r, place.q, place.r)
+      from positions.place((scene.state).position_id, _berths.origin) as place
     ),
     site.shore,
     bar.rule,

@@ -3,6 +3,7 @@
 --
 -- The map is a rectangle of cells, a margin of one around it, numbered from 1 row by row; so a step to one of
 -- the six neighbours adds a fixed number. A way may begin in a cell that is closed: it never enters one.
+-- Where only the ends of a way matter, a bit for each cell does, and all of them step at once.
 
 drop type if exists ddp.grid cascade;
 create type ddp.grid as (
@@ -10,11 +11,12 @@ create type ddp.grid as (
   r0 integer,
   width integer,
   open boolean array,
-  labels text array
+  labels text array,
+  cells varbit
 );
 
 comment on type ddp.grid is
-'A map as cells: which may be entered, and their labels; null where there is no hex.';
+'A map as cells: which may be entered, and their labels, null where there is no hex; or the open ones as bits.';
 
 create or replace function ddp._cell(grid ddp.grid, q integer, r integer)
 returns integer
@@ -116,43 +118,87 @@ $$;
 comment on function ddp._way(ddp.grid, integer[], integer) is
 'The way that was found to a cell, both ends included.';
 
-create or replace function ddp._parts(grid ddp.grid)
-returns integer[]
+create or replace function ddp._cells(map_id bigint, closed text[])
+returns ddp.grid
+language plpgsql stable parallel safe
+as $$
+#variable_conflict use_column
+declare
+  grid ddp.grid;
+  height integer;
+  none varbit;
+begin
+  select
+    min(hex.q),
+    min(hex.r),
+    max(hex.q) - min(hex.q) + 3,
+    max(hex.r) - min(hex.r) + 3
+  into grid.q0, grid.r0, grid.width, height
+  from public.hex
+  where hex.map_id = _cells.map_id;
+  none := repeat('0', grid.width * height)::varbit;
+  grid.cells := (
+    select bit_or(set_bit(none, (hex.r - grid.r0 + 1) * grid.width + hex.q - grid.q0 + 1, 1))
+    from public.hex
+    where hex.map_id = _cells.map_id
+      and not exists (select from unnest(closed) as bar (label) where bar.label = hex.label)
+  );
+  grid.cells := coalesce(grid.cells, none);
+  return grid;
+end
+$$;
+
+comment on function ddp._cells(bigint, text[]) is
+'The cells of a map as bits, of which those with these labels are closed.';
+
+create or replace function ddp._with_neighbours(cells varbit, width integer)
+returns varbit
+language sql immutable parallel safe
+-- the margin around the map is closed, so that no step leads around its edge
+return cells | (cells << 1) | (cells >> 1) | (cells << width) | (cells >> width)
+| (cells << (width - 1)) | (cells >> (width - 1));
+
+comment on function ddp._with_neighbours(varbit, integer) is
+'Cells and those one step away.';
+
+create or replace function ddp._flooded(grid ddp.grid, starts varbit)
+returns varbit
 language plpgsql immutable parallel safe
 as $$
 declare
-  open boolean[] := grid.open;
-  steps integer[] := array[-grid.width, 1 - grid.width, 1, grid.width, grid.width - 1, -1];
-  parts integer[] := array_fill(0, array[cardinality(open)]);
-  stack integer[];
-  height integer;
-  cell integer;
-  step integer;
-  n integer := 0;
+  part varbit;
+  grown varbit := starts;
 begin
-  for start in 1 .. cardinality(open) loop
-    if open[start] and parts[start] = 0 then
-      n := n + 1;
-      parts[start] := n;
-      stack := array_fill(0, array[cardinality(open)]);
-      stack[1] := start;
-      height := 1;
-      while height > 0 loop
-        cell := stack[height];
-        height := height - 1;
-        foreach step in array steps loop
-          if open[cell + step] and parts[cell + step] = 0 then
-            parts[cell + step] := n;
-            height := height + 1;
-            stack[height] := cell + step;
-          end if;
-        end loop;
-      end loop;
-    end if;
+  loop
+    part := grown;
+    grown := ddp._with_neighbours(part, grid.width) & grid.cells;
+    exit when grown = part;
+  end loop;
+  return part;
+end
+$$;
+
+comment on function ddp._flooded(ddp.grid, varbit) is
+'The open cells that ways from open cells lead to, these included.';
+
+create or replace function ddp._parts(grid ddp.grid)
+returns varbit[]
+language plpgsql immutable parallel safe
+as $$
+declare
+  none varbit := grid.cells & ~grid.cells;
+  rest varbit := grid.cells;
+  part varbit;
+  parts varbit[] := '{}';
+begin
+  while rest <> none loop
+    part := ddp._flooded(grid, set_bit(none, position(B'1' in rest) - 1, 1));
+    parts := parts || part;
+    rest := rest & ~part;
   end loop;
   return parts;
 end
 $$;
 
 comment on function ddp._parts(ddp.grid) is
-'For every open cell the number of the part of the map to which open cells join it; 0 for a closed one.';
+'The parts of the map that open cells join together.';

@@ -91,7 +91,7 @@ def _measured(connection: Connection, position: int, times: int) -> list[Measure
     return [
         _row("beyond its event", [took - wrote for _, took, wrote in in_turn], alternating, target=True),
         _row("whole, its changes written", [took for _, took, _ in in_turn], alternating),
-        _row("beyond its event, in a row", [took - wrote for took, wrote in in_a_row], alone),
+        _row("beyond its event, in a row", [took - wrote for took, wrote in in_a_row], alone, target=True),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, Want
+from app.play.procedures import Action, Ask, Change, Choose, Draw, Procedure, Refused, Tell, Want
 
 Doing = Generator[Want, Any, Any]
 """A part of a procedure that gives something back."""
@@ -67,9 +67,10 @@ def finish(units: Sequence[str], cost: int, passed: Sequence[str] = ()) -> Doing
             yield Change({"unit": row.by, "action_under_fire": True})
 
 
-def forgiving(of: Action, procedure: Procedure) -> Procedure:
-    """The procedure; a choice that was told ahead for what did not come up is no mistake."""
+def forgiving(of: Action, procedure: Procedure, *, cards: bool = False) -> Procedure:
+    """The procedure; a choice, or a card, that was told ahead for what did not come up is no mistake."""
     asked: set[str] = set()
+    drawn = 0
     given: Any = None
     while True:
         try:
@@ -78,7 +79,10 @@ def forgiving(of: Action, procedure: Procedure) -> Procedure:
             break
         if isinstance(want, Choose):
             asked.add(want.name)
+        drawn += isinstance(want, Draw) and want.kind == "card"
         given = yield want
     for name in of.choices:
         if name in SPARE and name not in asked:
             yield Choose(name, "us", "what did not come up")
+    for _ in of.cards[drawn:] if cards else ():
+        yield Draw("fire", "what did not come up", kind="card")

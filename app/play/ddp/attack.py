@@ -176,7 +176,12 @@ def _round(assault: Assault) -> Doing:
     words = value.replace(",", " ").split() if isinstance(value, str) else list(value)
     result = words[0] if len(words) == 1 else words
     assault.rounds.append(told | {"result": result})
-    yield Tell(Step("8.3", assault.at, series(words), "the US Attack Chart"), result=result)
+    # told already while a choice or a draw is waited for
+    yield Tell(
+        Step("8.3", assault.at, series(words), "the US Attack Chart"),
+        result=result,
+        rounds=list(assault.rounds),
+    )
     if "reveal_depth" in words:
         yield from _show(assault, assault.enemy)
         return True

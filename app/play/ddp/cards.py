@@ -112,16 +112,20 @@ def read_card(value: Any, section: str) -> Card:
     inner = said.get(section) if section != "event" else None
     if isinstance(inner, Mapping):
         said = {**said, **inner}
-    reader = {"fire": _fire, "landing": _landing, "event": _event, "close_combat": _close_combat}[section]
-    return reader(said)
+    return READERS[section](said)
 
 
 def _fire(said: Mapping[str, Any]) -> Card:
     if not said.get("colors"):
         raise ValueError("a fire card has colors, such as [orange R, blue star, brown armor]")
+    return _symbol_alone(said)
+
+
+def _symbol_alone(said: Mapping[str, Any]) -> Card:
+    """A fire card of which no color is read."""
     return Card(
         _number(said.get("card")),
-        _colors(said["colors"]),
+        _colors(said.get("colors") or ()),
         _symbol(said.get("symbol")),
         _whole(said.get("artillery")),
     )
@@ -159,6 +163,11 @@ def _event(said: Mapping[str, Any]) -> Card:
         if key not in ("event", "symbol", "card") and value not in NONE
     }
     return Card(_number(said.get("card")), symbol=_symbol(said.get("symbol")), event=event, details=details)
+
+
+READERS = {
+    "fire": _fire, "symbol": _symbol_alone, "landing": _landing, "event": _event, "close_combat": _close_combat,
+}  # fmt: skip
 
 
 def _colors(told: Any) -> tuple[Color, ...]:
@@ -214,6 +223,8 @@ class CardDraw(Draw):
 
     kind: str = "card"
     counted: bool = True
+    section: str = ""
+    """What is read of it: its source, or the symbol alone."""
 
     def mistake(self, value: Any) -> str | None:
         number = card_number(value)
@@ -222,7 +233,7 @@ class CardDraw(Draw):
                 return f"card {number} is not in the deck"
             return None
         try:
-            read_card(value, self.source)
+            read_card(value, self.section or self.source)
         except ValueError as error:
             return f"the {self.source.replace('_', ' ')} card for {self.purpose}: {error}"
         return None
@@ -238,34 +249,41 @@ def card_number(value: Any) -> int | None:
 Drawing = Generator[Want, Any, Card]
 
 
-def fire(purpose: str, of: Any = None) -> Drawing:
+def fire(purpose: str) -> Drawing:
     """A card for its fire section: Japanese fire, infiltration, barrages, events that want one."""
     return (yield from draw("fire", purpose))
 
 
-def landing(purpose: str, of: Any = None) -> Drawing:
+def symbol(purpose: str) -> Drawing:
+    """A fire card of which its symbol, or its artillery value, is read and no color need be told."""
+    return (yield from draw("fire", purpose, "symbol"))
+
+
+def landing(purpose: str) -> Drawing:
     return (yield from draw("landing", purpose))
 
 
-def event(purpose: str, of: Any = None) -> Drawing:
+def event(purpose: str) -> Drawing:
     return (yield from draw("event", purpose))
 
 
-def close_combat(purpose: str, of: Any = None) -> Drawing:
+def close_combat(purpose: str) -> Drawing:
     return (yield from draw("close_combat", purpose))
 
 
-def draw(section: str, purpose: str) -> Drawing:
-    """One card; what the deck of a game has lost by it is kept."""
+def draw(section: str, purpose: str, read: str | None = None) -> Drawing:
+    """One card, of which a section or only a part of it is read; what the deck of a game has lost by it is kept."""
     [known] = yield Ask(KNOWN, proves=False)
     deck = yield from _filled(known.deck)
     pool = deck["draw"] if deck else [int(card) for card in sorted(known.printed, key=int)] or None
-    value = yield CardDraw(section, purpose, pool, lacks=None if pool else DECK_UNKNOWN)
+    value = yield CardDraw(
+        section, purpose, pool, lacks=None if pool else DECK_UNKNOWN, section=read or section
+    )
     number = card_number(value)
     if deck and number is not None:
         yield from _taken(deck, number, shown=section in ("fire", "event"))
     return (
-        read_card(value, section)
+        read_card(value, read or section)
         if number is None
         else (yield from _printed(number, section, known.conditions))
     )

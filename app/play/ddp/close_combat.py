@@ -114,13 +114,8 @@ def close_combat(of: CloseCombat) -> Procedure:
 
 
 def _close_combat(of: CloseCombat) -> Procedure:
-    fight = Fight(of.at, of.attacker, of.origin, Hand(of))
-    if "withdraw" in of.choices:
-        fight.withdraw = yield Choose(
-            "withdraw", "us", "after how many Japanese cards the US side withdraws", check=_cards_or_ask
-        )
     yield from _actions_done()
-    yield from _fought(fight)
+    yield from _fought(Fight(of.at, of.attacker, of.origin, Hand(of)), of)
 
 
 def _actions_done() -> Doing:
@@ -132,12 +127,9 @@ def _actions_done() -> Doing:
         yield Change({"unit": row.code, "acted": True}, kept=True)
 
 
-def close_combat_in(
-    at: str, attacker: str, origin: str | None, *, suffix: str = "", hand: Hand | None = None
-) -> Doing:
-    """The same within another procedure; gives what it found."""
-    fight = Fight(at, attacker, origin, hand or Hand(), suffix)
-    return (yield from _fought(fight))
+def close_combat_in(at: str, origin: str | None, of: Action, *, suffix: str, hand: Hand) -> Doing:
+    """The same within an action that brings the Japanese there; gives what it found."""
+    return (yield from _fought(Fight(at, "japan", origin, hand, suffix), of))
 
 
 def _cards_or_ask(value: Any) -> str | None:
@@ -150,17 +142,22 @@ def _cards_or_ask(value: Any) -> str | None:
     return f"withdraw is a number of Japanese cards, or {ASKED}"
 
 
-def _fought(fight: Fight) -> Doing:
+def _fought(fight: Fight, of: Action) -> Doing:
+    if (name := fight.name("withdraw")) in of.choices:
+        # 8.63: whoever attacks
+        fight.withdraw = yield Choose(
+            name, "us", "after how many Japanese cards the US side withdraws", check=_cards_or_ask
+        )
     yield from _reveal(fight)
     rows = yield Ask(LEDGER, at=fight.at, attacker=fight.attacker, origin=fight.origin)
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused("8.6", rows[-1].note, facts["at"])
     yield from _take_sides(fight, facts)
-    yield from _prepare(fight, facts)
     first = facts["first"]
     told: dict[str, Any] = {"piles": facts["piles"], "first": first, "color": fight.color}
     yield Tell(**told, rounds=fight.rounds)
+    yield from _prepare(fight)
     yield from _rounds(fight, first)
     yield from _end(fight)
     told |= {
@@ -209,7 +206,7 @@ def _take_sides(fight: Fight, facts: dict[str, Any]) -> Doing:
         fight.origin = unit.attributes.get("from")
 
 
-def _prepare(fight: Fight, facts: dict[str, Any]) -> Doing:
+def _prepare(fight: Fight) -> Doing:
     """13.44: a counterattack lifts US disruption; the flamethrower marker is spent right after the piles."""
     if fight.stance:
         for code in (yield from _disrupted(fight)):

@@ -89,9 +89,9 @@ def event(of: Event) -> Procedure:
         yield Tell(Step("16.0", None, card.event or "none", "at night no event card is drawn"))
     else:
         card = yield from cards.event("the event")
-    yield Tell(event=card.event, happens=False, placed=[])
+    yield Tell(event=card.event, happens=True, placed=[])
     told = yield from _Happening(card, of, game).happen()
-    yield Tell(**{"happens": True, **(told or {})})
+    yield Tell(**(told or {}))
 
 
 class _Happening:
@@ -369,7 +369,7 @@ class _Happening:
         one = yield from self._first(targets, "which Japanese unit attacks")
         yield from _lose_depth(one["unit"], one["label"])
         struck = yield from self._struck(one["unit"])
-        card = yield from cards.fire(f"the suicide attack on {struck.code}")
+        card = yield from cards.symbol(f"the suicide attack on {struck.code}")
         if card.symbol == struck.symbol:
             yield from losses.lose_step(struck.code, "4.0", "a suicide attack", choice=self.names)
         [now] = yield Ask(UNIT, proves=False, code=struck.code)
@@ -395,7 +395,7 @@ class _Happening:
 
     def _unexpected_naval_fire(self) -> Deciding:
         """A fire card tells which of three positions is hit."""
-        card = yield from cards.fire("where the naval fire falls")
+        card = yield from cards.symbol("where the naval fire falls")
         where = (self.card.details.get("positions") or {}).get(card.symbol)
         if where is None:
             return (yield from self._nothing("the card names no position for that symbol"))
@@ -411,7 +411,7 @@ class _Happening:
         marines = [unit for unit in there if unit.kind not in LEADERS]
         if not marines:
             return {"happens": False, "position": where}
-        second = yield from cards.fire("whom the naval fire hits")
+        second = yield from cards.symbol("whom the naval fire hits")
         able = [unit.code for unit in marines if unit.attributes.get("symbol") == second.symbol]
         if not able:
             return {"happens": False, "position": where}

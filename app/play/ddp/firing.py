@@ -114,6 +114,8 @@ def volleyed(
         yield Tell(**told)
     others = yield from _others(volley, later, facts)
     hits = yield from assigned(facts, others, names)
+    if tells:
+        yield Tell(hits=[target["unit"] for target in hits])
     for garrison in facts["garrisons"]:
         yield Change({"unit": garrison["unit"], "eliminated": True})
         yield Tell(
@@ -298,7 +300,7 @@ def _verdict(ruling: Ruling) -> str:
     what = f"Position {of['position']}"
     if answer["allowed"] is False:
         return f"{what} does not fire: {answer['why']}"
-    if "hits" not in answer:
+    if "disrupted" not in answer:
         return f"{what} fires when it is told {'which card' if 'limit' not in answer else 'what the player chooses'}"
     if not answer["hits"]:
         return f"{what} fires and hits nobody, of {answer['limit']} that it might"

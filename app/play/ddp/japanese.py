@@ -315,6 +315,11 @@ class _Doing:
         method: Callable[[], Deciding] = getattr(self, f"_{action}")
         return (yield from method())
 
+    def _so_far(self, told: Told) -> Deciding:
+        """What was done is told even while something is waited for; a whole phase tells it by position."""
+        if self.phase.alone:
+            yield Tell(**told)
+
     # Fire.
 
     def _fire(self, *, anew: bool = False, **how: Any) -> Deciding:
@@ -341,9 +346,10 @@ class _Doing:
                 yield from give_depth(holder["unit"], holder["label"], "12.3", self.phase.hand)
             ):
                 given.append(holder["label"])
+        told: Told = {"placed": given, "with_depth": bool(given)}
+        yield from self._so_far(told)
         # with the depth that there was to give
-        fired = yield from self._fire(anew=True)
-        return fired | {"placed": given, "with_depth": bool(given)}
+        return (yield from self._fire(anew=True)) | told
 
     def _resupply_ridge(self, bare: Sequence[Mapping[str, Any]]) -> Deciding:
         with_depth = any(holder["depth"] for holder in self.holders)
@@ -384,8 +390,8 @@ class _Doing:
         """12.5: as a muster, and then it fires."""
         told = yield from self._reserves(self.facts["free"][:1], depth=True)
         if told["placed"] and self.facts["targets"]:
-            fired = yield from self._fire(anew=True)
-            return {**fired, **told}
+            yield from self._so_far(told)
+            return (yield from self._fire(anew=True)) | told
         return told
 
     def _infiltrate(self) -> Deciding:
@@ -422,6 +428,7 @@ class _Doing:
                 Step("12.4", goal["label"], "redeploys", f"{holder['unit']} comes from {holder['label']}")
             )
             self.phase.arrived.add(holder["unit"])
+            yield from self._so_far({"to": goal["label"]})
             told = _joined(told, {"to": goal["label"]} | (yield from self._fire_from(goal["label"])))
         return told or {"action": "none", "to": None}
 
@@ -526,6 +533,7 @@ class _Doing:
         told = yield from self._fire()
         if not told["hits"]:
             return told | {"to": None}
+        yield from self._so_far(told)
         holder = self.holders[0]
         goals = yield from _hit_hexes(holder["unit"], told["hits"])
         if not goals:
@@ -539,6 +547,8 @@ class _Doing:
     def _advance_and_fire(self) -> Deciding:
         """13.2 P: it advances if it can, and fires if it has targets then."""
         to = yield from self._advance()
+        if to:
+            yield from self._so_far({"to": to})
         place = (yield from _place_of(to)) if to else self.place
         if not (yield from has_targets(place)):
             return {"to": to} if to else {"action": "none", "to": None}
@@ -688,7 +698,7 @@ def enters(unit: str, origin: str, at: str, rule: str, phase: Phase, *, fight: b
     from app.play.ddp.close_combat import close_combat_in
 
     suffix = phase.names.name("combat").removeprefix("combat")
-    answer = yield from close_combat_in(at, "japan", origin, suffix=suffix, hand=phase.hand)
+    answer = yield from close_combat_in(at, origin, phase.of, suffix=suffix, hand=phase.hand)
     return {"close_combat": answer}
 
 

@@ -50,7 +50,7 @@ class Move(Action):
 
 def move(of: Move) -> Procedure:
     """7.3: a move from its first hex to its last, with the card of an infiltration between."""
-    return forgiving(of, _move(of))
+    return forgiving(of, _move(of), cards=True)
 
 
 def _move(of: Move) -> Procedure:

@@ -245,7 +245,7 @@ class Artillery(Action):
 
 def artillery(of: Artillery) -> Procedure:
     """6.5: whether the guns are enough, and whom they hit."""
-    card = yield from cards.fire("Japanese artillery")
+    card = yield from cards.symbol("Japanese artillery")
     rows = yield Ask(ARTILLERY, required=card.artillery, symbol=card.symbol)
     told = yield from _guns(rows, Phase(card, of, hand=Hand(of)))
     hit = told["hit"]

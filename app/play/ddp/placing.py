@@ -6,15 +6,16 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.play.ddp.deciding import Deciding, Names
 from app.play.procedures import Action, Ask, Change, Draw, Procedure, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import series
+from importers.questions import Names as Named
 
 PLACEMENT = "select * from ddp.placement(:position, :manner, :origin, :linked, :conditions, :policy)"
 POOL = (
@@ -166,10 +167,16 @@ class Placement(Action):
     """What is placed, how often, and from where."""
 
     of: Manner = Field(description="depth, reinforcement, tactical, infiltration_event or fortification")
-    origin: str | None = Field(
+    origin: Annotated[str | None, Named(("hex", "unit"))] = Field(
         None, alias="from", description="tactical: the hex whose depth marker was revealed"
     )
     count: int = Field(1, ge=1, le=10, description="How many are placed, one after the other")
+
+    @model_validator(mode="after")
+    def near_what(self) -> Self:
+        if self.of == "tactical" and self.origin is None:
+            raise ValueError("a tactical reinforcement needs from: the hex of its depth marker (9.4)")
+        return self
 
 
 def placement(of: Placement) -> Procedure:
@@ -179,7 +186,7 @@ def placement(of: Placement) -> Procedure:
     depths: list[bool] = []
     first: dict[str, Any] | None = None
     for _ in range(of.count):
-        found = yield from place_one(of.of, of.origin, hand)
+        found = yield from place_one(of.of, of.origin, hand, tells=first is None)
         first = first or found
         if found["hex"] is None:
             break
@@ -202,8 +209,9 @@ def place_one(
     *,
     revealed: bool = False,
     linked: Sequence[str] | None = None,
+    tells: bool = False,
 ) -> Deciding:
-    """One placement by its priorities: hex, position, candidates in order, with_depth."""
+    """One placement by its priorities: hex, position, candidates in order, with_depth; told ahead if it is all there is."""
     rows = yield Ask(PLACEMENT, manner=manner, origin=origin, linked=None if linked is None else list(linked))
     candidates = rows[-1].facts["candidates"]
     told: dict[str, Any] = {"hex": None, "position": None, "with_depth": False, "unit": None}
@@ -212,6 +220,8 @@ def place_one(
         return told
     chosen = yield from first_of(candidates, hand.names, "to", "where it is placed")
     at = chosen["label"]
+    if tells:
+        yield Tell(hex=at, position=chosen["place"], candidates=told["candidates"])
     match manner:
         case "depth":
             done = yield from give_depth(chosen["unit"], at, "9.2", hand)

@@ -370,11 +370,6 @@ def lose_contact(hand: Hand) -> Deciding:
 
 def _elite_back(held: Any, back: int, hand: Hand) -> Deciding:
     reserve = yield from pool("reserve")
-    if not isinstance(held, list):
-        yield from left("eliminated_elite", held - back)
-        if isinstance(reserve, int):
-            yield from left("reserve", reserve + back)
-        return
     drawn: list[Any] = []
     for _ in range(back):
         unit, held = yield from hand.counter("eliminated_elite", held, "an elite unit that comes back")
@@ -383,7 +378,9 @@ def _elite_back(held: Any, back: int, hand: Hand) -> Deciding:
             yield Change({"unit": unit, "status": "reserve", "disrupted": False, "revealed": False})
     yield from left("eliminated_elite", held)
     if isinstance(reserve, list):
-        yield from left("reserve", [*reserve, *drawn])
+        # of a counter that nobody looked at no more is known
+        known = [unit if isinstance(unit, str) else {**unit, "elite": True} for unit in drawn]
+        yield from left("reserve", [*reserve, *known])
     elif isinstance(reserve, int):
         yield from left("reserve", reserve + back)
 
