@@ -103,6 +103,26 @@ def test_an_edge_stands_in_each_hex_that_it_meets(connection: Connection) -> Non
             assert connection.scalar(sa.text(query), {"map": board}) == 0
 
 
+HEXES = """
+select dq, dr, kind, q1, r1, enter, leave, den from lattice.trace where kind in ('hex', 'spine', 'touch')
+union all
+select dq, dr, kind, q2, r2, enter, leave, den from lattice.trace where kind = 'spine'
+"""
+RECKONED = """
+select line.dq, line.dr, hex.*
+from (select distinct dq, dr from lattice.trace) as line
+cross join lateral lattice._reckoned_hexes(line.dq, line.dr) as hex
+"""
+
+
+def test_the_hexes_of_a_line_are_reckoned_as_postgis_finds_them(connection: Connection) -> None:
+    traced, reckoned = (
+        {tuple(row) for row in connection.execute(sa.text(query))} for query in (HEXES, RECKONED)
+    )
+    assert len(traced) > 30_000
+    assert traced == reckoned
+
+
 def test_long_lines_are_reckoned_as_postgis_finds_them(connection: Connection) -> None:
     dice = random.Random(5)
     query = "select * from lattice.{}(:dq, :dr) order by x, y, kind"

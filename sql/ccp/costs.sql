@@ -105,8 +105,13 @@ create or replace function ccp._ground(party ccp.party, qs integer[], rs integer
 returns setof ccp.ground
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
+declare
+  map bigint := (party.state).map_id;
+  dark integer := case when party.night then 2 else 0 end;
 begin
   return query
   with marked as materialized (
@@ -144,39 +149,47 @@ begin
       and effect.feature = 'terrain'
       and effect.aspect = 'cost'
   ),
+  -- looked up one by one, however many the map has
+  place as materialized (
+    select place.i, place.q, place.r, hex.label, hex.terrain, hex.level, hex.features
+    from unnest(_ground.qs, _ground.rs) with ordinality as place (q, r, i)
+    left join lateral (
+      select hex.label, hex.terrain, hex.level, hex.features
+      from public.hex
+      where hex.map_id = map and hex.q = place.q and hex.r = place.r
+      offset 0
+    ) as hex on true
+  ),
   -- T84: beside its bridge a hex is what else lies in it
   other as materialized (
     select
       hex.q,
       hex.r,
       found.*
-    from public.hex
-    cross join lateral ccp._other_terrain((party.state).map_id, hex.q, hex.r, hex.features) as found
-    where hex.map_id = (party.state).map_id
-      and hex.terrain = 'bridge'
-      and (hex.q, hex.r) in (select * from unnest(_ground.qs, _ground.rs))
+    from place as hex
+    cross join lateral ccp._other_terrain(map, hex.q, hex.r, hex.features) as found
+    where hex.terrain = 'bridge'
   )
   select
     place.i::integer,
     place.q,
     place.r,
-    hex.label,
-    coalesce(other.code, hex.terrain),
-    hex.level::integer,
-    case when hex.terrain = 'bridge' then coalesce(other.rule, cost.rule) else cost.rule end,
-    case when hex.terrain = 'bridge' then other.halves else cost.halves end,
+    place.label,
+    coalesce(other.code, place.terrain),
+    place.level::integer,
+    case when place.terrain = 'bridge' then coalesce(other.rule, cost.rule) else cost.rule end,
+    case when place.terrain = 'bridge' then other.halves else cost.halves end,
     -- 18.2: a Type costs one more
-    case when party.night then 2 else 0 end,
+    dark,
     case when marked.blaze then 'prohibited' else coalesce(other.word, cost.word) end,
     held.enemy,
-    case when hex.terrain = 'bridge' then cost.halves end,
+    case when place.terrain = 'bridge' then cost.halves end,
     coalesce(marked.trench, false),
     coalesce(marked.strongpoint, false),
     coalesce(marked.wire, false),
     coalesce(marked.mines, false)
-  from unnest(_ground.qs, _ground.rs) with ordinality as place (q, r, i)
-  left join public.hex on hex.map_id = (party.state).map_id and hex.q = place.q and hex.r = place.r
-  left join cost on cost.code = hex.terrain
+  from place
+  left join cost on cost.code = place.terrain
   left join marked on marked.q = place.q and marked.r = place.r
   left join held on held.q = place.q and held.r = place.r
   left join other on other.q = place.q and other.r = place.r;

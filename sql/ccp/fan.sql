@@ -1,4 +1,4 @@
--- needs: ccp/verdicts.sql, rulings/fan_reasons.sql
+-- needs: ccp/views.sql, rulings/fan_reasons.sql
 -- All that a hex sees in ccp, and why no more: the judgement of ccp.los, for every hex near enough at once.
 
 create or replace function ccp._near(
@@ -81,10 +81,9 @@ begin
     hex.r,
     hex.label,
     lattice.distance(near.q, near.r, hex.q, hex.r)
-  from ccp._verdicts(near) as verdict
+  from unnest(ccp._seen(near)) as line (i)
   inner join public.drawn_hex as hex
-    on hex.map_id = (near.state).map_id and hex.q = near.qs[verdict.i] and hex.r = near.rs[verdict.i]
-  where verdict.visible
+    on hex.map_id = (near.state).map_id and hex.q = near.qs[line.i] and hex.r = near.rs[line.i]
   order by hex.q, hex.r;
 end
 $$;

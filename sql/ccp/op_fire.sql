@@ -1,5 +1,33 @@
--- needs: ccp/arms.sql, ccp/party.sql, ccp/verdicts.sql
+-- needs: ccp/arms.sql, ccp/party.sql, ccp/views.sql
 -- Who sees a ccp unit as it moves, and who may fire at it: A41, O27.3, T94.
+
+create or replace function ccp._eyes(party ccp.party, qs integer[], rs integer[])
+returns table (id bigint, code text, q integer, r integer)
+language sql stable rows 10
+as $$
+  -- units in one hex see alike, but for those inside its cave; the nearest are asked first
+  select distinct on (near.away, stat.q, stat.r, stat.in_cave)
+    stat.id,
+    stat.code,
+    stat.q,
+    stat.r
+  from (
+    select
+      stat.*,
+      coalesce((stat.attributes ->> 'in_cave')::boolean, false) as in_cave
+    from ccp._stats(party.state) as stat
+    where stat.side <> party.side
+      and stat.kind <> 'aircraft'
+  ) as stat
+  cross join lateral (
+    select min(lattice.distance(stat.q, stat.r, hex.q, hex.r)) as away
+    from unnest(_eyes.qs, _eyes.rs) as hex (q, r)
+  ) as near
+  order by near.away, stat.q, stat.r, stat.in_cave, stat.code
+$$;
+
+comment on function ccp._eyes(ccp.party, integer[], integer[]) is
+'The enemies of a party that may see some hexes, the nearest first, one of those who see alike.';
 
 create or replace function ccp._watched(party ccp.party, qs integer[], rs integer[])
 returns table (q integer, r integer, watcher text, points text[])
@@ -15,27 +43,7 @@ declare
   dark_qs integer[];
   dark_rs integer[];
 begin
-  -- units in one hex see alike, but for those inside its cave; the nearest are asked first
-  for eye in
-    select distinct on (near.away, stat.q, stat.r, stat.in_cave)
-      stat.id,
-      stat.code,
-      stat.q,
-      stat.r
-    from (
-      select
-        stat.*,
-        coalesce((stat.attributes ->> 'in_cave')::boolean, false) as in_cave
-      from ccp._stats(party.state) as stat
-      where stat.side <> party.side
-        and stat.kind <> 'aircraft'
-    ) as stat
-    cross join lateral (
-      select min(lattice.distance(stat.q, stat.r, hex.q, hex.r)) as away
-      from unnest(_watched.qs, _watched.rs) as hex (q, r)
-    ) as near
-    order by near.away, stat.q, stat.r, stat.in_cave, stat.code
-  loop
+  for eye in select * from ccp._eyes(party, _watched.qs, _watched.rs) loop
     exit when cardinality(open_qs) = 0;
     dark_qs := '{}';
     dark_rs := '{}';
@@ -61,6 +69,38 @@ $$;
 
 comment on function ccp._watched(ccp.party, integer[], integer[]) is
 'Which hexes an enemy of a party sees: a row a line that was tried, by whom if it is open, and the points it touches.';
+
+create or replace function ccp._watchers(party ccp.party, qs integer[], rs integer[])
+returns table (q integer, r integer, watcher text)
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  eye record;
+  open_qs integer[] := coalesce(_watchers.qs, '{}');
+  open_rs integer[] := coalesce(_watchers.rs, '{}');
+  seen integer[];
+begin
+  for eye in select * from ccp._eyes(party, _watchers.qs, _watchers.rs) loop
+    exit when cardinality(open_qs) = 0;
+    seen := ccp._seen(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting);
+    return query
+    select open_qs[line.i], open_rs[line.i], eye.code
+    from unnest(seen) as line (i);
+    select coalesce(array_agg(hex.q order by hex.i), '{}'), coalesce(array_agg(hex.r order by hex.i), '{}')
+    into open_qs, open_rs
+    from unnest(open_qs, open_rs) with ordinality as hex (q, r, i)
+    where hex.i <> all(seen);
+  end loop;
+  return query
+  select hex.q, hex.r, null::text
+  from unnest(open_qs, open_rs) as hex (q, r);
+end
+$$;
+
+comment on function ccp._watchers(ccp.party, integer[], integer[]) is
+'Of each of some hexes the first enemy of a party that sees it, if any; as ccp._watched, for who does not ask for points.';
 
 create or replace function ccp._op_fire_lines(state positions.state, arms ccp.arm[], qs integer[], rs integer[])
 returns table (

@@ -334,46 +334,45 @@ comment on function ccp._wave(ccp.region, integer[]) is
 'Least cost from the party''s cell to every cell within the allowances, and the cell before it on a cheapest way.';
 
 create or replace function ccp._road_lines(
-  party ccp.party, region ccp.region, odd ccp.odd_steps, steps integer[]
+  party ccp.party, region ccp.region, odd ccp.odd_steps, steps integer[], told boolean
 )
 returns table (cell integer, q integer, r integer, watcher text, points text[])
 language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
-begin
-  return query
-  with road as materialized (
-    select distinct
-      step.goal as cell,
-      region.qs[step.goal] as q,
-      region.rs[step.goal] as r
+declare
+  cells integer[] := array(
+    select distinct step.goal
     from ccp._wave(region, steps) as wave
     inner join unnest(odd.cells, odd.goals, odd.costs, odd.unseens) as step (cell, goal, cost, unseen)
       on step.cell = wave.n and step.unseen < step.cost
     where wave.halves + step.unseen <= region.allowances[wave.n]
       and not region.ends[wave.n]
-  )
-  select
-    road.cell,
-    road.q,
-    road.r,
-    line.watcher,
-    line.points
-  from road
-  left join ccp._watched(
-    party,
-    (select array_agg(road.q order by road.cell) from road),
-    (select array_agg(road.r order by road.cell) from road)
-  ) as line on line.q = road.q and line.r = road.r;
+    order by 1
+  );
+  qs integer[] := array(select region.qs[road.cell] from unnest(cells) with ordinality as road (cell, n) order by road.n);
+  rs integer[] := array(select region.rs[road.cell] from unnest(cells) with ordinality as road (cell, n) order by road.n);
+begin
+  if told then
+    return query
+    select road.cell, road.q, road.r, line.watcher, line.points
+    from unnest(cells, qs, rs) as road (cell, q, r)
+    left join ccp._watched(party, qs, rs) as line on line.q = road.q and line.r = road.r;
+  else
+    return query
+    select road.cell, road.q, road.r, line.watcher, null::text[]
+    from unnest(cells, qs, rs) as road (cell, q, r)
+    left join ccp._watchers(party, qs, rs) as line on line.q = road.q and line.r = road.r;
+  end if;
 end
 $$;
 
-comment on function ccp._road_lines(ccp.party, ccp.region, ccp.odd_steps, integer[]) is
+comment on function ccp._road_lines(ccp.party, ccp.region, ccp.odd_steps, integer[], boolean) is
 'The lines of sight to the road hexes that could be entered if no enemy saw them; one without a watcher where there is no
-enemy (T94).';
+enemy. To be told: with the points that they touch, else one line a hex (T94).';
 
-create or replace function ccp._reached(party ccp.party)
+create or replace function ccp._reached(party ccp.party, told boolean)
 returns setof ccp.reached_hex
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
@@ -416,7 +415,7 @@ begin
         jsonb_agg(jsonb_build_object('q', line.q, 'r', line.r, 'watcher', line.watcher, 'points', line.points)), '[]'
       )
     into seen, lines
-    from ccp._road_lines(party, region, odd, steps) as line;
+    from ccp._road_lines(party, region, odd, steps, told) as line;
     steps := ccp._overriding(
       odd.slots,
       (
@@ -451,11 +450,11 @@ begin
 end
 $$;
 
-comment on function ccp._reached(ccp.party) is
+comment on function ccp._reached(ccp.party, boolean) is
 'Every hex that a Move can end in, its own among them, with the least cost and the hex before it on the way; and every
 line of sight that was asked about for it.';
 
-create or replace function ccp._reached_by(party ccp.party)
+create or replace function ccp._reached_by(party ccp.party, told boolean)
 returns setof ccp.reached_hex
 language plpgsql stable rows 100
 set plan_cache_mode = force_generic_plan
@@ -487,13 +486,14 @@ begin
     where not goal.blaze
       and party.apart is null;
   else
-    return query select * from ccp._reached(party);
+    return query select * from ccp._reached(party, told);
   end if;
 end
 $$;
 
-comment on function ccp._reached_by(ccp.party) is
-'Every hex that a Move or an Advance can end in, and the unit''s own first; lines of sight as ccp._reached tells them.';
+comment on function ccp._reached_by(ccp.party, boolean) is
+'Every hex that a Move or an Advance can end in, and the unit''s own first; lines of sight as ccp._reached tells them, with
+the points that they touch where these are to be told.';
 
 create or replace function ccp._asked_party(
   position_id bigint, unit text, options jsonb, conditions jsonb, policy jsonb
@@ -528,7 +528,7 @@ as $$
     reached.label,
     reached.halves
   from ccp._reached_by(
-    ccp._asked_party(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy)
+    ccp._asked_party(reach.position_id, reach.unit, reach.options, reach.conditions, reach.policy), false
   ) as reached
   where reached.halves is not null
   order by reached.halves, reached.q, reached.r
@@ -553,7 +553,8 @@ as $$
     from ccp._reached_by(
       ccp._asked_party(
         reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
-      )
+      ),
+      false
     )
   ),
   way as (
@@ -869,7 +870,7 @@ declare
     reach_reasons.position_id, reach_reasons.unit, reach_reasons.options, reach_reasons.conditions,
     reach_reasons.policy
   );
-  reached ccp.reached_hex[] := array(select hex from ccp._reached_by(party) as hex);
+  reached ccp.reached_hex[] := array(select hex from ccp._reached_by(party, true) as hex);
   moves boolean := coalesce(reach_reasons.options ->> 'as', 'move') <> 'advance';
   entries ccp.reach_entry[] := '{}';
 begin

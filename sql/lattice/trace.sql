@@ -324,6 +324,76 @@ $$;
 comment on function lattice._reckoned(integer, integer) is
 'The trace of a displacement by whole numbers alone, for lines longer than those that lattice.trace has; as _literal.';
 
+create or replace function lattice._reckoned_hexes(dq integer, dr integer)
+returns table (kind text, q integer, r integer, enter bigint, leave bigint, den bigint)
+language plpgsql immutable strict parallel safe rows 40
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  -- as in lattice._reckoned, but not doubled
+  a bigint := 2 * _reckoned_hexes.dq + _reckoned_hexes.dr;
+  b bigint := _reckoned_hexes.dq + 2 * _reckoned_hexes.dr;
+  c bigint := _reckoned_hexes.dq - _reckoned_hexes.dr;
+  common bigint := 2 * lcm(lcm(coalesce(nullif(abs(a), 0), 1), coalesce(nullif(abs(b), 0), 1)), coalesce(nullif(abs(c), 0), 1));
+  per_a bigint := common / nullif(a, 0);
+  per_b bigint := common / nullif(b, 0);
+  per_c bigint := common / nullif(c, 0);
+  -- the hexes that a line meets are within one of it, along the axis that it goes least far along
+  steep boolean := abs(_reckoned_hexes.dr) > abs(_reckoned_hexes.dq);
+  long integer := case when steep then _reckoned_hexes.dr else _reckoned_hexes.dq end;
+  short integer := case when steep then _reckoned_hexes.dq else _reckoned_hexes.dr end;
+begin
+  return query
+  select
+    case when met.enter = met.leave then 'touch' when met.inside then 'hex' else 'spine' end,
+    met.q,
+    met.r,
+    met.enter,
+    met.leave,
+    common
+  from (
+    select
+      place.q,
+      place.r,
+      greatest(
+        (2 * place.q + place.r - sign(a)::bigint) * per_a,
+        (place.q + 2 * place.r - sign(b)::bigint) * per_b,
+        (place.q - place.r - sign(c)::bigint) * per_c
+      ) as enter,
+      least(
+        (2 * place.q + place.r + sign(a)::bigint) * per_a,
+        (place.q + 2 * place.r + sign(b)::bigint) * per_b,
+        (place.q - place.r + sign(c)::bigint) * per_c
+      ) as leave,
+      (a <> 0 or abs(2 * place.q + place.r) <= 1)
+      and (b <> 0 or abs(place.q + 2 * place.r) <= 1)
+      and (c <> 0 or abs(place.q - place.r) <= 1) as near,
+      (a <> 0 or abs(2 * place.q + place.r) < 1)
+      and (b <> 0 or abs(place.q + 2 * place.r) < 1)
+      and (c <> 0 or abs(place.q - place.r) < 1) as inside
+    from (
+      select
+        case when steep then beside.n else along.n end as q,
+        case when steep then along.n else beside.n end as r
+      from generate_series(least(0, long) - 1, greatest(0, long) + 1) as along (n)
+      cross join lateral generate_series(
+        floor(short * along.n::numeric / long)::integer - 1, ceil(short * along.n::numeric / long)::integer + 1
+      ) as beside (n)
+    ) as place
+    where (place.q, place.r) not in ((0, 0), (_reckoned_hexes.dq, _reckoned_hexes.dr))
+    offset 0
+  ) as met
+  where met.near
+    and met.enter <= met.leave
+    and met.leave >= 0
+    and met.enter <= common;
+end
+$$;
+
+comment on function lattice._reckoned_hexes(integer, integer) is
+'The hexes that a line passes, meets in a corner or runs along (a spine, both its hexes), between its ends; by whole numbers.';
+
 create or replace function lattice._kind_order(kind text)
 returns integer
 language sql immutable strict parallel safe

@@ -24,6 +24,8 @@ from tests.dense_board import Shape, centre, dense_board, filled
 STOPS = ("woods", "stone_building", "wooden_building", "jungle", "building")
 GROWTH = (1250, 2500, 5000, 10000)
 """Vertices of boards of one size, to see how a fan grows with them."""
+SIZES = (346, 1332)
+"""Hexes of boards drawn as densely, to see how a fan of range 8 and one of the whole board grow with them."""
 
 
 class Rival:
@@ -131,24 +133,34 @@ def exponent(sizes: list[int], taken: list[float]) -> float:
 def measure_growth(
     connection: Connection, ruleset: str, times: int, say: Callable[[str], None]
 ) -> list[Measure]:
-    """How a fan grows with the vertices of what is drawn."""
-    taken = []
-    for vertices in GROWTH:
-        asked = DrawnQuestions(connection, Shape(ruleset, 346, True, vertices))
-        found = medians(max(4, times // 12), fan=lambda asked=asked: asked.fan(f"{ruleset}.fan", RADIUS))  # type: ignore[misc]
-        taken.append(found["fan"])
-    say(f"fans of {ruleset} on {GROWTH[0]:,} to {GROWTH[-1]:,} vertices")
-    name = (
-        f"{ruleset}.fan of range {RADIUS}, {GROWTH[0]:,} to {GROWTH[-1]:,} vertices: grows with their power"
-    )
-    return [_ratio(name, taken[-1], "exponent", exponent(list(GROWTH), taken))]
+    """How fans grow with the vertices of what is drawn, and with the hexes of a board."""
+
+    def fan(hexes: int, vertices: int, radius: int | None) -> float:
+        asked = DrawnQuestions(connection, Shape(ruleset, hexes, True, vertices))
+        return medians(max(4, times // 12), fan=lambda: asked.fan(f"{ruleset}.fan", radius))["fan"]
+
+    def grown(what: str, sizes: tuple[int, ...], taken: list[float]) -> Measure:
+        name = f"{ruleset}.fan of {what}: grows with their power"
+        return _ratio(name, taken[-1], "exponent", exponent(list(sizes), taken))
+
+    say(f"fans of {ruleset} on {GROWTH[0]:,} to {GROWTH[-1]:,} vertices, {SIZES[0]:,} to {SIZES[-1]:,} hexes")
+    near = f"range {RADIUS}"
+    return [
+        grown(
+            f"{near}, {GROWTH[0]:,} to {GROWTH[-1]:,} vertices", GROWTH, [fan(346, n, RADIUS) for n in GROWTH]
+        ),
+        grown(f"{near}, {SIZES[0]} to {SIZES[-1]:,} hexes", SIZES, [fan(n, 5000, RADIUS) for n in SIZES]),
+        grown(
+            f"the whole board, {SIZES[0]} to {SIZES[-1]:,} hexes", SIZES, [fan(n, 5000, None) for n in SIZES]
+        ),
+    ]
 
 
 def measure_drawn(connection: Connection, times: int, say: Callable[[str], None]) -> list[Measure]:
     """All that is measured over drawn terrain; the caller undoes it."""
     found: list[Measure] = []
     for ruleset in ("bob", "ccp"):
-        for hexes in (346, 1332):
+        for hexes in SIZES:
             for hills in (False, True):
                 found += measure_board(connection, Shape(ruleset, hexes, hills), times, say)
         found += measure_growth(connection, ruleset, times, say)
