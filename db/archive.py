@@ -103,6 +103,13 @@ def _placed(table: str) -> tuple[Any, ...]:
         sa.Index(
             f"{table}_campaign_id_during_geom_idx", "campaign_id", "during", "geom", postgresql_using="gist"
         ),
+        sa.Index(f"{table}_begun_idx", "campaign_id", sa.text("lower(known)")),
+        sa.Index(
+            f"{table}_ended_idx",
+            "campaign_id",
+            sa.text("upper(known)"),
+            postgresql_where=sa.text("not upper_inf(known)"),
+        ),
     )
 
 

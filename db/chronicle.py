@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSTZRANGE, Range
 from sqlalchemy.engine import Connection
 
-from db.archive import WORLD, Account, Campaign, Entry, Force, Stance
+from db.archive import WORLD, Account, Campaign, Entry, Force, Stance, Subordination
 from db.inventory import NotThereError
 from db.labels import nearest
 from db.maps import Map
@@ -92,11 +92,11 @@ def no_campaign(connection: Connection, name: str) -> NotThereError:
     )
 
 
-def no_entry(connection: Connection, campaign: sa.Row[Any], key: str) -> NotThereError:
-    """The error for a key that no entry has."""
-    alike = nearest(key, keys(connection, Entry, campaign.id))
+def not_there(connection: Connection, campaign: sa.Row[Any], model: Any, key: str) -> NotThereError:
+    """The error for a key that no entry, stance, force or account has."""
+    alike = nearest(key, keys(connection, model, campaign.id))
     return NotThereError(
-        f"The campaign {campaign.name} has no entry {key[:80]!r}.",
+        f"The campaign {campaign.name} has no {model.__tablename__} {key[:80]!r}.",
         f"Did you mean {alike[0]}?" if alike else "",
     )
 
@@ -137,21 +137,45 @@ def more_entries_than(connection: Connection, campaign_id: int, few: int) -> boo
     return connection.execute(sa.select(sa.func.count()).select_from(some.subquery())).scalar_one() > few
 
 
-def entry_versions(connection: Connection, campaign_id: int, key: str) -> list[sa.Row[Any]]:
-    """Every version of an entry, the oldest first."""
-    query = sa.text("select * from archive.versions(:campaign, :key)")
-    return list(connection.execute(query, {"campaign": campaign_id, "key": key}))
+def versions(connection: Connection, campaign_id: int, key: str, kind: str = "entry") -> list[sa.Row[Any]]:
+    """Every version of something, the oldest first."""
+    query = sa.text("select * from archive.versions(:campaign, :key, :kind)")
+    return list(connection.execute(query, {"campaign": campaign_id, "key": key, "kind": kind}))
+
+
+def changes(connection: Connection, campaign_id: int, most: int, before: Moment | None) -> list[sa.Row[Any]]:
+    """What was recorded, corrected and taken away, the newest first."""
+    query = sa.text("select * from archive.changes(:campaign, :most, cast(:before as timestamptz))")
+    return list(connection.execute(query, {"campaign": campaign_id, "most": most, "before": before}))
 
 
 def find_entry(connection: Connection, campaign: sa.Row[Any], key: str, known: Moment | None) -> Told:
     """An entry as it stands, or stood at a moment."""
-    query = sa.select(*columns(Entry)).where(
-        *conditions(Entry, campaign.id, Wanted(known=known)), Entry.key == key
+    return find(connection, campaign, Entry, key, known)
+
+
+def find(
+    connection: Connection, campaign: sa.Row[Any], model: Any, key: str, known: Moment | None = None
+) -> Told:
+    """An entry, stance, force or account as it stands, or stood at a moment."""
+    query = sa.select(*columns(model)).where(
+        *conditions(model, campaign.id, Wanted(known=known)), model.key == key
     )
     found = connection.execute(query).mappings().one_or_none()
     if found is None:
-        raise no_entry(connection, campaign, key)
+        raise not_there(connection, campaign, model, key)
     return dict(found)
+
+
+def subordinations(
+    connection: Connection, campaign_id: int, force: str, known: Moment | None = None
+) -> list[Told]:
+    """Under whom a force stood, in the order of time."""
+    query = sa.select(*columns(Subordination)).where(
+        *conditions(Subordination, campaign_id, Wanted(known=known, force=force))
+    )
+    order = (sa.func.lower(Subordination.during).nulls_first(), Subordination.account)
+    return [dict(row) for row in connection.execute(query.order_by(*order)).mappings()]
 
 
 def forces(connection: Connection, campaign_id: int, known: Moment | None = None) -> dict[str, Told]:

@@ -4,7 +4,12 @@ A grid is regular hexes turned, scaled and moved: z ↦ a·z + b in complex numb
 and b by which the sum of squares is least, of how far the centres of the hexes that must be land
 lie at sea, and of how far control points are off. From a grid of turns and shifts, fixed to the
 land's own axes so that nothing depends on which way is north, the best are improved by damped
-Gauss-Newton steps; where hexes can be moved without any going to sea, the middle is taken.
+Gauss-Newton steps.
+
+Where every centre can be ashore there is no least: many turns and shifts have none at sea. Of these
+the one is taken by which the outermost centre lies farthest inland. For one turn the shifts that keep
+all centres so far from the shore are a polygon: the common part of the land, shrunk by that much and
+moved back by each hex.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import shapely
+import shapely.affinity
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
@@ -40,6 +46,12 @@ SHORE = 1e-3
 ALIKE = 0.05
 """Hexes by which the root mean square of a fit that is as good may be worse."""
 STEPS = 60
+DEEP = 720
+"""Turns, a circle's worth, at which it is looked whether every centre can be ashore."""
+NEAR = 1e-4
+"""Hexes to which the farthest inland is found."""
+FINE = math.radians(0.01)
+"""To which its turn is found."""
 WEIGHT = 1.0
 """What a control point counts beside a hex."""
 
@@ -69,8 +81,10 @@ class LandFit:
     """Root mean square of the distances from shore over all hexes, in hexes."""
     control_rms: float | None
     """Of the control points, in metres."""
-    freedom: float
-    """Metres by which the grid can be moved along the land or across it with every centre ashore; 0 where one is not."""
+    depth: float
+    """Hexes that the outermost centre lies inland; below nothing, at sea."""
+    turns: tuple[float, float] | None
+    """Between which turns, in degrees, every centre can be ashore, to half a degree; None where that is not so or not asked."""
 
     @property
     def meters_per_hex(self) -> float:
@@ -78,13 +92,18 @@ class LandFit:
 
     @property
     def turn(self) -> float:
-        """Degrees by which the map's upper edge is turned from grid north, clockwise."""
-        return -math.degrees(math.atan2(self.a.imag, self.a.real)) % 360
+        """Degrees by which the map's upper edge is turned from the plane's north, clockwise."""
+        return degrees(self.a)
 
     def at(self, place: Axial) -> tuple[float, float]:
         """Where the centre of a hex comes to lie."""
         world = self.a * plane(place) + self.b
         return world.real, world.imag
+
+
+def degrees(a: complex) -> float:
+    """The turn of a grid, clockwise."""
+    return -math.degrees(math.atan2(a.imag, a.real)) % 360
 
 
 def plane(place: Axial) -> complex:
@@ -104,8 +123,9 @@ def fit_land(
     """The best grid whose hexes measure between two lengths, on land in a plane of metres."""
     problem, turned = _problem(hexes, land, meters, control, pointed)
     found = min((problem.improved(start) for start in problem.starts()), key=problem.rank)
-    a, b, freedom = problem.centred(*found)
-    return _told(problem, a, b, freedom, hexes, turned)
+    if not problem.is_free(found):
+        return _told(problem, found, None, hexes, turned)
+    return _told(problem, *problem.innermost(found), hexes, turned)
 
 
 def equal_turns(
@@ -123,7 +143,7 @@ def equal_turns(
     """
     problem, turned = _problem(hexes, land, meters, control, pointed)
     ranked = sorted(problem.every_turn(), key=problem.rank)
-    told = [_told(problem, *problem.centred(*place), hexes, turned) for place in ranked]
+    told = [_told(problem, place, None, hexes, turned) for place in ranked]
     kept: list[LandFit] = []
     for fit in told:
         apart = (abs((fit.turn - other.turn + 180) % 360 - 180) for other in kept)
@@ -159,9 +179,12 @@ class _Problem:
     ) -> None:
         self.points, self.land, self.known, self.there = points, land, known, there
         self.least, self.most = meters
-        self.shore = land.buffer(SHORE * self.least)
-        shapely.prepare(self.shore)
+        self.line = land.boundary
+        shapely.prepare(self.line)
         self.middle = complex(points.mean())
+        around = np.exp(2j * math.pi * np.arange(8) / 8)
+        self.active = sorted({int(np.argmax((points * way).real)) for way in around})
+        """Hexes that decide how far inland the grid can lie."""
         center = land.centroid
         self.heart = complex(center.x, center.y)
         self.axis = _axis(land)
@@ -189,13 +212,13 @@ class _Problem:
         return found
 
     def every_turn(self) -> list[Place]:
-        """The best place of every turn that is tried, improved."""
+        """The best place of every turn that is tried, improved, and moved inland where it is free."""
         found = []
         for n in range(TURNS):
             likely = sorted(self._tried(n), key=lambda one: one[0])[: LIKELY // TURNS]
-            found.append(
-                self.improved(min((place for _, place in likely), key=lambda place: self.cost(*place)))
-            )
+            best = self.improved(min((place for _, place in likely), key=lambda place: self.cost(*place)))
+            deep = self.deepest(best[0]) if self.is_free(best) else None
+            found.append((best[0], deep[1]) if deep else best)
         return found
 
     def _similarity(self) -> Place:
@@ -226,10 +249,10 @@ class _Problem:
         return float((abs(off) ** 2).sum() + WEIGHT * (abs(control) ** 2).sum())
 
     def rank(self, found: Place) -> tuple[int, float, float]:
-        """The better, the smaller: hexes without land, then squares; of equals, the middles near each other."""
+        """The better, the smaller: hexes without land, then squares; of equals, the outermost far inland."""
         a, b = found
         off, _ = self.residuals(a, b)
-        return int((abs(off) > TOUCH).sum()), round(self.cost(a, b), 6), abs(a * self.middle + b - self.heart)
+        return int((abs(off) > TOUCH).sum()), round(self.cost(a, b), 6), -self.depth(a, b)
 
     def improved(self, start: Place) -> Place:
         """Down to the nearest least sum of squares, by damped Gauss-Newton steps in turn, size and shift."""
@@ -272,37 +295,99 @@ class _Problem:
                     break
         return a, b - a * self.middle
 
-    def centred(self, a: complex, b: complex) -> tuple[complex, complex, float]:
-        """The middle of where the grid may lie just as well, and how far it may be moved; control points hold it fast."""
-        ashore = self._ashore(a, b)
-        free = 0.0
-        if ashore < len(self.points):
-            # least squares hold it where it is
-            return a, b, free
-        for _ in range(2 if not len(self.known) else 1):
-            for way in (self.axis, self.axis * 1j):
-                ends = [self._slide(a, b, way * sign, ashore) for sign in (1, -1)]
-                free = max(free, ends[0] + ends[1])
-                if not len(self.known):
-                    b += way * (ends[0] - ends[1]) / 2
-        return a, b, free
+    def depth(self, a: complex, b: complex) -> float:
+        """How far inland the outermost centre lies, in hexes; below nothing, at sea."""
+        return float(self.depths(a, b).min())
 
-    def _ashore(self, a: complex, b: complex) -> int:
+    def depths(self, a: complex, b: complex) -> NDArray[np.float64]:
+        """How far inland each centre lies."""
         world = a * self.points + b
-        return int(shapely.contains_xy(self.shore, world.real, world.imag).sum())
+        from_shore: Any = shapely.distance(shapely.points(world.real, world.imag), self.line)
+        ashore = shapely.contains_xy(self.land, world.real, world.imag)
+        inland: NDArray[np.float64] = np.where(ashore, from_shore, -from_shore) / abs(a)
+        return inland
 
-    def _slide(self, a: complex, b: complex, way: complex, ashore: int) -> float:
-        """How far the grid goes before another hex is at sea, to a hundredth of a hex."""
-        near, far = 0.0, 0.0
-        while far < 4 and self._ashore(a, b + way * (far + 0.05) * abs(a)) >= ashore:
-            far += 0.05
-        near, beyond = far, far + 0.05
-        while beyond - near > 0.005:
-            middle = (near + beyond) / 2
-            near, beyond = (
-                (middle, beyond) if self._ashore(a, b + way * middle * abs(a)) >= ashore else (near, middle)
-            )
-        return near * abs(a)
+    def is_free(self, found: Place) -> bool:
+        """Whether every centre is ashore, and no control point holds the grid."""
+        return not len(self.known) and self.cost(*found) < len(self.points) * SHORE**2
+
+    def innermost(self, found: Place) -> tuple[Place, tuple[float, float] | None]:
+        """The turn and shift by which the outermost centre lies farthest inland, and the turns beside it that serve."""
+        size, step = abs(found[0]), 2 * math.pi / DEEP
+        start = round(float(np.angle(found[0] / self.axis)) / step)
+        around = range(start - DEEP // 2, start + DEEP // 2)
+        serving = {n for n in around if self.deepest(self._turned(size, n * step), first=True)}
+        if not serving:
+            return found, None
+        angle, deep = start * step, (0.0, found[1])
+        for n in sorted(serving):
+            better = self.deepest(self._turned(size, n * step), deep[0])
+            angle, deep = (n * step, better) if better else (angle, deep)
+        turns = self._run(size, step, round(angle / step), set(around) - serving)
+        while step > FINE:
+            step /= 2
+            for way in (angle - step, angle + step):
+                better = self.deepest(self._turned(size, way), deep[0])
+                angle, deep = (way, better) if better else (angle, deep)
+        return (self._turned(size, angle), deep[1]), turns
+
+    def _turned(self, size: float, angle: float) -> complex:
+        return complex(size * self.axis * np.exp(1j * angle))
+
+    def _run(self, size: float, step: float, best: int, not_serving: set[int]) -> tuple[float, float]:
+        """The first and the last turn around one that serve without a gap, clockwise."""
+        first = last = best
+        while first - 1 not in not_serving and best - first < DEEP // 2:
+            first -= 1
+        while last + 1 not in not_serving and last - best < DEEP // 2:
+            last += 1
+        # the angle of a complex number grows against the clock
+        return degrees(self._turned(size, last * step)), degrees(self._turned(size, first * step))
+
+    def deepest(self, a: complex, least: float = 0.0, *, first: bool = False) -> tuple[float, complex] | None:
+        """Of one turn: how far inland the outermost centre can lie, and the shift that does it.
+
+        None where it cannot lie farther than `least`; the first that does is enough where that is asked.
+        Few hexes decide, so the others are added one by one, as they turn out to lie farther out.
+        """
+        while True:
+            found = self._deepest(a, a * self.points[self.active], least * abs(a), first)
+            if found is None:
+                return None
+            depths = self.depths(a, found[1])
+            worst = int(depths.argmin())
+            if worst in self.active or depths[worst] >= found[0] - NEAR:
+                return found
+            self.active.append(worst)
+
+    def _deepest(
+        self, a: complex, offsets: Complex, least: float, first: bool
+    ) -> tuple[float, complex] | None:
+        region = self._common(offsets, least)
+        if region.is_empty:
+            return None
+        near, far = least, math.sqrt(self.land.area / math.pi)
+        while far - near > NEAR * abs(a) and not first:
+            middle = (near + far) / 2
+            inner = self._common(offsets, middle)
+            near, far, region = (near, middle, region) if inner.is_empty else (middle, far, inner)
+        if near == least and least and not first:
+            return None
+        center = region.centroid
+        if not region.intersects(center):
+            center = shapely.shortest_line(region, center).interpolate(0)
+        return near / abs(a), complex(center.x, center.y)
+
+    def _common(self, offsets: Complex, depth: float) -> BaseGeometry:
+        """The shifts by which every centre lies so far inland, in metres."""
+        inner = self.land.buffer(-depth, quad_segs=32) if depth else self.land
+        common = inner
+        for n, offset in enumerate(offsets):
+            moved = shapely.affinity.translate(inner, -offset.real, -offset.imag)
+            common = moved if n == 0 else common.intersection(moved)
+            if common.is_empty:
+                break
+        return common
 
 
 def _axis(land: BaseGeometry) -> complex:
@@ -316,13 +401,20 @@ def _axis(land: BaseGeometry) -> complex:
 
 
 def _told(
-    problem: _Problem, a: complex, b: complex, freedom: float, hexes: Sequence[Axial], turned: complex
+    problem: _Problem,
+    found: Place,
+    turns: tuple[float, float] | None,
+    hexes: Sequence[Axial],
+    turned: complex,
 ) -> LandFit:
+    a, b = found
     off, control = problem.residuals(a, b)
     lengths: Any = abs(off)
     misfits = [Misfit(place, float(away)) for place, away in zip(hexes, lengths, strict=True) if away > SHORE]
+    if turns is not None:
+        turns = ((turns[0] + degrees(turned)) % 360, (turns[1] + degrees(turned)) % 360)
     rms = None if not len(control) else float(np.sqrt((abs(control) ** 2).mean())) * abs(a)
     return LandFit(
         a * turned, b, len(hexes) - len(misfits), int((lengths <= TOUCH).sum()), len(hexes), tuple(sorted(misfits, key=lambda one: -one.hexes)),
-        float(np.sqrt((lengths**2).mean())), rms, freedom,
+        float(np.sqrt((lengths**2).mean())), rms, problem.depth(a, b), turns,
     )  # fmt: skip

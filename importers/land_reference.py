@@ -47,13 +47,16 @@ class LandReport:
     turn: float
     rms_hexes: float
     control_rms: float | None
-    freedom: float
+    depth: float
+    """Hexes that the outermost centre lies inland; below nothing, at sea."""
+    turns: tuple[float, float] | None
+    """Between which turns every centre can be ashore; None where that cannot be, or control points hold the map."""
     misfits: tuple[tuple[str, float], ...]
     """Hexes whose centres lie at sea, and by how many hexes, the worst first."""
     other_shift: dict[str, Any] | None
     """The same where shifted columns lie the other way."""
-    equal: tuple[tuple[float, int, float], ...] | None
-    """Turns that fit about as well, the best first: degrees, centres ashore, root mean square; None where nobody asked."""
+    equal: tuple[tuple[float, int, float, float], ...] | None
+    """Turns that fit about as well, the best first: degrees, centres ashore, root mean square, depth; None where nobody asked."""
     placed: Report | None
     """The georeference as it was stored; None where it was only tried."""
 
@@ -120,21 +123,24 @@ def georeference_by_land(
         )
     srid = utm_of(coast.bounds)
     assert srid is not None
-    ground = _projected(connection, coast, srid)
-    points = [(label, complex(*_point(connection, lon, lat, srid))) for label, lon, lat in control]
+    plane = _plane(coast)
+    ground = _projected(connection, coast, plane)
+    points = [(label, _point(connection, lon, lat, plane)) for label, lon, lat in control]
     fit = _fitted(scheme, named, ground, lengths, points, fit_land)
     other = None
     if compare_shift:
         turned = scheme.model_copy(update={"shift": "up" if scheme.shift == "down" else "down"})
         there = _fitted(turned, named, ground, lengths, points, fit_land)
-        other = {"shift": turned.shift, "ashore": there.ashore, "touching": there.touching, "of": there.of, "rms_hexes": there.rms_hexes, "control_rms": there.control_rms}  # fmt: skip
+        other = {"shift": turned.shift, "ashore": there.ashore, "touching": there.touching, "of": there.of, "rms_hexes": there.rms_hexes, "depth": there.depth, "control_rms": there.control_rms}  # fmt: skip
     equal = None
     if compare_turns:
         ways = _fitted(scheme, named, ground, lengths, points, equal_turns)
-        equal = tuple((way.turn, way.ashore, way.rms_hexes) for way in ways)
-    placed = georeference(connection, name, _corner_points(connection, found.id, fit), srid) if keep else None
+        equal = tuple((way.turn, way.ashore, way.rms_hexes, way.depth) for way in ways)
+    placed = None
+    if keep:
+        placed = georeference(connection, name, _corner_points(connection, found.id, fit, plane, srid), srid)
     return LandReport(
-        name, srid, fit.ashore, fit.touching, fit.of, fit.meters_per_hex, fit.turn, fit.rms_hexes, fit.control_rms, fit.freedom,
+        name, srid, fit.ashore, fit.touching, fit.of, fit.meters_per_hex, fit.turn, fit.rms_hexes, fit.control_rms, fit.depth, fit.turns,
         tuple((scheme.label(misfit.hex), misfit.hexes) for misfit in fit.misfits), other, equal, placed,
     )  # fmt: skip
 
@@ -169,25 +175,38 @@ def _land(connection: Connection, map_id: int) -> list[str]:
     return list(connection.scalars(query))
 
 
-def _projected(connection: Connection, coast: BaseGeometry, srid: int) -> BaseGeometry:
+def _plane(coast: BaseGeometry) -> str:
+    """A plane of true metres about the middle of a coast: the grid of a UTM zone is off by up to a thousandth."""
+    west, south, east, north = coast.bounds
+    return f"+proj=tmerc +lat_0={(south + north) / 2:.6f} +lon_0={(west + east) / 2:.6f} +k=1 +datum=WGS84 +units=m"
+
+
+def _projected(connection: Connection, coast: BaseGeometry, plane: str) -> BaseGeometry:
     wkb = connection.scalar(
-        sa.text("select st_asbinary(st_transform(st_geomfromwkb(:coast, 4326), :srid))"),
-        {"coast": shapely.to_wkb(coast), "srid": srid},
+        sa.text("select st_asbinary(st_transform(st_geomfromwkb(:coast, 4326), :plane))"),
+        {"coast": shapely.to_wkb(coast), "plane": plane},
     )
     return shapely.make_valid(shapely.from_wkb(bytes(wkb)))
 
 
-def _point(connection: Connection, lon: float, lat: float, srid: int) -> tuple[float, float]:
-    query = "select st_x(p), st_y(p) from st_transform(st_setsrid(st_point(:lon, :lat), 4326), :srid) as p"
-    x, y = connection.execute(sa.text(query), {"lon": lon, "lat": lat, "srid": srid}).one()
-    return x, y
+def _point(connection: Connection, lon: float, lat: float, plane: str) -> complex:
+    query = "select st_x(p), st_y(p) from st_transform(st_setsrid(st_point(:lon, :lat), 4326), :plane) as p"
+    return complex(*connection.execute(sa.text(query), {"lon": lon, "lat": lat, "plane": plane}).one())
 
 
-def _corner_points(connection: Connection, map_id: int, fit: LandFit) -> list[ControlPoint]:
+def _corner_points(
+    connection: Connection, map_id: int, fit: LandFit, plane: str, srid: int
+) -> list[ControlPoint]:
     """Hexes at the ends of the map where the fit puts them, to a centimetre: what the map keeps of it."""
     places = [
         Axial(*place) for place in connection.execute(sa.select(Hex.q, Hex.r).where(Hex.map_id == map_id))
     ]
     ways = (lambda p: p.center[0] + p.center[1], lambda p: p.center[0] - p.center[1])
     ends = dict.fromkeys(end(places, key=way) for way in ways for end in (min, max))
-    return [ControlPoint(place, *(Decimal(f"{number:.2f}") for number in fit.at(place))) for place in ends]
+    query = sa.text("select st_x(p), st_y(p) from st_transform(st_point(:x, :y), :plane, :srid) as p")
+    found = []
+    for place in ends:
+        x, y = fit.at(place)
+        world = connection.execute(query, {"x": x, "y": y, "plane": plane, "srid": srid}).one()
+        found.append(ControlPoint(place, *(Decimal(f"{number:.2f}") for number in world)))
+    return found

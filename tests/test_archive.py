@@ -96,6 +96,35 @@ def test_a_correction_keeps_the_old_version_with_who_and_when(connection: Connec
     assert told[0].known_until == told[1].known_from
 
 
+def test_every_change_is_told_by_whom_it_was_made_the_newest_first(
+    connection: Connection, campaign: int
+) -> None:
+    for who, change in (
+        ("Ann", "update account set title = 'Log' where key = 'one'"),
+        ("Ben", "update force set name = 'The Corps', why = 'full name' where key = 'corps'"),
+        ("Cal", "delete from force where key = 'division' and upper_inf(known)"),
+    ):
+        run(connection, "select set_config('sightline.who', :who, true)", who=who)
+        run(connection, change)
+    stand(connection, campaign, "a", "one", 144.65)
+    told = run(connection, "select * from archive.changes(:c)", c=campaign).all()
+    assert [(row.who, row.what, row.kind, row.key, row.columns, row.why) for row in told[:4]] == [
+        ("Cal", "recorded", "stance", "a", [], ""),
+        ("Cal", "taken away", "force", "division", [], ""),
+        ("Ben", "corrected", "force", "corps", ["name"], "full name"),
+        ("Ann", "corrected", "account", "one", ["title"], ""),
+    ]
+    assert len(told) == 9, "and the two accounts and three forces that were recorded first"
+    moments = [row.moment for row in told]
+    assert moments == sorted(moments, reverse=True)
+    earlier = run(connection, "select * from archive.changes(:c, 2, :m)", c=campaign, m=told[1].moment).all()
+    assert [tuple(row) for row in earlier] == [tuple(row) for row in told[2:4]]
+    versions = run(connection, "select * from archive.versions(:c, 'division', 'force')", c=campaign).all()
+    assert [(row.what["name"], row.ended_by) for row in versions] == [("division", "Cal")]
+    with pytest.raises(sa.exc.DBAPIError, match="a campaign has no hex"), connection.begin_nested():
+        run(connection, "select * from archive.versions(:c, 'x', 'hex')", c=campaign)
+
+
 def test_what_is_deleted_was_known_all_the_same(connection: Connection, campaign: int) -> None:
     write(connection, campaign, "rumour", "A fleet is near.")
     before = clock(connection)

@@ -30,7 +30,7 @@ from app.terminal.cli import gather
 from db import SightlineError
 from db.archive import PRECISIONS
 from db.chronicle import Wanted, entries, find_campaign
-from importers.archive.campaigns import delete_entry, import_campaign, record
+from importers.archive.campaigns import import_campaign, record, take_away
 from importers.archive.exchange import export_campaign
 from importers.archive.gis import COLUMNS, SHAPES
 from importers.archive.times import read_when, read_zone, write_when
@@ -403,7 +403,7 @@ def test_a_key_that_is_there_becomes_its_new_version(small: Connection, tmp_path
     campaign = find_campaign(small, "small")
     [landing, _] = entries(small, campaign.id, Wanted(), 10)
     assert (landing["title"], landing["writer"], landing["why"]) == ("Ashore later", "Ben", "a second log")
-    delete_entry(small, "small", "landing")
+    take_away(small, "small", "entry", "landing")
     assert len(entries(small, campaign.id, Wanted(), 10)) == 1
 
 

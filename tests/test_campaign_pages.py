@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import html
+import io
+import itertools
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +37,15 @@ PAGES = [
     f"{GUAM}/differences?one=css&other=fpb",
     f"{GUAM}/record",
     f"{GUAM}/record?key=banzai",
+    f"{GUAM}/record/stance?force=3mar",
+    f"{GUAM}/record/force?key=22mar",
+    f"{GUAM}/record/account",
+    f"{GUAM}/forces",
+    f"{GUAM}/forces/F/2/9",
+    f"{GUAM}/accounts",
+    f"{GUAM}/accounts/css",
+    f"{GUAM}/stances/22mar@house@1944-07-21T00:00",
+    f"{GUAM}/history",
     f"{GUAM}/game",
 ]
 
@@ -103,6 +116,11 @@ def test_an_entry_shows_the_other_account_of_its_event(client: FlaskClient) -> N
     assert "The campaign of Guam ends" in page
 
 
+def test_what_lies_outside_the_time_of_the_campaign_says_so(client: FlaskClient) -> None:
+    assert "outside the time of the campaign" in text(client, f"{GUAM}/entries/wilson-commandant")
+    assert "outside the time of the campaign" not in text(client, f"{GUAM}/entries/banzai")
+
+
 def test_differences_are_told_in_hours_and_kilometres(client: FlaskClient) -> None:
     page = text(client, f"{GUAM}/differences?one=css&other=fpb")
     row = re.search(r"end-of-the-campaign.*?</tr>", page, re.DOTALL)
@@ -153,7 +171,7 @@ def test_a_form_records_and_corrects_and_keeps_what_was(client: FlaskClient) -> 
     assert "a second log" in page
     assert "by Ann" in page
     assert "By night." in text(client, f"{address}?known={before.replace('+', '%2B')}")
-    gone = client.post(f"{address}/delete", data={"who": "Cal"})
+    gone = client.post(f"{GUAM}/remove", data={"kind": "entry", "key": key, "who": "Cal"})
     assert gone.status_code == 303
     text(client, address, 404)
     assert "By day." not in text(client, f"{GUAM}?hour=53")
@@ -166,6 +184,8 @@ def test_a_form_with_mistakes_tells_them_beside_the_fields(client: FlaskClient) 
     assert "is no time" in page
     assert "did you mean 3mar" in page
     assert "unknown hex" in page
+    assert "<li>forces/1: unknown force" in page
+    assert re.search(r'name="when"[^>]*aria-invalid="true"', page)
     assert 'value="A patrol goes out"' in page, "what was filled in stays"
 
 
@@ -189,9 +209,190 @@ def test_a_form_of_another_site_is_refused(client: FlaskClient) -> None:
     answer = client.post(f"{GUAM}/record", data=FORM, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 403
     assert (
-        client.post(f"{GUAM}/entries/banzai/delete", headers={"Origin": "https://elsewhere"}).status_code
+        client.post(
+            f"{GUAM}/remove", data={"kind": "entry", "key": "banzai"}, headers={"Origin": "https://elsewhere"}
+        ).status_code
         == 403
     )
+
+
+def posted(client: FlaskClient, kind: str, /, **fields: str) -> str:
+    """The page that a form leads to."""
+    answer = client.post(f"{GUAM}/record/{kind}", data=fields)
+    assert answer.status_code == 303, answer.get_data(as_text=True)
+    return str(answer.headers["Location"])
+
+
+def seen(client: FlaskClient, kind: str, key: str) -> dict[str, str]:
+    """What a form for a correction sends along unseen."""
+    page = text(client, f"{GUAM}/record/{kind}?key={key}")
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
+    return {name: html.unescape(value) for name, value in hidden}
+
+
+def test_a_source_a_force_and_where_it_stood_are_recorded_by_forms(client: FlaskClient) -> None:
+    source = posted(
+        client,
+        "account",
+        title="A diary, found later",
+        author="A. Nakamura",
+        year="1951",
+        kind="diary",
+        reliability="fair",
+        who="Ann",
+    )
+    assert source == f"{GUAM}/accounts/a-diary-found-later", "its key is made of its title"
+    assert "diary" in text(client, source)
+    force = {"key": "9/x", "name": "9th Company", "side": "japan", "kind": "company"}
+    under = {
+        "under_force": "18inf",
+        "under_account": "a-diary-found-later",
+        "under_page": "3",
+        "under_when": "1944-07-21/1944-07-23",
+    }
+    assert posted(client, "force", **force, **under, who="Ann") == f"{GUAM}/forces/9/x"
+    page = text(client, f"{GUAM}/forces/9/x")
+    assert "18th Infantry Regiment" in page
+    assert "1944-07-21/1944-07-23" in page
+    stance = {
+        "force": "9/x",
+        "when": "1944-07-22",
+        "at": "1806",
+        "uncertainty": "1600",
+        "state": "in line",
+        "strength": "80-120",
+        "account": "a-diary-found-later",
+    }
+    stood = posted(client, "stance", **stance, who="Ben")
+    page = text(client, stood)
+    assert "80–120" in page
+    assert "within 1,600 m" in page
+    assert "9th Company" in text(client, f"{GUAM}?hour=30"), "and on the map of its day"
+    again = client.post(f"{GUAM}/record/stance", data=stance | {"at": "1907"})
+    assert again.status_code == 422, "the same force, source and beginning once more is no correction"
+    assert "already" in again.get_data(as_text=True)
+    twice = client.post(
+        f"{GUAM}/record/stance", data=stance | {"when": "1944-07-22T06:00/1944-07-23", "at": "1907"}
+    )
+    assert "in two places at one time" in twice.get_data(as_text=True)
+
+
+def test_a_correction_of_a_force_keeps_its_versions_and_brings_its_superiors_in_line(
+    client: FlaskClient,
+) -> None:
+    posted(
+        client,
+        "force",
+        key="cor",
+        name="Corrected",
+        side="us",
+        under_force="us",
+        under_account="css",
+        under_page="",
+        under_when="",
+        who="Ann",
+    )
+    hidden = seen(client, "force", "cor")
+    fields = {
+        "name": "Corrected at last",
+        "side": "us",
+        "under_force": "1pmb",
+        "under_account": "css",
+        "under_page": "",
+        "under_when": "1944-07-25/",
+    }
+    posted(client, "force", **hidden, **fields, who="Ben", why="the roster has it so")
+    page = text(client, f"{GUAM}/forces/cor")
+    assert "<del>Corrected</del> <ins>Corrected at last</ins>" in page
+    assert "by Ben: the roster has it so" in page
+    under = page.partition("Under whom it stood</h2>")[2].partition("Where it stood</h2>")[0]
+    assert "1st Provisional Marine Brigade" in under
+    assert "American landing force" not in under, "what the form has no more is taken away"
+    stale = client.post(f"{GUAM}/record/force", data=hidden | fields | {"name": "Too late"})
+    assert stale.status_code == 422
+    assert "Somebody has changed it" in stale.get_data(as_text=True)
+    told = text(client, f"{GUAM}/history")
+    rows = re.findall(r"<tr><td><time.*?</tr>", told, re.DOTALL)
+    mine = [re.sub(r"<[^>]+>", " ", row) for row in rows if "Corrected at last" in row or "cor under" in row]
+    assert any(
+        "corrected force" in row and "name" in row and "Ben" in row and "roster" in row for row in mine
+    )
+    assert any("taken away subordination" in row for row in mine)
+
+
+def test_what_was_taken_away_is_seen_and_brought_back(client: FlaskClient) -> None:
+    address = posted(client, "account", key="rumours", title="Rumours", who="Ann")
+    gone = client.post(f"{GUAM}/remove", data={"kind": "account", "key": "rumours", "who": "Ben"})
+    assert gone.headers["Location"] == f"{GUAM}/history"
+    text(client, address, 404)
+    row = re.search(r'taken away account <a href="([^"]+)">Rumours', text(client, f"{GUAM}/history"))
+    assert row is not None
+    was = text(client, html.unescape(row[1]))
+    assert "Ben took it away" in was
+    again = re.search(r'href="([^"]+)">bring it back', was)
+    assert again is not None
+    form = text(client, html.unescape(again[1]))
+    hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+    assert posted(client, "account", **hidden, title="Rumours, after all", who="Ann") == address
+    assert "Rumours, after all" in text(client, address)
+    assert "still named by" in client.post(f"{GUAM}/remove", data={"kind": "account", "key": "css"}).get_data(
+        as_text=True
+    )
+
+
+def test_mistakes_of_a_force_are_told_by_their_fields(client: FlaskClient) -> None:
+    fields = {
+        "key": "F/9/9",
+        "name": "Somebody",
+        "side": "US!",
+        "counters": "{fpb: {id: ",
+        "under_force": "3mra",
+        "under_account": "",
+        "under_page": "",
+        "under_when": "soon",
+    }
+    page = client.post(f"{GUAM}/record/force", data=fields | {"counters": ""}).get_data(as_text=True)
+    assert "<li>side: " in page
+    assert re.search(r'name="side"[^>]*aria-invalid="true"', page)
+    assert "under" in page
+    assert client.post(f"{GUAM}/record/force", data=fields).status_code == 422
+    assert "There is no form" in text(client, f"{GUAM}/record/rumour", 404)
+
+
+def test_who_writes_is_remembered_for_the_next_form(client: FlaskClient) -> None:
+    posted(client, "account", key="diary-2", title="Another diary", who="Ann Archivist")
+    assert 'name="who" value="Ann Archivist"' in text(client, f"{GUAM}/record/stance")
+
+
+# Handing over
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "begins"),
+    [
+        ("gpkg", "guam-1944.gpkg", b"SQLite format 3"),
+        ("qgis", "guam-1944.zip", b"PK"),
+        ("csv", "guam-1944.zip", b"PK"),
+        ("geojson", "guam-1944.geojson", b"{"),
+        ("json", "guam-1944.json", b"{"),
+        ("yaml", "guam-1944.yaml", b'name: "guam-1944"'),
+    ],
+)
+def test_a_campaign_is_handed_over_from_its_page(
+    client: FlaskClient, form: str, file: str, begins: bytes
+) -> None:
+    assert f'href="{GUAM}/download/{form}"' in text(client, GUAM)
+    answer = client.get(f"{GUAM}/download/{form}")
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{file}"'
+    assert answer.get_data().startswith(begins)
+
+
+def test_the_project_for_qgis_comes_with_its_data(client: FlaskClient) -> None:
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{GUAM}/download/qgis").get_data())) as archive:
+        assert set(archive.namelist()) == {"guam-1944.qgs", "guam-1944.gpkg"}
+        assert b"guam-1944.gpkg" in archive.read("guam-1944.qgs")
+    assert "There is no file of the form" in text(client, f"{GUAM}/download/doc", 404)
 
 
 # Asking
@@ -299,6 +500,8 @@ def test_a_form_is_filled_in_and_sent_by_keys_alone(visitor: Page) -> None:
         visitor.keyboard.press("Control+A")
         visitor.keyboard.type(words)
         visitor.keyboard.press("Tab")
+    visitor.get_by_label("Source").focus()
+    visitor.keyboard.type("moh")
     visitor.get_by_label("What happened, in a few words").press("Enter")
     expect(visitor.get_by_role("heading", level=1)).to_have_text("A flare over the ridge")
     expect(visitor.locator("main")).to_contain_text("1944-07-24T02:15")
@@ -344,11 +547,68 @@ def test_a_click_on_the_map_fills_in_the_place_and_the_form_records_it(visitor: 
     assert 13.2 < lat < 13.7
     visitor.get_by_label("What happened, in a few words").fill("Seen from the air")
     visitor.get_by_label("When", exact=True).fill("1944-07-24")
+    expect(visitor.get_by_label("Source")).to_have_value("", timeout=1000)  # nobody's word is taken unasked
+    visitor.get_by_label("Source").select_option("css")
     visitor.get_by_label("Who writes").fill("Ann")
     keep_picture(visitor, "campaign-record")
     visitor.get_by_role("button", name="Record").press("Enter")
     expect(visitor.get_by_role("heading", level=1)).to_have_text("Seen from the air")
     expect(visitor.locator("main")).to_contain_text("by Ann")
+
+
+def test_where_a_force_stood_is_recorded_by_keys_alone(visitor: Page) -> None:
+    visitor.goto(f"{GUAM}/forces/38inf")
+    visitor.get_by_role("link", name="Record where it stood").press("Enter")
+    expect(visitor.get_by_label("Force, by its key")).to_have_value("38inf")
+    visitor.get_by_label("When", exact=True).fill("1944-08-01")
+    drawing = visitor.locator("[data-picker] svg")
+    drawing.focus()
+    for key in ("+", "ArrowRight", "Enter"):
+        visitor.keyboard.press(key)
+    lon, lat = (float(part) for part in visitor.locator("[data-at]").input_value().split(","))
+    assert 144.7 < lon < 145.0
+    assert 13.2 < lat < 13.7
+    visitor.get_by_label("Source").select_option("house")
+    visitor.get_by_label("State").fill("gone")
+    visitor.get_by_label("State").press("Enter")
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("38th Infantry Regiment: gone")
+    keep_picture(visitor, "campaign-stance")
+    visitor.get_by_role("link", name="Correct it").click()
+    visitor.get_by_label("State").fill("withdrawn")
+    visitor.get_by_role("button", name="Keep the correction").press("Enter")
+    expect(visitor.locator(".changes")).to_contain_text("state: gone withdrawn")
+    visitor.get_by_role("link", name="History").click()
+    expect(visitor.locator("tbody tr").first).to_contain_text("corrected stance 38inf: withdrawn state")
+
+
+def test_no_label_lies_on_another_or_on_a_mark_of_the_day_of_the_landing(visitor: Page) -> None:
+    visitor.goto(GUAM)
+    # a line is higher than its letters, above and below
+    boxes = visitor.locator("#moment .force-label").evaluate_all(
+        "found => found.map(one => { const box = one.getBBox(); return [box.x, box.y + 8, box.x + box.width, box.y + box.height - 6]; })"
+    )
+    marks = visitor.locator("#moment rect.stance").evaluate_all(
+        "found => found.map(one => { const box = one.getBBox(); return [box.x, box.y, box.x + box.width, box.y + box.height]; })"
+    )
+    assert len(boxes) > 12
+
+    def meet(one: list[float], other: list[float]) -> bool:
+        return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+    assert [pair for pair in itertools.combinations(boxes, 2) if meet(*pair)] == []
+    assert [(box, mark) for box in boxes for mark in marks if meet(box, mark)] == []
+
+
+def test_a_phone_shows_the_part_of_the_map_that_has_marks(visitor: Page) -> None:
+    visitor.set_viewport_size(PHONE)
+    visitor.goto(GUAM)
+    drawing = visitor.locator("#moment svg.campaign-map")
+    expect(drawing).not_to_have_attribute("viewBox", re.compile("^0 0 "))
+    height = visitor.locator("#moment .force-label").first.evaluate(
+        "one => one.getBoundingClientRect().height"
+    )
+    assert height > 10, "letters that can be read"
+    keep_picture(visitor, "campaign-phone")
 
 
 def test_without_a_script_a_campaign_can_be_read_and_gone_through(browser: Browser, guam_site: str) -> None:

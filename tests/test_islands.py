@@ -85,16 +85,11 @@ def test_every_hex_of_the_placement_table_is_land(island: str) -> None:
     assert {board.scheme.hex(label) for label in printed} <= land_of(board)
 
 
-HALF_LAND = {"angaur": {"1801"}}
-"""Hexes that are drawn as sea though about half of them is land: games are recorded on that map."""
-
-
 @islands
 def test_the_shore_is_the_real_one(island: str) -> None:
     board = island_map(island)
     land = real_land(PLANS[island], board.scheme)
-    unlike = {board.scheme.label(place) for place in land ^ land_of(board)}
-    assert unlike == HALF_LAND.get(island, set())
+    assert {board.scheme.label(place) for place in land ^ land_of(board)} == set()
 
 
 @islands

@@ -9,10 +9,18 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from app.drawing.labels import LINE, Box, Spot, place_labels
+
 WIDTH = 900.0
 MARGIN = 0.06
-LABEL = (60, 14)
-"""Width and height that a label is given."""
+HALF = (9.0, 6.0)
+"""Half the width and height of a force's mark."""
+DOT = 8.0
+"""Radius of an event's mark."""
+TOGETHER = 6.0
+"""Forces that stand nearer to one another than this share a mark and a label."""
+LEADER = 16.0
+"""How far a label may stand from its mark without a line to it."""
 SIDES = ("us", "japan")
 """Sides with a colour of their own; all others share one."""
 METERS_PER_DEGREE = 111_320.0
@@ -78,9 +86,13 @@ def campaign_svg(
     parts += [_linked(track, _path(frame, track.shape, f"track {track.look}")) for track in tracks]
     shown = [mark for mark in marks if _inside(frame, mark)]
     parts += [_haze(frame, mark) for mark in shown]
-    labels = _label_places(frame, shown)
-    parts += [_linked(mark, _drawn(frame, mark, places)) for mark, places in zip(shown, labels, strict=True)]
+    named = [mark for mark in shown if mark.label and mark.shape["type"] == "Point"]
+    parts += [_linked(mark, _drawn(frame, mark)) for mark in shown if mark not in named]
+    told, boxes = _named(frame, named, [mark for mark in shown if mark not in named])
+    parts += told
     numbers = " ".join(f'data-{key}="{value:.6f}"' for key, value in frame._asdict().items())
+    if boxes:
+        numbers += f' data-shown="{_shown(boxes, frame)}"'
     return Markup(
         f'<svg class="campaign-map" viewBox="0 0 {WIDTH:.0f} {frame.height:.0f}" {numbers} role="group"'
         f' aria-label="{escape(title)}" preserveAspectRatio="xMidYMid meet">'
@@ -96,44 +108,70 @@ def _inside(frame: Frame, mark: Mark) -> bool:
     )
 
 
-def _label_places(frame: Frame, marks: Sequence[Mark]) -> list[float]:
-    """How far down each label is moved, so that none lies on another."""
-    taken: list[tuple[float, float]] = []
-    found: list[float] = []
-    for mark in marks:
-        if not mark.label or mark.shape["type"] != "Point":
-            found.append(0)
-            continue
-        x, y = frame.at(*mark.shape["coordinates"])
-        shift = next(
-            down
-            for down in range(0, LABEL[1] * (len(marks) + 1), LABEL[1])
-            if all(abs(x - a) >= LABEL[0] or abs(y + down - b) >= LABEL[1] for a, b in taken)
-        )
-        taken.append((x, y + shift))
-        found.append(shift)
-    return found
-
-
-def _drawn(frame: Frame, mark: Mark, shift: float) -> str:
+def _drawn(frame: Frame, mark: Mark) -> str:
     if mark.shape["type"] != "Point":
         return _path(frame, mark.shape, mark.look)
     x, y = frame.at(*mark.shape["coordinates"])
     if "stance" in mark.look:
-        dot = f'<rect class="{mark.look}" x="{x - 6:.1f}" y="{y - 4:.1f}" width="12" height="8" rx="1"/>'
-    else:
-        dot = f'<circle class="{mark.look}" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
-    label = (
-        f'<text class="force-label" x="{x + 9:.1f}" y="{y + 4 + shift:.1f}">{escape(mark.label)}</text>'
-        if mark.label
-        else ""
-    )
-    return dot + label
+        across, down = HALF
+        return f'<rect class="{mark.look}" x="{x - across:.1f}" y="{y - down:.1f}" width="{2 * across:.0f}" height="{2 * down:.0f}" rx="1.5"/>'
+    return f'<circle class="{mark.look}" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:.0f}"/>'
+
+
+def _named(frame: Frame, named: Sequence[Mark], others: Sequence[Mark]) -> tuple[list[str], list[Box]]:
+    """Marks with their labels, those of one place together, a line to each label that stands off; and what all take."""
+    places: list[tuple[tuple[float, float], list[Mark]]] = []
+    for mark in named:
+        at = frame.at(*mark.shape["coordinates"])
+        here = next((marks for there, marks in places if math.dist(at, there) < TOGETHER), None)
+        if here is None:
+            places.append((at, [mark]))
+        else:
+            here.append(mark)
+    spots = [Spot(*at, list(dict.fromkeys(mark.label for mark in marks))) for at, marks in places]
+    points = [frame.at(*mark.shape["coordinates"]) for mark in others if mark.shape["type"] == "Point"]
+    taken = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in points]
+    taken += [Box(x - HALF[0], y - HALF[1], x + HALF[0], y + HALF[1]) for (x, y), _ in places]
+    boxes = place_labels(spots, taken, Box(0, 0, WIDTH, frame.height))
+    leaders = [_leader(spot, box) for spot, box in zip(spots, boxes, strict=True) if box is not None]
+    told = []
+    for (_, marks), box in zip(places, boxes, strict=True):
+        told += [_linked(mark, _drawn(frame, mark)) for mark in marks]
+        told += _lines_of(marks, box) if box is not None else []
+    return [*leaders, *told], [*taken, *(box for box in boxes if box is not None)]
+
+
+def _shown(boxes: Sequence[Box], frame: Frame) -> str:
+    """The part of the drawing with all marks and labels, as a box of its view: for a screen that is too small for all."""
+    edges = list(zip(*boxes, strict=True))
+    left, top, right, bottom = min(edges[0]), min(edges[1]), max(edges[2]), max(edges[3])
+    # no smaller than a third of the whole, and of its proportions
+    share = min(1.0, max((right - left) / WIDTH + 0.05, (bottom - top) / frame.height + 0.05, 1 / 3))
+    width, height = share * WIDTH, share * frame.height
+    x = min(max((left + right - width) / 2, 0), WIDTH - width)
+    y = min(max((top + bottom - height) / 2, 0), frame.height - height)
+    return f"{x:.0f} {y:.0f} {width:.0f} {height:.0f}"
+
+
+def _leader(spot: Spot, box: Box) -> str:
+    end = box.nearest(spot.x, spot.y)
+    if math.dist(end, (spot.x, spot.y)) <= LEADER:
+        return ""
+    return f'<line class="leader" x1="{spot.x:.1f}" y1="{spot.y:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+
+
+def _lines_of(marks: Sequence[Mark], box: Box) -> list[str]:
+    """The label of one place, a force a line, each a link; who is there by two accounts is named once."""
+    once = {mark.label: mark for mark in reversed(marks)}
+    return [
+        _linked(once[label], f'<text class="force-label" x="{box.left:.1f}" y="{box.top + LINE * (n + 0.78):.1f}">{escape(label)}</text>')
+        for n, label in enumerate(dict.fromkeys(mark.label for mark in marks))
+    ]  # fmt: skip
 
 
 def _haze(frame: Frame, mark: Mark) -> str:
-    """How far a point may be off."""
-    if not mark.uncertainty or mark.shape["type"] != "Point":
+    """How far what happened at a point may be off; forces stand too close to show it of each."""
+    if not mark.uncertainty or mark.shape["type"] != "Point" or "stance" in mark.look:
         return ""
     lon, lat = mark.shape["coordinates"]
     x, y = frame.at(lon, lat)

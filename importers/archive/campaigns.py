@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 
 from db import SightlineError
 from db.archive import RECORDED, Account, Campaign, Entry, Force
-from db.chronicle import current_campaign, find_campaign, keys, no_entry
+from db.chronicle import current_campaign, find_campaign, keys, not_there
 from db.maps import Hex, Map
 from importers.archive.chronicle import read_chronicle
 from importers.archive.reading import Known, Row, Rows, fill_campaign, fill_record, read_about, read_rows
@@ -44,8 +44,8 @@ class CampaignReport:
     added: dict[str, int]
     changed: dict[str, int]
     removed: dict[str, int]
-    keys: tuple[str, ...] = ()
-    """Entries that were added or changed."""
+    keys: dict[str, tuple[str, ...]]
+    """What was added or changed, by table."""
 
 
 def import_campaign(
@@ -86,7 +86,9 @@ def store_campaign(
                 "Replace it, or give the one in the file another name.",
             )
         campaign_id = _store_about(connection, there, about)
-        return _store(connection, campaign_id, form.name, rows, remove=True)
+        stored = stored_rows(connection, campaign_id)
+        gone = {table: stored[table].keys() - rows[table].keys() for table in TABLES}
+        return _store(connection, campaign_id, form.name, rows, stored, gone)
 
 
 def record(connection: Connection, name: str, path: Path | str, *, who: str = "") -> CampaignReport:
@@ -104,9 +106,19 @@ def record(connection: Connection, name: str, path: Path | str, *, who: str = ""
 
 
 def store_record(
-    connection: Connection, name: str, node: Node, problems: Problems, *, who: str = ""
+    connection: Connection,
+    name: str,
+    node: Node,
+    problems: Problems,
+    *,
+    who: str = "",
+    new: bool = False,
+    whole_forces: bool = False,
 ) -> CampaignReport:
-    """Add to a campaign what was read as a tree; what has a key that is there becomes its new version."""
+    """Add to a campaign what was read as a tree; what has a key that is there becomes its new version.
+
+    With `new` such a key is refused; with `whole_forces` a force stands under nobody but whom the tree tells.
+    """
     found = find_campaign(connection, name)
     form = fill_record(node, problems)
     if form is None:
@@ -121,8 +133,22 @@ def store_record(
     )
     rows = read_rows(form, node, known, problems)
     problems.raise_if_any()
+    there = stored_rows(connection, found.id)
+    for table, told in rows.items() if new else ():
+        for key in told.keys() & there[table].keys():
+            problems.add(
+                node, f"there is a {table} {key!r} already: correct that one, or give another key or time"
+            )
+    problems.raise_if_any()
+    gone = {}
+    if whole_forces:
+        under = there["subordination"].items()
+        gone = {
+            "subordination": {key for key, row in under if row["force"] in rows["force"]}
+            - rows["subordination"].keys()
+        }
     with _written(connection, who):
-        return _store(connection, found.id, name, rows, remove=False)
+        return _store(connection, found.id, name, rows, there, gone)
 
 
 def delete_campaign(connection: Connection, name: str) -> None:
@@ -131,17 +157,13 @@ def delete_campaign(connection: Connection, name: str) -> None:
     connection.execute(sa.delete(Campaign).where(Campaign.id == found.id))
 
 
-def delete_entry(connection: Connection, name: str, key: str, *, who: str = "") -> None:
-    """Take an entry away; its versions stay."""
+def take_away(connection: Connection, name: str, kind: str, key: str, *, who: str = "") -> None:
+    """Take an entry, stance, force, account or subordination away; its versions stay."""
     found = find_campaign(connection, name)
     with _written(connection, who):
-        gone = connection.execute(
-            sa.delete(Entry).where(
-                Entry.campaign_id == found.id, Entry.key == key, sa.func.upper_inf(Entry.known)
-            )
-        )
-    if not gone.rowcount:
-        raise no_entry(connection, found, key)
+        gone = _delete(connection, TABLES[kind], found.id, [key])
+    if not gone:
+        raise not_there(connection, found, TABLES[kind], key)
 
 
 # Storing
@@ -181,20 +203,20 @@ def _store_about(connection: Connection, there: sa.Row[Any] | None, about: Row) 
 
 
 def _store(
-    connection: Connection, campaign_id: int, name: str, rows: Rows, *, remove: bool
+    connection: Connection,
+    campaign_id: int,
+    name: str,
+    rows: Rows,
+    there: Mapping[str, Mapping[str, Any]],
+    gone: Mapping[str, Collection[str]],
 ) -> CampaignReport:
-    """Bring the tables in line with rows: only what differs becomes a new version."""
-    added: dict[str, int] = {}
-    changed: dict[str, int] = {}
-    removed: dict[str, int] = {}
-    told: list[str] = []
-    there = {table: _stored(connection, TABLES[table], campaign_id, None) for table in TABLES}
-    if remove:
-        # what names others goes first
-        for table in reversed(TABLES):
-            gone = there[table].keys() - rows[table].keys()
-            _delete(connection, TABLES[table], campaign_id, gone)
-            removed[table] = len(gone)
+    """Bring the tables in line with rows: only what differs from what is there becomes a new version."""
+    # what names others goes first
+    removed = {
+        table: _delete(connection, TABLES[table], campaign_id, gone.get(table, ()))
+        for table in reversed(TABLES)
+    }
+    report = CampaignReport(name, {}, {}, removed, {})
     for table, model in TABLES.items():
         new = {key: row for key, row in rows[table].items() if key not in there[table]}
         other = {
@@ -212,18 +234,18 @@ def _store(
                 .where(model.campaign_id == campaign_id, model.key == key, sa.func.upper_inf(model.known))
                 .values(**row)
             )
-        added[table], changed[table] = len(new), len(other)
-        told += [*new, *other] if table == "entry" else []
-    return CampaignReport(name, added, changed, removed, tuple(told))
+        report.added[table], report.changed[table] = len(new), len(other)
+        report.keys[table] = (*new, *other)
+    return report
 
 
-def _delete(connection: Connection, model: Any, campaign_id: int, keys: Collection[str]) -> None:
-    if keys:
-        connection.execute(
-            sa.delete(model).where(
-                model.campaign_id == campaign_id, model.key.in_(keys), sa.func.upper_inf(model.known)
-            )
-        )
+def _delete(connection: Connection, model: Any, campaign_id: int, keys: Collection[str]) -> int:
+    if not keys:
+        return 0
+    gone = sa.delete(model).where(
+        model.campaign_id == campaign_id, model.key.in_(keys), sa.func.upper_inf(model.known)
+    )
+    return connection.execute(gone).rowcount
 
 
 def _differs(row: Row, stored: Mapping[str, Any]) -> bool:

@@ -54,7 +54,7 @@ def export_campaign(
         path.unlink(missing_ok=True)
         write_geopackage(connection, name, path, known)
     elif form == "qgis":
-        return write_project(connection, name, path)
+        return write_project(connection, name, path, known)
     else:
         return _write_tables(campaign_tables(connection, name, known), path)
     return [path]

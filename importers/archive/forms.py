@@ -62,6 +62,7 @@ class AccountForm(_Form):
     reliability: Annotated[str, _one_of(RELIABILITIES, "reliability")] = "unknown"
     url: Text = ""
     note: Text = ""
+    why: Text = ""
 
     @field_validator("url")
     @classmethod
@@ -87,6 +88,7 @@ class ForceForm(_Form):
     side: Annotated[str, Field(pattern=NAME)]
     kind: Text = ""
     note: Text = ""
+    why: Text = ""
     counters: dict[str, dict[str, Any]] = {}
     under: list[UnderForm] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,11 +57,13 @@ MARGIN = 0.06
 """Of the view around what is shown first, as a part of it."""
 
 
-def write_project(connection: Connection, name: str, path: Path) -> list[Path]:
+def write_project(
+    connection: Connection, name: str, path: Path, known: datetime.datetime | None = None
+) -> list[Path]:
     """Write a project and its GeoPackage beside it; whoever opens the one finds the other by its name."""
     package = path.with_suffix(".gpkg")
     package.unlink(missing_ok=True)
-    write_geopackage(connection, name, package)
+    write_geopackage(connection, name, package, known)
     path.write_text(project_text(connection, name, package.name), encoding="utf-8")
     return [path, package]
 

@@ -15,8 +15,8 @@ FOR_GIS = ("begins", "ends", "lon", "lat", "wkt")
 TABLES = TableSet(
     about=ABOUT,
     columns={
-        "accounts.csv": ("key", "author", "title", "year", "publisher", "kind", "reliability", "url", "note"),
-        "forces.csv": ("key", "name", "side", "kind", "note", "counters", "under"),
+        "accounts.csv": ("key", "author", "title", "year", "publisher", "kind", "reliability", "url", "note", "why"),
+        "forces.csv": ("key", "name", "side", "kind", "note", "counters", "under", "why"),
         "entries.csv": (
             "key", "when", "kind", "title", "text", "event", "certainty", "at", "uncertainty", "place", "forces",
             "account", "page", "why",

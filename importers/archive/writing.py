@@ -18,6 +18,7 @@ from importers.archive.times import read_zone, write_when
 from importers.map_writing import flow
 
 Tree = dict[str, Any]
+ACCOUNT = ("author", "title", "year", "publisher", "kind", "reliability", "url", "note")
 SECTIONS = ("accounts", "forces", "entries", "stances")
 
 
@@ -36,19 +37,17 @@ def campaign_tree(connection: Connection, name: str, known: datetime.datetime | 
         "coast": found.coast,
     }
     forces: dict[str, Tree] = {
-        key: _told(row, ("name", "side", "kind", "note", "counters")) for key, row in rows["force"].items()
+        key: _told(row, ("name", "side", "kind", "note", "counters", "why"))
+        for key, row in rows["force"].items()
     }
     for row in rows["subordination"].values():
         under = _told(row, ("account", "page")) | {"when": _when(row, zone)}
         forces[row["force"]].setdefault("under", []).append({"force": row["superior"]} | under)
     tree |= {
-        "accounts": {
-            key: _told(row, ("author", "title", "year", "publisher", "kind", "reliability", "url", "note"))
-            for key, row in rows["account"].items()
-        },
+        "accounts": {key: _told(row, (*ACCOUNT, "why")) for key, row in rows["account"].items()},
         "forces": forces,
         "entries": [entry_tree(key, row, zone) for key, row in rows["entry"].items()],
-        "stances": [_stance(key, row, zone) for key, row in rows["stance"].items()],
+        "stances": [stance_tree(key, row, zone) for key, row in rows["stance"].items()],
     }
     return {key: value for key, value in tree.items() if value not in (None, "", {}, [])}
 
@@ -140,7 +139,8 @@ def _place(row: Mapping[str, Any]) -> Tree:
     return {key: value for key, value in tree.items() if value not in (None, "")}
 
 
-def _stance(key: str, row: Mapping[str, Any], zone: datetime.timezone) -> Tree:
+def stance_tree(key: str, row: Mapping[str, Any], zone: datetime.timezone) -> Tree:
+    """A stance as a file would have it."""
     strength = row["strength"]
     tree = (
         {"key": key, "force": row["force"], "when": _when(row, zone)} | _told(row, ("state",)) | _place(row)

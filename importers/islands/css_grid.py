@@ -37,8 +37,9 @@ EXTENT = ("01.01", "75.95")
 METERS = 500
 TERRAIN = {"22.80": "runway", "23.79": "runway", "24.79": "runway", "24.78": "buildings", "23.59": "beach", "31.64": "rocky"}  # fmt: skip
 NAMES = {"23.79": "Orote Airfield", "24.78": "Marine Barracks", "23.59": "Red 1"}
+SOURCE = "Coast: GSHHG 2.3.7 (Wessel and Smith, 1996). Numbers: hexes that the rulebook names."
 NOTE = (
-    "A house map, not the publisher's: the numbers that the rulebook names lie on the real coast (after GSHHG), give or"
+    "A house map, not the publisher's: the numbers that the rulebook names lie on the real coast, give or"
     " take a hex or two. The ground is not known: all but six hexes is drawn as clear and level, so ask of it where and"
     " how far, not what is seen."
 )
@@ -55,6 +56,7 @@ def grid() -> Sheet:
         ruleset="css",
         extent=EXTENT,
         meters_per_hex=METERS,
+        source=SOURCE,
         note=NOTE,
         fill="clear",
         fill_level=1,

@@ -19,6 +19,7 @@ NOTE = (
     " (after GSHHG), the ground on it is our own."
 )
 LOWER = "Even columns lie lower here: so all hexes of the tables have land, and not the other way round."
+REMEMBERED = "Villages and beaches stand where we remember them to be, give or take a hex or two; no book numbers them."
 TOLLS = {
     "mountain": 7.0,
     "hill_jungle": 3.5,
@@ -47,7 +48,9 @@ class _Painter:
             ruleset=RULESET,
             extent=(plan.corner, plan.far_corner),
             meters_per_hex=plan.meters_per_hex,
-            note=f"{NOTE} {LOWER}" if plan.shift == "down" else NOTE,
+            note=" ".join(
+                (NOTE, *[LOWER] * (plan.shift == "down"), *[REMEMBERED] * bool(plan.villages or plan.beaches))
+            ),
             fill=SEA,
             numbering=scheme_of(RULESET).model_copy(update={"shift": plan.shift}),
         )

@@ -1,11 +1,11 @@
 """What is laid down for each of the six islands: where its numbers lie in the world, named places, ways, ground.
 
-Four corners of the map, in longitude and latitude, lay it on the real coast: by the turn and shift that
-best bring the hexes of the placement tables (19.0) ashore (`sightline georeference --land`). Hexes at
-least nearly half of land are land, and so is every hex of the tables (`coast`). The small islands have
-their ground drawn row by row, a letter a hex: `.` the sea, any other letter its ground (see `GROUND`);
-a test holds that their shore is the real one. Where the numbers begin, one row of sea is all there can
-be beyond a hex.
+Four corners of the map, in longitude and latitude, lay it on the real coast: where `sightline georeference
+MAP --printed` puts them by the hexes of the placement tables (19.0), Guam's with three named places beside
+(a test holds that). Hexes at least nearly half of land are land, and so is every hex of the tables (`coast`).
+The small islands have their ground drawn row by row, a letter a hex: `.` the sea, any other letter its ground
+(see `GROUND`); a test holds that their shore is the real one. Where the numbers begin, one row of sea is all
+there can be beyond a hex.
 """
 
 from __future__ import annotations
@@ -163,24 +163,25 @@ ANGAUR = Plan(
         "..............",
         "..............",
         "........HHj...",
-        "..lcc.cchHj...",
-        "..lcccclhjjl..",
-        "...clmjcclc...",
+        "..l.c.cchHj...",
+        "..lcccclhjj...",
+        "..lclmjcclcl..",
         ".....jmjlcc...",
-        "......jjcl....",
+        ".....ljjcl....",
+        ".......j.c....",
         "..............",
         "..............",
     ),
     control=(
-        ("0900", 134.11855, 6.88491),
-        ("2200", 134.13258, 6.93389),
-        ("0909", 134.15717, 6.87199),
-        ("2209", 134.17120, 6.92097),
+        ("0900", 134.11711, 6.88507),
+        ("2200", 134.13083, 6.93414),
+        ("0910", 134.16010, 6.87098),
+        ("2210", 134.17383, 6.92005),
     ),
     airstrips={"Angaur Airstrip": ("1404", "1504", "1605", "1705", "1806")},
     villages={"1503": "Saipan Village"},
     beaches={"Red Beach": ("1905", "1906"), "Blue Beach": ("1707",)},
-    reefs=("1103", "1507", "2004"),
+    reefs=("1103", "1507", "2005"),
     features={"1603": "phosphate_plant"},
     names={"1603": "Phosphate Plant"},
     objectives={
@@ -198,10 +199,10 @@ GUAM = Plan(
     size=(41, 19),
     shift="down",
     control=(
-        ("0000", 144.53891, 13.30169),
-        ("4000", 144.78545, 13.74393),
-        ("0017", 144.76064, 13.18327),
-        ("4017", 145.00718, 13.62551),
+        ("0000", 144.53892, 13.30171),
+        ("4000", 144.78549, 13.74393),
+        ("0017", 144.76044, 13.18328),
+        ("4017", 145.00737, 13.62533),
     ),
     airstrips={"Orote Airstrip": ("1302", "1303")},
     villages={
@@ -258,10 +259,10 @@ TINIAN = Plan(
     corner="0000",
     size=(34, 34),
     control=(
-        ("0000", 145.54251, 15.02825),
-        ("3300", 145.64799, 15.10688),
-        ("0033", 145.63802, 14.91147),
-        ("3333", 145.74349, 14.99011),
+        ("0000", 145.54237, 15.02788),
+        ("3300", 145.64747, 15.10694),
+        ("0033", 145.63837, 14.91158),
+        ("3333", 145.74346, 14.99060),
     ),
     airstrips={"Ushi Airfield": ("2504", "2605", "2705"), "Gurguan Airfield": ("0914", "1015")},
     villages={

@@ -171,30 +171,6 @@ end;
 comment on function archive.order_of_battle(bigint, timestamptz, text, timestamptz) is
 'The order of battle as a tree at a moment: every force below the one it stood under.';
 
-create or replace function archive.versions(campaign_id bigint, key text)
-returns table (
-  version bigint, known_from timestamptz, known_until timestamptz, writer text, why text, ended_by text,
-  what jsonb
-)
-language sql stable parallel safe rows 5
-begin atomic
-  select
-    row_number() over (order by lower(entry.known)) as version,
-    lower(entry.known) as known_from,
-    upper(entry.known) as known_until,
-    entry.writer,
-    entry.why,
-    entry.ended_by,
-    to_jsonb(entry) - array['id', 'campaign_id', 'known', 'writer', 'why', 'ended_by'] as what
-  from public.entry
-  where entry.campaign_id = versions.campaign_id
-    and entry.key = versions.key
-  order by lower(entry.known);
-end;
-
-comment on function archive.versions(bigint, text) is
-'Every version of an entry, the oldest first: what it said, who wrote it when, and who ended it.';
-
 create or replace function archive.calendar(campaign_id bigint, known timestamptz default null)
 returns table (day date, entries bigint)
 language sql stable parallel safe rows 50

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import random
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,15 +15,11 @@ from app.web.site import create_app
 from db.chronicle import Wanted, entries
 from db.features import Query, find_collection, items
 from db.settings import Settings
-from tests.bench import Measure
+from tests.bench import WAYS, Measure, medians
 
 NAME = "bench-campaign"
 LAYER = f"campaign.{NAME}.entry"
 SIDES = ("west", "south", "east", "north")
-WINDOWS = 9
-"""Times and boxes that are asked for."""
-WARM = 7
-"""Rounds beside: a statement is prepared after some."""
 ENTRIES = 100_000
 DAYS = 21
 MAKE = """
@@ -61,51 +55,59 @@ def _questions(connection: Connection, campaign: int, times: int, whole: str) ->
         " + interval '1 hour'), st_makeenvelope(:west, :south, :east, :north, 4326))"
     )
     layer = find_collection(connection, LAYER)
-    asked: dict[str, Callable[[random.Random], object]] = {
-        "archive.entries": lambda dice: connection.execute(call, _window(dice, campaign)).all(),
-        "as pages ask it": lambda dice: entries(connection, campaign, _wanted(dice), 1000),
-        "as the OGC API asks it": lambda dice: items(connection, layer, _query(dice)),
+    dice = random.Random(1944)
+    asked: dict[str, Callable[[], object]] = {
+        "SELECT 1": lambda: connection.execute(nothing).all(),
+        "archive.entries": lambda: connection.execute(call, _window(dice, campaign)).all(),
+        "as pages ask it": lambda: entries(connection, campaign, _wanted(dice), 1000),
+        "as the OGC API asks it": lambda: items(connection, layer, _query(dice)),
     }
-    idle = _least(times, lambda _: connection.execute(nothing).all())
-    found = [Measure(f"{whole}: SELECT 1", idle)]
-    for name, ask in asked.items():
-        spent = _least(times, ask)
-        found.append(Measure(f"{whole}: an hour in a box, {name}", spent, "SELECT 1", spent / idle, "≤ 10", spent <= 10 * idle))  # fmt: skip
+    found = []
+    for in_a_row, manner in WAYS.items():
+        taken = medians(times, in_a_row, **asked)
+        idle = taken.pop("SELECT 1")
+        found.append(Measure(f"{whole}: SELECT 1, {manner}", idle))
+        found += [
+            Measure(f"{whole}: an hour in a box, {name}, {manner}", spent, "SELECT 1", spent / idle, "≤ 10", spent <= 10 * idle)
+            for name, spent in taken.items()
+        ]  # fmt: skip
     return found
 
 
 def _doors(engine: Engine, times: int, whole: str) -> list[Measure]:
     """Whole requests, against one that asks the database nothing."""
     client = create_app(Settings(log_level="error"), engine).test_client()
+    dice = random.Random(1944)
 
     def ask(address: str) -> None:
         answer = client.get(address)
         assert answer.status_code == 200, answer.get_data(as_text=True)
 
-    def hour(dice: random.Random) -> str:
+    def hour() -> str:
         return f"/campaigns/{NAME}?hour={dice.randrange(24 * DAYS)}&window=1"
 
-    def key(dice: random.Random) -> str:
+    def key() -> str:
         return f"entry-{dice.randrange(1, 100)}"
 
     items = f"/ogc/collections/{LAYER}/items"
-    doors: dict[str, Callable[[random.Random], None]] = {
-        "the page at an hour": lambda dice: ask(hour(dice)),
-        "the part that the slider fetches": lambda dice: ask(f"{hour(dice)}&part=moment"),
-        "the page of an entry": lambda dice: ask(f"/campaigns/{NAME}/entries/{key(dice)}"),
-        "a page of the chronicle": lambda dice: ask(f"/campaigns/{NAME}/chronicle?page={dice.randrange(1, 3)}"),
-        "an hour in a box, OGC API": lambda dice: ask(f"{items}?{_asked(dice)}&limit=1000"),
-        "a page of 100, OGC API": lambda dice: ask(f"{items}?limit=100&offset={dice.randrange(1000)}"),
-        "an item, OGC API": lambda dice: ask(f"{items}/{key(dice)}"),
-        "its collection, OGC API": lambda _: ask(f"/ogc/collections/{LAYER}"),
-    }  # fmt: skip
-    few = max(2, times // 10)
-    idle = _least(few, lambda _: ask("/ogc/conformance"))
-    found = [Measure(f"{whole}: a page that asks nothing", idle)]
-    for name, door in doors.items():
-        spent = _least(few, door)
-        found.append(Measure(f"{whole}: {name}", spent, "that page", spent / idle))
-    return found
+    doors: dict[str, Callable[[], object]] = {
+        "nothing": lambda: ask("/ogc/conformance"),
+        "the page at an hour": lambda: ask(hour()),
+        "the part that the slider fetches": lambda: ask(f"{hour()}&part=moment"),
+        "the page of an entry": lambda: ask(f"/campaigns/{NAME}/entries/{key()}"),
+        "a page of the chronicle": lambda: ask(f"/campaigns/{NAME}/chronicle?page={dice.randrange(1, 3)}"),
+        "the newest changes": lambda: ask(f"/campaigns/{NAME}/history"),
+        "an hour in a box, OGC API": lambda: ask(f"{items}?{_asked(dice)}&limit=1000"),
+        "a page of 100, OGC API": lambda: ask(f"{items}?limit=100&offset={dice.randrange(1000)}"),
+        "an item, OGC API": lambda: ask(f"{items}/{key()}"),
+        "its collection, OGC API": lambda: ask(f"/ogc/collections/{LAYER}"),
+    }
+    taken = medians(max(5, times // 5), 1, **doors)
+    idle = taken.pop("nothing")
+    return [
+        Measure(f"{whole}: a page that asks nothing", idle),
+        *(Measure(f"{whole}: {name}", spent, "that page", spent / idle) for name, spent in taken.items()),
+    ]
 
 
 @contextmanager
@@ -182,21 +184,3 @@ def _query(dice: random.Random) -> Query:
 def _box(where: dict[str, object]) -> tuple[float, float, float, float]:
     west, south, east, north = (float(str(where[side])) for side in SIDES)
     return west, south, east, north
-
-
-def _least(times: int, ask: Callable[[random.Random], object]) -> float:
-    """Milliseconds: the least that each of some windows took, and of these the median.
-
-    A busy machine only ever adds to a time, and to a long one more than to a short one; which
-    window is asked for makes a true difference.
-    """
-    found = []
-    for seed in range(WINDOWS):
-        spent = []
-        for _ in range(max(2, times // WINDOWS) + WARM):
-            dice = random.Random(seed)
-            started = time.perf_counter()
-            ask(dice)
-            spent.append(1000 * (time.perf_counter() - started))
-        found.append(min(spent))
-    return statistics.median(found)

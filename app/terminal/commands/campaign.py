@@ -14,8 +14,9 @@ from app.terminal.caution import confirm, refuse_overwriting
 from app.terminal.database import asking, writing
 from app.terminal.output import out, print_json, print_table, say
 from db import SightlineError, chronicle
+from db.archive import Entry
 from db.chronicle import Wanted
-from importers.archive.campaigns import CampaignReport, delete_campaign, delete_entry, import_campaign, record
+from importers.archive.campaigns import CampaignReport, delete_campaign, import_campaign, record, take_away
 from importers.archive.exchange import FORMATS, PRINTED, campaign_text, export_campaign, form_of
 from importers.archive.times import read_when, read_zone, write_when
 from importers.archive.writing import entry_tree
@@ -206,14 +207,14 @@ def entry_command(name: str, key: str, delete: bool, yes: bool, who: str | None,
     if delete:
         confirm(f"Take the entry {key} of {name} away? Its versions stay.", yes)
         with writing() as connection:
-            delete_entry(connection, name, key, who=_who(who))
+            take_away(connection, name, "entry", key, who=_who(who))
         say(f"took {key} away")
         return
     with asking() as connection:
         found = chronicle.find_campaign(connection, name)
-        versions = chronicle.entry_versions(connection, found.id, key)
+        versions = chronicle.versions(connection, found.id, key)
         if not versions:
-            raise chronicle.no_entry(connection, found, key)
+            raise chronicle.not_there(connection, found, Entry, key)
     rows = [
         {
             "version": row.version,
@@ -231,6 +232,35 @@ def entry_command(name: str, key: str, delete: bool, yes: bool, who: str | None,
         print_table(
             ("version", "from", "until", "by", "why", "title", "text"), [row.values() for row in rows]
         )
+
+
+@campaign_group.command("history")
+@click.argument("name")
+@click.option(
+    "--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="How many changes."
+)
+@click.option("--before", metavar="MOMENT", help="Changes before this moment of knowing, UTC.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def history_command(name: str, most: int, before: str | None, as_json: bool) -> None:
+    """Every change of campaign NAME, the newest first: who, when, what and why.
+
+    \b
+    Examples:
+      sightline campaign history guam-1944 --most 20
+      sightline campaign history guam-1944 --before 2026-11-17T12:00
+    """
+    with asking() as connection:
+        found = chronicle.find_campaign(connection, name)
+        changes = chronicle.changes(connection, found.id, most, _moment(before))
+    rows = [
+        {"when": row.moment.isoformat(timespec="seconds"), "who": row.who, "what": f"{row.what} {row.kind}", "key": row.key,
+         "title": row.title, "columns": ", ".join(row.columns), "why": row.why}
+        for row in changes
+    ]  # fmt: skip
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(("when", "who", "what", "key", "title", "columns", "why"), [row.values() for row in rows])
 
 
 @campaign_group.command("forces")

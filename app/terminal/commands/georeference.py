@@ -105,11 +105,15 @@ def _tell(report: LandReport) -> None:
         ("a hex", f"{report.meters_per_hex:,.0f} m"),
         ("turned", f"{report.turn:.1f}° clockwise"),
         ("root mean square from shore", f"{report.rms_hexes:.3f} hexes"),
-        ("free to move", f"{report.freedom:,.0f} m"),
+        ("the outermost centre", _outermost(report.depth)),
         ("CRS", f"EPSG:{report.srid}"),
     ]
     if report.control_rms is not None:
         rows.append(("control points off", f"{report.control_rms:,.0f} m"))
+    if report.turns is not None:
+        rows.append(
+            ("every centre can be ashore", f"turned by {report.turns[0]:.1f}° to {report.turns[1]:.1f}°")
+        )
     rows += [(f"{label} at sea", f"{hexes:.2f} hexes") for label, hexes in report.misfits[:SHOWN]]
     if report.other_shift is not None:
         other = report.other_shift
@@ -117,15 +121,20 @@ def _tell(report: LandReport) -> None:
         rows.append(
             (
                 f"columns shifted {other['shift']}",
-                f"{other['touching']} of {other['of']} with land, {other['ashore']} centres ashore, {other['rms_hexes']:.3f} hexes{off}",
+                f"{other['touching']} of {other['of']} with land, {other['ashore']} centres ashore, {other['rms_hexes']:.3f} hexes, the outermost {_outermost(other['depth'])}{off}",
             )
         )
-    for turn, ashore, away in report.equal or ():
-        rows.append(("fits as well, turned", f"{turn:.0f}°: {ashore} centres ashore, {away:.3f} hexes"))
+    for turn, ashore, away, depth in report.equal or ():
+        told = f"{turn:.0f}°: {ashore} centres ashore, {away:.3f} hexes, the outermost {_outermost(depth)}"
+        rows.append(("fits as well, turned", told))
     print_table(("what", "is"), rows)
     if len(report.misfits) > SHOWN:
         say(f"and {len(report.misfits) - SHOWN} more at sea")
     say("the map was placed" if report.placed else "tried only; nothing was changed")
+
+
+def _outermost(depth: float) -> str:
+    return f"{abs(depth):.3f} hexes {'inland' if depth >= 0 else 'at sea'}"
 
 
 COMMANDS = [georeference_command]

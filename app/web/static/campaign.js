@@ -3,6 +3,7 @@ const form = document.querySelector("[data-slider]");
 const shown = document.getElementById("moment");
 const PAUSE = 120; // milliseconds without a move before a moment is fetched
 const BEAT = 900; // of Play
+const SMALL = 500; // pixels; a narrower map shows the part with marks first, 0 the whole
 let asked = 0;
 let waiting = 0;
 let box = null; // the part of the map that is looked at, kept from moment to moment
@@ -71,6 +72,7 @@ function move(svg) {
   const whole = svg.getAttribute("viewBox").split(" ").map(Number);
   svg.tabIndex = 0;
   if (box && shown?.contains(svg)) svg.setAttribute("viewBox", box.join(" "));
+  else if (svg.dataset.shown && svg.clientWidth < SMALL) svg.setAttribute("viewBox", svg.dataset.shown);
   const set = (next) => {
     svg.setAttribute("viewBox", next.join(" "));
     if (shown?.contains(svg)) box = next;
@@ -113,7 +115,7 @@ function at(svg, event) {
   return [point.x, point.y];
 }
 
-// A click on the map of the form is told as longitude and latitude.
+// A click on the map of the form, or Enter for its middle, is told as longitude and latitude.
 function pick(svg) {
   const field = document.querySelector("[data-at]");
   const { west, north, east } = svg.dataset;
@@ -123,14 +125,23 @@ function pick(svg) {
   dot.setAttribute("class", "picked");
   let pressed = null;
   svg.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
-  svg.addEventListener("click", (event) => {
-    if (pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return; // it was a drag
-    const [x, y] = at(svg, event);
+  const choose = ([x, y]) => {
     const mercator = Number(north) - y / scale;
     const lat = 2 * Math.atan(Math.exp(mercator * Math.PI / 180)) * 180 / Math.PI - 90;
     field.value = `${(Number(west) + x / scale).toFixed(5)}, ${lat.toFixed(5)}`;
     dot.setAttribute("cx", x);
     dot.setAttribute("cy", y);
     svg.append(dot);
+  };
+  svg.addEventListener("click", (event) => {
+    if (pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return; // it was a drag
+    choose(at(svg, event));
+  });
+  // by keys: the map is moved until the place lies in its middle
+  svg.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const [left, top, width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    choose([left + width / 2, top + height / 2]);
   });
 }
