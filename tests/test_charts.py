@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.referee.cases import rule_text
 from app.referee.saved import save
+from db import SightlineError
 from db.backup import backup_database, restore_database
 from db.charts import chart_needed, chart_states
 from db.database import make_engine
@@ -22,7 +23,7 @@ from db.schema import upgrade
 from importers.charts import import_chart, read_chart, remove_cells, write_template
 from importers.documents import Problems
 from tests.command_line import CommandLine
-from tests.conftest import Databases
+from tests.conftest import ROOT, Databases
 
 CELL = "select value, source, rule from charts.cell(:ruleset, :chart, :row, :column)"
 
@@ -321,6 +322,32 @@ def test_a_house_chart_holds_against_the_book_and_says_so(connection: Connection
     assert cell(connection, "fpb", "combat_results_table", 1, 2)[:2] == ("A3", "printed")
     assert remove_cells(connection, "fpb", "combat_results_table", row="1") == 1
     assert cell(connection, "fpb", "combat_results_table", 1, 1)[:2] == ("(A)", "printed")
+
+
+def test_what_is_read_at_the_table_goes_before_a_house_chart_and_not_before_the_book(
+    connection: Connection,
+) -> None:
+    # as when a scenario with a house results table was installed
+    import_chart(connection, ROOT / "db/rulesets/css/house/combat_results_table.yaml", source="house")
+    shot = """
+case: shot
+title: A shot
+ruleset: css
+map: {{extent: ["20.76", "24.84"], fill: {{terrain: clear}}}}
+units:
+  - {{id: A, side: us, division: 3 MarDiv, kind: infantry, at: "22.80", posture: deployed, mobility: leg, fire: {{value: 5, type: small_arms}}}}
+  - {{id: J, side: japan, division: 29 InfDiv, kind: infantry, at: "22.79", posture: deployed, mobility: leg, defense: 0}}
+ask: [{{fire: {{by: [A], at: "22.79", rolls: [{die}]{read}}}}}]
+"""
+    found = [
+        rule_text(connection, shot.format(die=die, read=read), "shot.yaml")[1][0].answer["crt"]
+        for die, read in ((2, ""), (2, ", read: {combat_results_table: S}"), (3, ""))
+    ]
+    printed = cell(connection, "css", "combat_results_table", "small_arms", 3)
+    assert found == ["2DG/R", "S", printed[0]]
+    assert printed[1] == "printed"
+    with pytest.raises(SightlineError, match="The results table has"):
+        rule_text(connection, shot.format(die=3, read=", read: {combat_results_table: E}"), "shot.yaml")
 
 
 def test_a_house_that_returns_to_the_book_leaves_nothing(connection: Connection, write) -> None:  # type: ignore[no-untyped-def]

@@ -320,6 +320,8 @@ def test_the_api_answers_as_the_reference_does(client: FlaskClient, engine: Engi
         ("/api/v1/rules/xyz", 422),
         ("/api/v1/rules/css/99.9", 404),
         ("/api/v1/rules/css/7.1?as_of=soon", 422),
+        ("/api/v1/rules/css/7.1?as_of=0", 422),
+        ("/api/v1/rules/css/7.1?as_of=86400", 422),
         ("/api/v1/rules/css/7.1?edition=9th", 404),
         ("/api/v1/rules/search", 422),
         ("/api/v1/rules/search?q=a&limit=0", 422),

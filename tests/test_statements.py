@@ -119,6 +119,21 @@ NUMBERS: dict[str, tuple[str, str, Callable[[], str | None]]] = {
         r"to a Ridge hex gets a (-\d)",
         lambda: cell("bob", "pac_hexside", "ridge", "fire_infantry"),
     ),
+    "bob a ridge is -1 to prof": (
+        "bob",
+        r"to a Ridge hex gets a -\d [^.]*? get (-\d) to Prof",
+        lambda: cell("bob", "pac_prof", "ridge", "value"),
+    ),
+    "ccp smoke hinders by 1 at least": (
+        "ccp",
+        r"LOS: (\d)-\d Hindrance into",
+        lambda: first(read_ruleset("ccp").terrain.overlays["smoke"].hindrance),
+    ),
+    "ccp smoke hinders by 8 at most": (
+        "ccp",
+        r"LOS: \d-(\d) Hindrance into",
+        lambda: says(str(read_ruleset("ccp").terrain.overlays["smoke"].hindrance[0].when), r"up to (\d)"),
+    ),
     "ccp a hill costs 1 a level": (
         "ccp",
         r"unit must expend \+(\d) MP per elevation",

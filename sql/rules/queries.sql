@@ -146,19 +146,20 @@ $$;
 comment on function rules._meanings(text) is
 'What a typed word may mean: itself and words for the same thing, else words that begin so, else one spelled alike.';
 
-create or replace function rules._query_words(words text)
-returns setof rules.query_word
+create or replace function rules._meant(words text)
+returns table (n bigint, word text, stem text, trust double precision, named boolean, rules bigint)
 language sql stable strict
 begin atomic
   with typed as materialized (
     select
       found.n,
       found.word
-    from rules._typed(_query_words.words) as found
+    from rules._typed(_meant.words) as found
   ),
   meant as (
     select
       typed.n,
+      typed.word,
       meaning.stem,
       meaning.trust,
       meaning.named
@@ -166,7 +167,8 @@ begin atomic
     union all
     -- two that are written as one here: counter attack
     select
-      typed.n + half.n,
+      half.n,
+      half.word,
       joined.stem,
       1,
       false
@@ -174,23 +176,35 @@ begin atomic
       typed
       join typed as next on typed.n + 1 = next.n
       join public.word as joined on typed.word || next.word = joined.word
-      cross join generate_series(0, 1) as half (n)
-  ),
-  best as (
-    select
-      meant.n,
-      meant.stem,
-      max(meant.trust) as trust,
-      bool_or(meant.named) as named,
-      coalesce(max(used.rules), 0)::bigint as rules
-    from
-      meant
-      left join lateral (
-        select max(word.rules) as rules
-        from public.word
-        where word.stem = meant.stem
-      ) as used on true
-    group by meant.n, meant.stem
+      join typed as half on half.n in (typed.n, next.n)
+  )
+  select
+    meant.n,
+    meant.word,
+    meant.stem,
+    max(meant.trust),
+    bool_or(meant.named),
+    coalesce(max(used.rules), 0)::bigint
+  from
+    meant
+    left join lateral (
+      select max(word.rules) as rules
+      from public.word
+      where word.stem = meant.stem
+    ) as used on true
+  group by meant.n, meant.word, meant.stem;
+end;
+
+comment on function rules._meant(text) is
+'The stems that each word of a query may mean, and how many rules have them.';
+
+create or replace function rules._query_words(words text)
+returns setof rules.query_word
+language sql stable strict
+begin atomic
+  with meant as materialized (
+    select *
+    from rules._meant(_query_words.words)
   ),
   total as (
     select count(*) as rules
@@ -199,30 +213,29 @@ begin atomic
   weighed as (
     -- a word weighs as much as it is rare; one that no rule has, as its synonyms do
     select
-      best.n,
+      meant.n,
       rules._rarity(
-        coalesce(nullif(max(best.rules) filter (where best.named), 0), sum(best.rules)::bigint), max(total.rules)
+        coalesce(nullif(max(meant.rules) filter (where meant.named), 0), sum(meant.rules)::bigint), max(total.rules)
       ) * case when bool_or(idle.stem is not null) then 0.1 else 1 end as weight
     from
       total,
-      best
-      left join public.idle_word as idle on best.stem = idle.stem and best.named
-    group by best.n
+      meant
+      left join public.idle_word as idle on meant.stem = idle.stem and meant.named
+    group by meant.n
   )
   select
-    best.n,
-    typed.word,
-    best.stem,
-    best.trust,
-    best.named,
+    meant.n,
+    meant.word,
+    meant.stem,
+    meant.trust,
+    meant.named,
     weighed.weight,
     null::double precision,
-    rules._rarity(best.rules, total.rules)
+    rules._rarity(meant.rules, total.rules)
   from
     total,
-    best
-    join weighed on best.n = weighed.n
-    join typed on best.n = typed.n;
+    meant
+    join weighed on meant.n = weighed.n;
 end;
 
 comment on function rules._query_words(text) is

@@ -252,6 +252,10 @@ begin atomic
   with placed as materialized (
     select *
     from rules._by_place((_features.query).words)
+  ),
+  phrased as materialized (
+    select *
+    from rules._by_phrase((_features.query).words)
   )
   select
     placed.id,
@@ -275,10 +279,21 @@ begin atomic
   where looked.value > 0
   union all
   select
-    found.id,
+    phrased.id,
     'phrase',
-    found.share
-  from rules._by_phrase((_features.query).words) as found
+    phrased.share
+  from phrased
+  union all
+  -- where the rule above answers, one below it that has some of the words is likelier to
+  select
+    placed.id,
+    'parent',
+    (upper.whole ^ 2 + coalesce(phrased.share, 0)) / 2
+  from
+    placed
+    join public.rule on placed.id = rule.id
+    join placed as upper on rule.parent_id = upper.id
+    left join phrased on upper.id = phrased.id
   union all
   select
     found.id,

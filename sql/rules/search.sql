@@ -1,28 +1,38 @@
 -- needs: rules/ranking.sql, rules/find.sql
 -- Searching the reference: by number, by words, by what people call a thing, with typing mistakes.
 
+create or replace function rules._numbers_in(words text)
+returns table (number text, alone boolean)
+language sql immutable strict
+begin atomic
+  select
+    _numbers_in.words,
+    true
+  where (rules._number(_numbers_in.words)).digits is not null
+  union all
+  select
+    token.match[1],
+    false
+  from
+    regexp_matches(
+      _numbers_in.words,
+      -- with a point, or with - , / where it can be nothing else
+      '(?:^|[\s(\[])([oaetf]?[0-9]{1,3}(?:\.[0-9]{1,3})+[a-z]?|[oaetf]-?[0-9]{2,3}(?:[.,/-][0-9]{1,3})*[a-z]?|[0-9]{1,2}(?:[,/-][0-9]{1,2}){2,}[a-z]?)(?![\w.])',
+      'gi'
+    ) as token (match)
+  where (rules._number(_numbers_in.words)).digits is null;
+end;
+
+comment on function rules._numbers_in(text) is
+'The numbers of rules in a query: the whole of it, or the words that can be nothing else: 7.1.2b, O27.';
+
 create or replace function rules._by_number(words text, ruleset text)
 returns table (id bigint, score double precision)
 language sql stable
 begin atomic
-  -- the whole query is a number, or some of its words can be nothing else: 7.1.2b, O27
   with written as (
-    select
-      _by_number.words as number,
-      true as alone
-    where (rules._number(_by_number.words)).digits is not null
-    union all
-    select
-      token.match[1],
-      false
-    from
-      regexp_matches(
-        _by_number.words,
-        -- with a point, or with - , / where it can be nothing else
-        '(?:^|[\s(\[])([oaetf]?[0-9]{1,3}(?:\.[0-9]{1,3})+[a-z]?|[oaetf]-?[0-9]{2,3}(?:[.,/-][0-9]{1,3})*[a-z]?|[0-9]{1,2}(?:[,/-][0-9]{1,2}){2,}[a-z]?)(?![\w.])',
-        'gi'
-      ) as token (match)
-    where (rules._number(_by_number.words)).digits is null
+    select *
+    from rules._numbers_in(_by_number.words)
   ),
   found as (
     select
@@ -179,7 +189,7 @@ create or replace function rules._absent(query rules.query, game text)
 returns table (game text, concept text, title text, games text[], nearest text[])
 language sql stable
 begin atomic
-  -- a name of a concept that is nearly the whole query, of which the game has neither a rule nor a word
+  -- a name of a concept that is about half of the query by weight, of which the game has neither a rule nor a word
   with wanted as (
     select _absent.game
   ),
@@ -227,7 +237,7 @@ begin atomic
     join public.concept on named.concept = concept.code
   where
     wanted.game is not null
-    and named.weight >= 0.6 * (
+    and named.weight >= 0.45 * (
       select sum(word.weight)
       from word
     )

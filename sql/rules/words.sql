@@ -101,17 +101,41 @@ $$;
 comment on function rules._name_things() is
 'Write anew what people call terms and concepts, and what they say when they look for a rule.';
 
-create or replace function rules._places()
-returns table (
-  stem text, rule_id bigint, title integer, digest integer, asked boolean, above boolean, points boolean, terms boolean
-)
+create or replace function rules._written_places()
+returns table (stem text, rule_id bigint, place text, value integer)
 language sql stable
 begin atomic
-  with recursive size as (
+  -- what a rule says itself; in a digest how often, with less and less gain, and less in a long one: it mentions much
+  with size as (
     select avg(length(rule.title || rule.digest)) as typical
     from public.rule
-  ),
-  upward as (
+  )
+  select
+    word.lexeme as stem,
+    rule.id,
+    'title' as place,
+    1 as value
+  from public.rule, lateral unnest(rule.heading) as word (lexeme, positions, weights)
+  union all
+  select
+    word.lexeme,
+    rule.id,
+    'digest',
+    (
+      1000 * cardinality(word.positions)
+      / (cardinality(word.positions) + 0.3 + 0.9 * length(rule.title || rule.digest) / size.typical)
+    )::integer
+  from size, public.rule, lateral unnest(ts_filter(rule.document, '{b,c}')) as word (lexeme, positions, weights);
+end;
+
+comment on function rules._written_places() is
+'The words of titles and digests, each with its rule.';
+
+create or replace function rules._titles_above()
+returns table (stem text, rule_id bigint, place text, value integer)
+language sql stable
+begin atomic
+  with recursive upward as (
     select
       rule.id,
       rule.parent_id
@@ -126,65 +150,36 @@ begin atomic
   )
   select
     word.lexeme as stem,
-    rule.id,
-    1 as title,
-    0 as digest,
-    false as asked,
-    false as above,
-    false as points,
-    false as terms
-  from public.rule, lateral unnest(rule.heading) as word (lexeme, positions, weights)
-  union all
-  -- how often, with less and less gain, and less in a long digest: it mentions much
-  select
-    word.lexeme,
-    rule.id,
-    0,
-    (
-      1000 * cardinality(word.positions)
-      / (cardinality(word.positions) + 0.3 + 0.9 * length(rule.title || rule.digest) / size.typical)
-    )::integer,
-    false,
-    false,
-    false,
-    false
-  from size, public.rule, lateral unnest(ts_filter(rule.document, '{b,c}')) as word (lexeme, positions, weights)
-  union all
+    upward.id,
+    'above' as place,
+    1 as value
+  from
+    upward
+    join public.rule as up on upward.parent_id = up.id
+    cross join lateral unnest(up.heading) as word (lexeme, positions, weights);
+end;
+
+comment on function rules._titles_above() is
+'The words of the titles that a rule stands under.';
+
+create or replace function rules._spoken_places()
+returns table (stem text, rule_id bigint, place text, value integer)
+language sql stable
+begin atomic
+  -- what others say of a rule: who look for it, contested points that cite it, names of the terms it defines
   select
     part.stem,
     synonym.rule_id,
-    0,
-    0,
-    true,
-    false,
-    false,
-    false
+    'asked' as place,
+    1 as value
   from public.synonym, lateral unnest(synonym.parts) as part (stem)
   where synonym.rule_id is not null
   union all
   select
-    word.lexeme,
-    upward.id,
-    0,
-    0,
-    false,
-    true,
-    false,
-    false
-  from
-    upward
-    join public.rule as up on upward.parent_id = up.id
-    cross join lateral unnest(up.heading) as word (lexeme, positions, weights)
-  union all
-  select
     part.stem,
     rule.id,
-    0,
-    0,
-    false,
-    false,
-    true,
-    false
+    'points',
+    1
   from
     public.contested_point as point
     join public.rule on point.ruleset = rule.ruleset and rule.number = any(point.cites)
@@ -193,12 +188,8 @@ begin atomic
   select
     part.stem,
     term.rule_id,
-    0,
-    0,
-    false,
-    false,
-    false,
-    true
+    'terms',
+    1
   from
     public.term
     join public.synonym on term.id = synonym.term_id
@@ -206,8 +197,8 @@ begin atomic
   where term.rule_id is not null;
 end;
 
-comment on function rules._places() is
-'Every place where a rule has a word, a row for each.';
+comment on function rules._spoken_places() is
+'The words in which players, contested points and terms speak of a rule.';
 
 create or replace function rules._place_words()
 returns void
@@ -219,13 +210,19 @@ begin
   select
     placed.stem,
     placed.rule_id,
-    max(placed.title),
-    max(placed.digest),
-    bool_or(placed.asked),
-    bool_or(placed.above),
-    bool_or(placed.points),
-    bool_or(placed.terms)
-  from rules._places() as placed
+    coalesce(max(placed.value) filter (where placed.place = 'title'), 0),
+    coalesce(max(placed.value) filter (where placed.place = 'digest'), 0),
+    bool_or(placed.place = 'asked'),
+    bool_or(placed.place = 'above'),
+    bool_or(placed.place = 'points'),
+    bool_or(placed.place = 'terms')
+  from (
+    select * from rules._written_places()
+    union all
+    select * from rules._titles_above()
+    union all
+    select * from rules._spoken_places()
+  ) as placed
   where placed.stem <> ''
   group by placed.stem, placed.rule_id;
 end;
@@ -234,7 +231,7 @@ $$;
 comment on function rules._place_words() is
 'Write anew which rule has which word, and where.';
 
-create or replace function rules._weigh_words()
+create or replace function rules._spell_words()
 returns void
 language plpgsql volatile
 as $$
@@ -263,20 +260,40 @@ begin
       group by placed.stem
     ) as used on stemmed.stem = used.stem
   where stemmed.stem <> '' and stemmed.stem not like '% %';
+end;
+$$;
 
+comment on function rules._spell_words() is
+'Write the vocabulary anew: every word as it is spelled, its stem, and how many rules have it.';
+
+create or replace function rules._stem_weights()
+returns table (stem text, weight double precision)
+language sql stable
+begin atomic
   with total as (
     select count(*) as rules
     from public.rule
-  ),
-  weighed as (
+  )
+  select
+    word.stem,
+    rules._rarity(max(word.rules), max(total.rules))
+  from total, public.word
+  group by word.stem;
+end;
+
+comment on function rules._stem_weights() is
+'What each stem of the vocabulary weighs.';
+
+create or replace function rules._weigh_words()
+returns void
+language plpgsql volatile
+as $$
+begin
+  with weighed as materialized (
     select
-      word.stem,
-      rules._rarity(max(word.rules), max(total.rules)) * case when max(idle.stem) is null then 1 else 0.1 end as weight
-    from
-      total,
-      public.word
-      left join public.idle_word as idle on word.stem = idle.stem
-    group by word.stem
+      found.stem,
+      found.weight * case when idle.stem is null then 1 else 0.1 end as weight
+    from rules._stem_weights() as found left join public.idle_word as idle on found.stem = idle.stem
   ),
   title as (
     select
@@ -292,22 +309,14 @@ begin
   from weighed, title
   where placed.title > 0 and placed.stem = weighed.stem and placed.rule_id = title.rule_id;
 
-  with total as (
-    select count(*) as rules
-    from public.rule
-  ),
-  phrase as (
+  with phrase as (
     select
       synonym.id,
-      sum(distinct_word.weight) as mass
+      sum(weighed.weight) as mass
     from
       public.synonym
-      cross join lateral (
-        select rules._rarity(max(word.rules), max(total.rules)) as weight
-        from total, public.word
-        where word.stem = any(synonym.parts)
-        group by word.stem
-      ) as distinct_word
+      cross join lateral (select distinct part.stem from unnest(synonym.parts) as part (stem)) as word
+      join rules._stem_weights() as weighed on word.stem = weighed.stem
     where synonym.rule_id is not null
     group by synonym.id
   )
@@ -319,7 +328,7 @@ end;
 $$;
 
 comment on function rules._weigh_words() is
-'Write the vocabulary anew, and what titles and phrases weigh by it.';
+'Write anew what titles and phrases weigh by the vocabulary.';
 
 create or replace function rules.refresh()
 returns void
@@ -328,6 +337,7 @@ as $$
 begin
   perform rules._name_things();
   perform rules._place_words();
+  perform rules._spell_words();
   perform rules._weigh_words();
   -- so that the first search after this already has a good plan
   analyze public.rule, public.rule_text, public.rule_term, public.concept_rule, public.synonym, public.word,
