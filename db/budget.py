@@ -58,11 +58,14 @@ class Budget:
 
     def spend(self, what: str, amount: int) -> None:
         """Take so much of something, or be refused."""
-        most = self._most.get(what)
         spent = self._spent[what] = self._spent.get(what, 0) + amount
-        if most is not None and spent > most:
+        self.allow(what, spent)
+
+    def allow(self, what: str, amount: int) -> None:
+        """Refuse more of something than there may be at all; of what is not limited there may be any number."""
+        if amount > self._most.get(what, amount):
             raise TooMuchError(
-                f"This asks for {spent:,} {what}; one request may have {most:,}.",
+                f"This asks for {amount:,} {what}; one request may have {self._most[what]:,}.",
                 "Ask for less at a time, or use the command line, which has no such limit.",
             )
 
@@ -97,13 +100,13 @@ class Budget:
             for driver, info in self._drivers.items():
                 since = info.setdefault(CANCELLED, time.monotonic())
                 if time.monotonic() - since > CUT_SECONDS:
-                    _cut(driver)
+                    cut(driver)
                     continue
                 with contextlib.suppress(psycopg.Error):
                     driver.cancel_safe(timeout=CANCEL_SECONDS)
 
 
-def _cut(driver: psycopg.Connection) -> None:
+def cut(driver: psycopg.Connection) -> None:
     """End a connection beneath whoever waits on it: they are told that it is gone."""
     with contextlib.suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(driver.fileno())) as wire:
         wire.shutdown(socket.SHUT_RDWR)
@@ -124,6 +127,13 @@ def spend(what: str, amount: int) -> None:
     budget = _current.get()
     if budget is not None:
         budget.spend(what, amount)
+
+
+def allow(what: str, amount: int) -> None:
+    """Refuse what is too much for the budget in force, if any, and take nothing from it."""
+    budget = _current.get()
+    if budget is not None:
+        budget.allow(what, amount)
 
 
 def check() -> None:

@@ -159,6 +159,18 @@ class Serving:
         return self.process.wait(40)
 
 
+def porter_of(web: int) -> int:
+    """The porter of a web process: its child."""
+    found: list[str] = []
+
+    def there() -> bool:
+        found[:] = Path(f"/proc/{web}/task/{web}/children").read_text().split()
+        return len(found) == 1
+
+    wait_until(there)
+    return int(found[0])
+
+
 @contextlib.contextmanager
 def serving(
     *arguments: str, environment: Mapping[str, str], user: str | None = None, **options: object

@@ -27,11 +27,12 @@ from sqlalchemy.engine import URL, Engine
 
 from app.referee.conformance import SUITE
 from app.terminal.commands.serve import _kept_alive
+from app.web import guard
 from app.web.guard import HEADERS, MOST
-from app.web.lanes import Lanes, listening
-from app.web.site import MOST_SENT, create_app, database
+from app.web.lanes import HandedServer, Lanes, bound
+from app.web.site import MOST_SENT, REFUSALS, create_app, database, engine
 from db.cluster import Cluster
-from db.database import make_engine, server_limits
+from db.database import make_engine, psycopg_connection, server_limits
 from db.settings import Settings
 from tests.conftest import Databases, web_engine
 
@@ -46,6 +47,10 @@ case: many
 ruleset: css
 map: {extent: ["10.10", "509.509"], fill: {terrain: clear, level: 1}}
 ask: [{range: {from: "10.10", to: "11.11"}}]
+"""
+RAISING = """
+create or replace function pg_temp.refuse(state text) returns text language plpgsql
+as $$ begin raise exception 'refused' using errcode = state; end $$
 """
 
 
@@ -293,7 +298,8 @@ def listened(web: Flask, **settings: Any) -> Iterator[str]:
     """The address of an app that a real server serves, with its lanes."""
     port = free_port()
     sockets: dict[int, Any] = {}
-    server = listening(web, Settings(log_level="error", port=port, **settings), sockets)
+    told = Settings(log_level="error", port=port, **settings)
+    server = HandedServer(web, told, sockets, bound(told))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -426,6 +432,45 @@ def test_work_for_somebody_who_has_gone_is_stopped(own: Engine) -> None:
             caller.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
             wait_until(lambda: sleepers(own) == 1)
         wait_until(lambda: sleepers(own) == 0, 5)
+
+
+# What the database refuses, and what is too much to send
+
+
+@pytest.mark.parametrize(("state", "status"), [(state, told[0]) for state, told in REFUSALS.items()])
+@pytest.mark.parametrize("in_copy", [False, True])
+def test_what_the_database_refuses_is_told_as_what_it_is(
+    own: Engine, state: str, status: int, in_copy: bool
+) -> None:
+    web = create_app(Settings(log_level="error"), own)
+
+    def refused() -> str:
+        with engine().begin() as connection:
+            connection.execute(sa.text(RAISING))
+            if in_copy:
+                with (
+                    psycopg_connection(connection).cursor() as cursor,
+                    cursor.copy(f"copy (select pg_temp.refuse('{state}')) to stdout") as copied,
+                ):
+                    list(copied)
+            else:
+                connection.execute(sa.text("select pg_temp.refuse(:state)"), {"state": state})
+        return "not refused"
+
+    web.add_url_rule("/refused", "refused", refused)
+    answer = web.test_client().get("/refused", headers={"Accept": "application/json"})
+    assert answer.status_code == status
+    assert answer.headers.get("Retry-After") == ("1" if status == 503 else None)
+    assert answer.get_json()["remedy"]
+
+
+def test_an_answer_that_nobody_can_use_is_not_sent(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_BYTES", 1000)
+    answer = client.get("/api/v1/rules")
+    assert answer.status_code == 422
+    assert "one may have 1,000" in answer.get_json()["detail"]
 
 
 # Lanes

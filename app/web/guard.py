@@ -38,6 +38,8 @@ WATCH_SECONDS = 0.2
 MOST = {
     "hexes of a map": 20_000,
     "questions": 300,
+    # each takes some 300 bytes while a document is read
+    "values of a document": 400_000,
 }
 """What one request may have of each thing."""
 MOST_BYTES = 64 * 1024 * 1024

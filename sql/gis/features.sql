@@ -35,15 +35,26 @@ comment on function gis.map_version(bigint) is
 
 create or replace function gis._labels(map_id bigint, qs integer[], rs integer[])
 returns jsonb
-language sql stable strict parallel safe
-return (
-  select jsonb_agg(hex.label order by step.n)
-  from unnest(qs, rs) with ordinality as step (q, r, n)
-  inner join public.hex
-    on hex.map_id = _labels.map_id
-    and step.q = hex.q
-    and step.r = hex.r
-);
+-- not in SQL: a query in a scalar function is planned at every call
+language plpgsql stable strict parallel safe
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    select jsonb_agg(there.label order by step.n)
+    from unnest(qs, rs) with ordinality as step (q, r, n)
+    cross join lateral (
+      select hex.label
+      from public.hex
+      where hex.map_id = _labels.map_id
+        and hex.q = step.q
+        and hex.r = step.r
+      -- a look-up for each, however large the map is
+      offset 0
+    ) as there
+  );
+end
+$$;
 
 comment on function gis._labels(bigint, integer[], integer[]) is
 'The labels of some hexes of a map, in their order.';
@@ -89,6 +100,39 @@ return jsonb_build_object(
 comment on function gis._hex_properties(public.hex) is
 'What a feature tells of a hex.';
 
+create or replace function gis._hexside_properties(hexside public.hexside)
+returns jsonb
+-- not in SQL: a query in a scalar function is planned at every call
+language plpgsql stable parallel safe
+as $$
+declare
+  beside record;
+begin
+  select * into beside
+  from lattice.side_hexes(hexside.x, hexside.y);
+  return jsonb_build_object(
+    'kind', hexside.kind, 'x', hexside.x, 'y', hexside.y,
+    'hexes', gis._labels(hexside.map_id, array[beside.q1, beside.q2], array[beside.r1, beside.r2])
+  );
+end
+$$;
+
+comment on function gis._hexside_properties(public.hexside) is
+'What a feature tells of a hexside.';
+
+create or replace view gis._hexside_rank as
+select
+  hexside_kind.ruleset,
+  hexside_kind.code,
+  row_number() over (partition by hexside_kind.ruleset order by hexside_kind.code)::integer as n
+from public.hexside_kind;
+
+comment on view gis._hexside_rank is
+'The kinds of hexsides of each game, numbered in their order.';
+comment on column gis._hexside_rank.ruleset is 'The game';
+comment on column gis._hexside_rank.code is 'The kind';
+comment on column gis._hexside_rank.n is 'Its number, from 1';
+
 create or replace function gis._on_map(map_id bigint, layer text, box public.geometry default null)
 returns table (id bigint, properties jsonb, geom public.geometry)
 language sql stable parallel safe
@@ -103,21 +147,11 @@ begin atomic
     and hex.geom && coalesce(box, gis._everywhere())
   union all
   select
-    gis._packed(0, hexside.x, hexside.y, rank.n::integer),
-    jsonb_build_object(
-      'kind', hexside.kind, 'x', hexside.x, 'y', hexside.y,
-      'hexes', gis._labels(hexside.map_id, array[beside.q1, beside.q2], array[beside.r1, beside.r2])
-    ),
+    gis._packed(0, hexside.x, hexside.y, rank.n),
+    gis._hexside_properties(hexside),
     hexside.geom
   from public.hexside
-  cross join lateral lattice.side_hexes(hexside.x, hexside.y) as beside
-  inner join (
-    select
-      hexside_kind.ruleset,
-      hexside_kind.code,
-      row_number() over (partition by hexside_kind.ruleset order by hexside_kind.code) as n
-    from public.hexside_kind
-  ) as rank on hexside.ruleset = rank.ruleset and hexside.kind = rank.code
+  inner join gis._hexside_rank as rank on hexside.ruleset = rank.ruleset and hexside.kind = rank.code
   where _on_map.layer = 'hexsides'
     and hexside.map_id = _on_map.map_id
     and hexside.geom && coalesce(box, gis._everywhere())
@@ -197,14 +231,21 @@ comment on function gis._feature(
 
 create or replace function gis._with_center(layer text, properties jsonb, geom public.geometry, scheme jsonb)
 returns jsonb
-language sql immutable parallel safe
-return case
-  when layer = 'hexes' then properties || jsonb_build_object(
-    'cx', gis._rounded(public.st_x(public.st_centroid(gis._place(geom, scheme)))),
-    'cy', gis._rounded(public.st_y(public.st_centroid(gis._place(geom, scheme))))
-  )
-  else properties
-end;
+-- not in SQL: it is not inlined, and would be planned for every feature
+language plpgsql immutable parallel safe
+as $$
+declare
+  center public.geometry;
+begin
+  if layer <> 'hexes' then
+    return properties;
+  end if;
+  center := gis._place(public.st_centroid(geom), scheme);
+  return properties || jsonb_build_object(
+    'cx', gis._rounded(public.st_x(center)), 'cy', gis._rounded(public.st_y(center))
+  );
+end
+$$;
 
 comment on function gis._with_center(text, jsonb, public.geometry, jsonb) is
 'What is told of a feature; of a hex also where its centre lies in the display plane.';
@@ -251,8 +292,29 @@ begin atomic
   )
   union all
   (
+    select gis._packed(0, side.x, side.y, rank.n), gis._hexside_properties(side), side.geom
+    from (
+      select hexside.*
+      from public.hexside
+      where _after.layer = 'hexsides'
+        and hexside.map_id = _after.map_id
+        and (hexside.x, hexside.y) >= (((after >> 23) & 131071)::integer - 65536, ((after >> 6) & 131071)::integer - 65536)
+        and (hexside.geom && coalesce(box, gis._everywhere())) is true
+      order by hexside.x, hexside.y, hexside.kind
+      -- what has the same place as the last that was told comes once more
+      limit most + 64
+    ) as side
+    inner join gis._hexside_rank as rank on side.ruleset = rank.ruleset and side.kind = rank.code
+    where gis._packed(0, side.x, side.y, rank.n) > after
+    order by side.x, side.y, rank.n
+    limit most
+  )
+  union all
+  (
     select item.id, item.properties, item.geom
-    from gis._on_map(_after.map_id, nullif(_after.layer, 'hexes'), box) as item
+    from gis._on_map(
+      _after.map_id, case when _after.layer not in ('hexes', 'hexsides') then _after.layer end, box
+    ) as item
     where item.id > after
     order by item.id
     limit most

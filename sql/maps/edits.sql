@@ -30,6 +30,23 @@ $$;
 comment on function maps._lock(bigint) is
 'Wait until nobody else edits a map or fills its caches, and keep others from it until the transaction ends.';
 
+create or replace function maps._few(map_id bigint, edited integer)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  return edited <= (
+    select coalesce(sum(kept.count), 0) / 30
+    from public.map_count as kept
+    where kept.map_id = _few.map_id
+      and kept.part = 'terrain'
+  );
+end
+$$;
+
+comment on function maps._few(bigint, integer) is
+'Whether so many hexes are few of a map: sooner looked up one by one than by reading the whole map.';
+
 create or replace function maps._changed_rows(operation text, query text)
 returns text
 language sql immutable parallel safe

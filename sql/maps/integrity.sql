@@ -88,13 +88,20 @@ declare
 begin
   with lost as materialized (
     select
-      gone.map_id,
-      gone.q,
-      gone.r
-    from gone
-    -- a map that is deleted as a whole takes its features along
-    inner join public.map on map.id = gone.map_id
-    where not maps._has_hex(gone.map_id, gone.q, gone.r)
+      left_behind.map_id,
+      left_behind.q,
+      left_behind.r
+    from (
+      select
+        gone.map_id,
+        gone.q,
+        gone.r
+      from gone
+      -- a map that is deleted as a whole takes its features along: none of its hexes is looked up
+      inner join public.map on map.id = gone.map_id
+      offset 0
+    ) as left_behind
+    where not maps._has_hex(left_behind.map_id, left_behind.q, left_behind.r)
   ),
   astray_feature as (
     select

@@ -128,11 +128,21 @@ as $$
 begin
   perform maps._keep_bounds(shrunk.map_id)
   from (
-    select distinct gone.map_id
-    from old_rows as gone
-    inner join public.map_summary as kept on kept.map_id = gone.map_id
-    where (gone.q in (kept.q_low, kept.q_high) or 2 * gone.r + gone.q in (kept.y_low, kept.y_high))
-      and not maps._has_hex(gone.map_id, gone.q, gone.r)
+    select distinct rim.map_id
+    from (
+      select
+        gone.map_id,
+        gone.q,
+        gone.r
+      from old_rows as gone
+      inner join public.map_summary as kept on kept.map_id = gone.map_id
+      -- of a map that is deleted as a whole nothing is looked up
+      inner join public.map on map.id = gone.map_id
+      where gone.q in (kept.q_low, kept.q_high)
+        or 2 * gone.r + gone.q in (kept.y_low, kept.y_high)
+      offset 0
+    ) as rim
+    where not maps._has_hex(rim.map_id, rim.q, rim.r)
   ) as shrunk;
   return null;
 end

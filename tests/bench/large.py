@@ -7,6 +7,7 @@ either, so that the ratio tells what the rest of the map costs those who do not 
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,12 @@ DOORS = {
     "tile of the whole map": "/api/v1/maps/{}/tiles/0/0/0.mvt",
     "square of ground": "/api/v1/maps/{}/ground/1/1/-2",
     "picture": "/maps/{}/picture.svg",
+}
+SMALLER, LARGER = "bench-small", "bench-large"
+EDITS = {
+    "an edit of a hex": "update hex set level = 5 - level where map_id = :map and label = '50.50'",
+    "an edit of a hexside": "insert into hexside (map_id, ruleset, x, y, kind)"
+    " select map_id, ruleset, 2 * q, 2 * r + 1, 'cliff' from hex where map_id = :map and label = '50.50'",
 }
 MOST_TIMES, MOST_BYTES = 3, 256 * 1024 * 1024
 TICK_SECONDS = 0.01
@@ -84,23 +91,61 @@ def measure_large(
     engine: Engine, times: int, say: Callable[[str], None], larger: tuple[int, int] = MIDDLE
 ) -> list[Measure]:
     """What looking at a map costs, of ten thousand hexes and of more, made anew at every look; and the memory it takes."""
-    sizes = {"bench-small": SMALL, "bench-large": larger}
+    sizes = {SMALLER: SMALL, LARGER: larger}
+    measures: list[Measure] = []
     try:
         for name, (columns, rows) in sizes.items():
             say(f"large maps: drawing {columns * rows:,} hexes")
-            with engine.begin() as connection:
+            with _timed(measures, f"{columns * rows:,} hexes drawn"), engine.begin() as connection:
                 draw_map(connection, name, columns, rows)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(sa.text("analyze hex, hexside, path, css_ground"))
-        with server(engine) as running:
-            return [
-                *_at_doors(running, times, say),
-                *_beside_a_file(running, times),
-                *_whole(running, engine, say),
-            ]
+        measures += looked_at(engine, times, say)
     finally:
-        with engine.begin() as connection:
-            connection.execute(sa.text("delete from map where name = any(:names)"), {"names": list(sizes)})
+        for name, (columns, rows) in sizes.items():
+            say(f"large maps: deleting {columns * rows:,} hexes")
+            with _timed(measures, f"{columns * rows:,} hexes deleted"), engine.begin() as connection:
+                connection.execute(sa.text("delete from map where name = :name"), {"name": name})
+    return measures
+
+
+def looked_at(engine: Engine, times: int, say: Callable[[str], None]) -> Iterator[Measure]:
+    """What it costs to look at the two maps, and to edit them, once they are there."""
+    yield from _edited(engine, max(8, times // 4))
+    with server(engine) as running:
+        yield from _at_doors(running, times, say)
+        yield from _beside_a_file(running, times)
+        yield from _whole(running, engine, say)
+
+
+@contextmanager
+def _timed(measures: list[Measure], what: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    measures.append(Measure(what, 1000 * (time.perf_counter() - started)))
+
+
+def _edited(engine: Engine, times: int) -> Iterator[Measure]:
+    """An edit of one hex, and of one hexside, with all that is kept of a map beside it; each is taken back."""
+    for what, query in EDITS.items():
+        taken = {SMALLER: math.inf, LARGER: math.inf}
+        for name in [SMALLER, LARGER] * times:
+            with engine.connect() as connection:
+                map_id = connection.scalar(sa.text("select id from map where name = :name"), {"name": name})
+                started = time.perf_counter()
+                connection.execute(sa.text(query), {"map": map_id})
+                taken[name] = min(taken[name], 1000 * (time.perf_counter() - started))
+                connection.rollback()
+        ratio = taken[LARGER] / taken[SMALLER]
+        yield Measure(f"10⁴ hexes: {what}", taken[SMALLER])
+        yield Measure(
+            f"the larger map: {what}",
+            taken[LARGER],
+            "10⁴ hexes",
+            ratio,
+            f"≤ {MOST_TIMES}",
+            ratio <= MOST_TIMES,
+        )
 
 
 def _at_doors(running: Server, times: int, say: Callable[[str], None]) -> Iterator[Measure]:
@@ -108,7 +153,7 @@ def _at_doors(running: Server, times: int, say: Callable[[str], None]) -> Iterat
         say(f"large maps: {door}")
         requests = {
             name: running.get(address.format(name, zoom), FORGET)
-            for name, zoom in (("bench-small", 1), ("bench-large", _zoom(running)))
+            for name, zoom in ((SMALLER, 1), (LARGER, _zoom(running)))
         }
         for request in requests.values():
             running.run(request, 1, 3)
@@ -118,21 +163,21 @@ def _at_doors(running: Server, times: int, say: Callable[[str], None]) -> Iterat
             for _ in range(max(8, times // 4))
         ]
         taken = {name: min(span[name] for span in spans) for name in requests}
-        ratio = taken["bench-large"] / taken["bench-small"]
-        yield Measure(f"10⁴ hexes: {door}, made anew", taken["bench-small"])
+        ratio = taken[LARGER] / taken[SMALLER]
+        yield Measure(f"10⁴ hexes: {door}, made anew", taken[SMALLER])
         yield Measure(
-            f"{_hexes(running)} hexes: {door}, made anew", taken["bench-large"], "10⁴ hexes", ratio,
+            f"{_hexes(running)} hexes: {door}, made anew", taken[LARGER], "10⁴ hexes", ratio,
             f"≤ {MOST_TIMES}", ratio <= MOST_TIMES,
         )  # fmt: skip
 
 
 def _hexes(running: Server) -> str:
-    return f"{int(running.answer('/api/v1/maps/bench-large')['hexes']):,}"
+    return f"{int(running.answer(f'/api/v1/maps/{LARGER}')['hexes']):,}"
 
 
 def _zoom(running: Server) -> int:
     """At which a tile of the larger map covers as much as one of zoom 1 of the smaller."""
-    sides = [running.answer(f"/api/v1/maps/{name}")["tile_square"] for name in ("bench-small", "bench-large")]
+    sides = [running.answer(f"/api/v1/maps/{name}")["tile_square"] for name in (SMALLER, LARGER)]
     zoom, small, large = 1, *(right - left for left, _, right, _ in sides)
     while large / 2**zoom > 1.5 * small / 2:
         zoom += 1
@@ -141,7 +186,7 @@ def _zoom(running: Server) -> int:
 
 def _beside_a_file(running: Server, times: int) -> Iterator[Measure]:
     """Pages a second, as shares of a static file's: made anew every time, and as they are kept."""
-    pages = {"of 10⁴ hexes": "/maps/bench-small", "of the larger map": "/maps/bench-large"}
+    pages = {"of 10⁴ hexes": f"/maps/{SMALLER}", "of the larger map": f"/maps/{LARGER}"}
     if running.has(f"/positions/{POSITION}"):
         pages[f"of {POSITION}"] = f"/positions/{POSITION}"
     requests = {"static file": running.get("/static/sightline.css")}
@@ -160,10 +205,10 @@ def _whole(running: Server, engine: Engine, say: Callable[[str], None]) -> Itera
     say("large maps: the whole map as GeoJSON")
     with _watching(running.pid, engine) as most:
         started = time.perf_counter()
-        sent = running.drain("/api/v1/maps/bench-large/layers/hexes")
+        sent = running.drain(f"/api/v1/maps/{LARGER}/layers/hexes")
         taken = 1000 * (time.perf_counter() - started)
         for address in DOORS.values():
-            running.run(running.get(address.format("bench-large", 0), FORGET), 1, 2)
+            running.run(running.get(address.format(LARGER, 0), FORGET), 1, 2)
     yield Measure(f"{_hexes(running)} hexes: the whole GeoJSON, {sent / 1e6:.0f} MB", taken)
     for who, amount in most.items():
         megabytes = amount / 1024 / 1024

@@ -26,7 +26,17 @@ import psycopg
 
 from db.cluster import Cluster
 from db.roles import WEB
-from tests.processes import IS_ROOT, Serving, folder_of, free_port, get, python, sightline, wait_until
+from tests.processes import (
+    IS_ROOT,
+    Serving,
+    folder_of,
+    free_port,
+    get,
+    porter_of,
+    python,
+    sightline,
+    wait_until,
+)
 
 PATIENCE = 120
 """Seconds until what should come back must have."""
@@ -43,10 +53,16 @@ def rounds(few: int) -> int:
     return int(os.environ.get("SIGHTLINE_FAULTS", few))
 
 
+LONG = rounds(0) > 0
+
+
 class House:
     """A private server and the web process before it; both can be killed and started again."""
 
-    def __init__(self, home: Path, seed: int = 7, **settings: str) -> None:
+    def __init__(self, home: Path, **settings: str) -> None:
+        # a long run is another one each time
+        seed = random.randrange(10**6) if LONG else 7
+        print(f"a house with the seed {seed}")
         self.home, self.dice = home, random.Random(seed)
         self.port = free_port()
         self.cluster = Cluster(home)
@@ -88,6 +104,10 @@ class House:
         assert self.server is not None
         return self.server.process.pid
 
+    def porter(self) -> int:
+        """The process that tells health: a child of the web process, which another one follows when it ends."""
+        return porter_of(self.web)
+
     def postmaster(self) -> int:
         return int(self.cluster.data.joinpath("postmaster.pid").read_text().split()[0])
 
@@ -109,6 +129,9 @@ class House:
         self.server.process.kill()
         self.server.process.wait(10)
         self.serve()
+
+    def kill_porter(self) -> None:
+        os.kill(self.porter(), signal.SIGKILL)
 
     def kill_backend(self, of: str = WEB) -> None:
         found = self.backends(of)

@@ -76,6 +76,10 @@ def kill_web(house: BusyHouse) -> None:
     house.kill_web()
 
 
+def kill_porter(house: BusyHouse) -> None:
+    house.kill_porter()
+
+
 def kill_backend(house: BusyHouse) -> None:
     house.kill_backend()
 
@@ -86,6 +90,11 @@ def kill_postmaster(house: BusyHouse) -> None:
 
 def stop_web(house: BusyHouse) -> None:
     with house.stopped(house.web):
+        time.sleep(house.dice.uniform(0.2, 2))
+
+
+def stop_porter(house: BusyHouse) -> None:
+    with house.stopped(house.porter()):
         time.sleep(house.dice.uniform(0.2, 2))
 
 
@@ -138,8 +147,8 @@ def fill_disk(house: BusyHouse) -> None:
 
 
 FAULTS: list[Callable[[BusyHouse], None]] = [
-    kill_web, kill_backend, kill_postmaster, stop_web, stop_backend, stop_postmaster, use_up_connections, set_clock,
-    fill_disk,
+    kill_web, kill_porter, kill_backend, kill_postmaster, stop_web, stop_porter, stop_backend, stop_postmaster,
+    use_up_connections, set_clock, fill_disk,
 ]  # fmt: skip
 
 

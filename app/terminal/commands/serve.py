@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import signal
 import socket
 import sys
@@ -18,10 +17,9 @@ import psycopg
 from sqlalchemy.engine import Engine
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.server import BaseWSGIServer
 
 from app.terminal.output import say
-from app.web.lanes import listening
+from app.web.lanes import HandedServer, bound
 from app.web.site import create_app
 from db import SightlineError
 from db.cluster import Cluster
@@ -60,7 +58,7 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
     settings = load_settings().model_copy(
         update={name: value for name, value in (("port", port), ("host", host)) if value is not None}
     )
-    _refuse_taken_port(settings)
+    listeners = bound(settings)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     cluster = private_cluster(settings)
@@ -69,7 +67,7 @@ def serve(port: int | None, host: str | None, demo: bool) -> None:
         engine = _opened(settings, demo)
         try:
             with _kept_alive(cluster):
-                _serve(settings, engine)
+                _serve(settings, engine, listeners)
         finally:
             engine.dispose()
     finally:
@@ -121,29 +119,12 @@ def _kept_alive(cluster: Cluster | None) -> Iterator[None]:
             keeper.join(timeout=FINISH_SECONDS)
 
 
-def _refuse_taken_port(settings: Settings) -> None:
-    """Say so before anything is set up, rather than after."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as error:
-            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise
-            reason = "is taken" if error.errno == errno.EADDRINUSE else "needs more rights"
-            raise SightlineError(
-                f"Port {settings.port} on {settings.host} {reason}.",
-                "Choose another with --port (or SIGHTLINE_PORT), or stop the program that has it.",
-            ) from error
-
-
-def _serve(settings: Settings, engine: Engine) -> None:
+def _serve(settings: Settings, engine: Engine, listeners: list[socket.socket]) -> None:
     """Serve until a signal comes, then finish the requests in progress."""
     sys.setswitchinterval(SWITCH_SECONDS)
     sockets: dict[int, Any] = {}
     web = create_app(settings, engine)
-    server = listening(web, settings, sockets)
+    server = HandedServer(web, settings, sockets, listeners)
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: stopping.set())
@@ -154,15 +135,14 @@ def _serve(settings: Settings, engine: Engine) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     web.config["STREAMS"].close()
+    server.stop_listening()
     cut = _finish_requests(sockets)
     server.task_dispatcher.shutdown(timeout=1)
     say(f"stopped; {cut} requests were cut off" if cut else "stopped; requests in progress were finished")
 
 
 def _finish_requests(sockets: dict[int, Any]) -> int:
-    """Take no new connections, answer what was asked; how many were still open when time was up."""
-    for listener in [found for found in sockets.values() if isinstance(found, BaseWSGIServer)]:
-        wasyncore.dispatcher.close(listener)
+    """Answer what was asked; how many requests were still open when time was up."""
     deadline = time.monotonic() + FINISH_SECONDS
     open_requests = 1
     while open_requests and time.monotonic() < deadline:
