@@ -38,6 +38,10 @@ CONNECTING: dict[str, Any] = {
     # maps are edited under READ COMMITTED only, whatever a server's own default is
     "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
 }
+SERVER_FACTS = (
+    "select current_setting('server_version') as postgresql, postgis_lib_version() as postgis,"
+    " (select max(version_num) from alembic_version) as revision"
+)
 TURNS = 0x51647413
 """Advisory lock, with a name: those who replace the same thing take turns."""
 FORM = "Write it as postgresql://user:password@host:port/database."
@@ -394,7 +398,8 @@ def fetched(connection: Connection, query: str, values: Mapping[str, Any]) -> li
     For questions, which are asked often: without the work that SQLAlchemy has with a text of its own.
     """
     given = {name: Jsonb(value) if isinstance(value, Mapping) else value for name, value in values.items()}
-    return list(connection.exec_driver_sql(_driver_query(query), given))
+    # one fetch of all rows, not one for each
+    return list(connection.exec_driver_sql(_driver_query(query), given).all())
 
 
 @functools.lru_cache(maxsize=512)
@@ -405,10 +410,5 @@ def _driver_query(query: str) -> str:
 
 def server_facts(connection: Connection) -> ServerFacts:
     """Version of server, PostGIS and schema."""
-    row = connection.execute(
-        sa.text(
-            "select current_setting('server_version') as postgresql, postgis_lib_version() as postgis,"
-            " (select max(version_num) from alembic_version) as revision"
-        )
-    ).one()
+    row = connection.execute(sa.text(SERVER_FACTS)).one()
     return ServerFacts(row.postgresql, row.postgis, row.revision)

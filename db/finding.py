@@ -101,9 +101,10 @@ def notes(connection: Connection, words: str, most: int = MOST) -> Found:
         .join(Annotation, Annotation.game_id == Game.id)
         .where(_answers(Annotation.text, words))
     )
+    about_map = sa.func.concat_ws(" ", sa.func.nullif(Map.source, ""), sa.func.nullif(Map.note, ""))
     of_maps = sa.select(
-        sa.null().label("game"), Map.name, sa.null(), sa.literal("").label("author"), Map.note
-    ).where(_answers(Map.note, words))
+        sa.null().label("game"), Map.name, sa.null(), sa.literal("").label("author"), about_map
+    ).where(_answers(about_map, words))
     both = sa.union_all(of_events, of_maps).subquery()
     return _first(connection, sa.select(both).order_by(both.c.game, both.c.number, both.c.map), most)
 

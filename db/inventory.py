@@ -60,6 +60,7 @@ class MapFacts:
     last: str | None
     """Labels of the hexes at its two ends, by column."""
     meters_per_hex: int | None
+    source: str
     note: str
     hexes: int
     terrain: dict[str, int]
@@ -162,6 +163,7 @@ def map_facts(connection: Connection, name: str) -> MapFacts:
         first=found.first,
         last=found.last,
         meters_per_hex=found.meters_per_hex,
+        source=found.source,
         note=found.note,
         hexes=sum(counted["terrain"].values()),
         terrain=counted["terrain"],

@@ -160,6 +160,10 @@ class Scheme(BaseModel):
         text = self._text(column, row)
         return text if board is None else f"{board.board}-{text}"
 
+    def printed(self, column: int, row: int) -> str:
+        """The label of a column and row, counted from the first that is printed."""
+        return self._text(self.first_column + column - 1, self.first_row + row - 1)
+
     def side(self, label: str) -> tuple[int, int]:
         """The doubled cell of a hexside: two adjacent labels joined by `|`, or a label and a direction.
 

@@ -87,6 +87,7 @@ class MapDraft:
     """None: a passing map, such as a case's; it gets a name of its own when it is stored."""
     title: str = ""
     meters_per_hex: int | None = None
+    source: str = ""
     note: str = ""
     hexes: MutableMapping[Axial, HexDraft] = dataclasses.field(default_factory=dict)
     hexsides: MutableSet[tuple[int, int, str]] = dataclasses.field(default_factory=set)

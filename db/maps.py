@@ -64,7 +64,10 @@ class Map(Base):
     ruleset: Mapped[str] = mapped_column(sa.ForeignKey("ruleset.code"), comment="The game it is for")
     scheme: Mapped[dict[str, Any]] = mapped_column(comment="Label scheme, see docs/maps.md")
     meters_per_hex: Mapped[int | None] = mapped_column(comment="Scale, where known")
-    note: Mapped[str] = mapped_column(server_default="", comment="Source, licence, remarks")
+    source: Mapped[str] = mapped_column(
+        server_default="", comment="After what it was drawn: a sheet, a survey, a book; whose it is"
+    )
+    note: Mapped[str] = mapped_column(server_default="", comment="Remarks")
     srid: Mapped[int | None] = mapped_column(comment="CRS of the georeference, an EPSG code")
     affine: Mapped[list[float] | None] = mapped_column(
         ARRAY(sa.Double), comment="Lattice to CRS, as ST_Affine takes it: a, b, d, e, xoff, yoff"
@@ -274,6 +277,15 @@ class Trace(Base):
         sa.Index(None, "dq", "dr", postgresql_where=sa.text("crossed and (of_start or of_target)")),
         # all but the sides that a hex knows of
         sa.Index(None, "dq", "dr", "n", postgresql_where=sa.text("not leads_in")),
+        # the hexes alone, for whoever looks along many lines at once
+        sa.Index(
+            "trace_hexes_idx",
+            "dq",
+            "dr",
+            "n",
+            postgresql_include=["kind", "q1", "r1", "q2", "r2", "enter", "leave", "den"],
+            postgresql_where=sa.text("kind in ('hex', 'spine', 'touch')"),
+        ),
         {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, between its ends"},
     )
 

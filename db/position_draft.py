@@ -39,6 +39,8 @@ class PositionDraft:
     units: dict[str, tuple[Unit, Axial | None]] = dataclasses.field(default_factory=dict)
     markers: list[MarkerDraft] = dataclasses.field(default_factory=list)
     tracks: dict[str, Any] = dataclasses.field(default_factory=dict)
+    unread: set[str] = dataclasses.field(default_factory=set)
+    """Ids of units with a mistake: who names one makes none."""
 
     def is_unit(self, code: str) -> bool:
         return code in self.units

@@ -25,7 +25,7 @@ from importers.documents import Node, Problems, read_document, read_values
 from importers.forms import fill
 from importers.map_reading import NAME, is_name, read_hex, read_map
 from importers.maps import open_map, store_map
-from importers.questions import Kinds, Question, read_conditions, read_policy, read_questions
+from importers.questions import Kinds, Nowhere, Question, read_conditions, read_policy, read_questions
 
 CASE_KEYS = (
     "case", "title", "ruleset", "cites", "policy", "conditions", "map", "units", "markers", "tracks", "ask",
@@ -73,12 +73,20 @@ def case_of(document: Any, name: str, kinds: Mapping[str, Kinds], connection: Co
 
 
 def _case(root: Node, problems: Problems, kinds: Mapping[str, Kinds], connection: Connection) -> CaseDraft:
+    if not isinstance(root.value, dict):
+        problems.add(
+            root, "this is no case: one has `case:`, `ruleset:`, `map:` and `ask:`; begin from an example"
+        )
+        problems.raise_if_any()
     keys = root.mapping(problems, CASE_KEYS, required=("case", "ruleset", "map", "ask"))
     if "case" not in keys and "ruleset" not in keys:
         problems.raise_if_any()
     case = keys["case"].string(problems) if "case" in keys else None
     position = _read_position(root, keys, problems, connection)
     if position is None:
+        ruleset = (keys["ruleset"].text or "") if "ruleset" in keys else ""
+        if ruleset in kinds:
+            read_questions(keys.get("ask"), Nowhere(ruleset), kinds[ruleset], problems)
         problems.raise_if_any()
         raise AssertionError("a position that cannot be read has a problem")
     # a case's map is passing: it takes nobody's name, and lies nowhere in the world
@@ -96,10 +104,26 @@ def _case(root: Node, problems: Problems, kinds: Mapping[str, Kinds], connection
     return CaseDraft(case or "", position, questions, position.title, cites, root.plain())
 
 
+def read_sketch(
+    text: str | bytes, name: str, connection: Connection
+) -> tuple[PositionDraft | None, Problems]:
+    """The position of a case that is being written, as far as there is one, and what is wrong with it so far."""
+    problems = Problems()
+    root = read_document(text, name, problems)
+    keys = root.mapping(problems, CASE_KEYS, required=("ruleset", "map"))
+    position = _read_position(root, keys, problems, connection)
+    if position is not None:
+        position.board.name = position.board.georeference = None
+    return position, problems
+
+
 def read_position(text: str | bytes, name: str, connection: Connection) -> PositionDraft:
     """A position to be saved: as a case, with a name and without questions."""
     problems = Problems()
     root = read_document(text, name, problems)
+    if root.get("map") is None and any(root.get(key) is not None for key in ("extent", "hexes", "features")):
+        problems.add(root, "this is a map, and nobody stands on it: bring it in as a map")
+        problems.raise_if_any()
     # a case that is to be saved may keep its own word for what it is called
     known = (
         tuple("case" if key == "name" else key for key in POSITION_KEYS)
@@ -137,10 +161,12 @@ def _read_position(
     root: Node, keys: dict[str, Node], problems: Problems, connection: Connection
 ) -> PositionDraft | None:
     ruleset = keys["ruleset"].word(problems, "ruleset", CODES) if "ruleset" in keys else None
-    if ruleset is None or "map" not in keys:
+    if ruleset is None:
         return None
     saved_map, board = None, None
-    if isinstance(keys["map"].value, dict):
+    if "map" not in keys:
+        pass
+    elif isinstance(keys["map"].value, dict):
         board = read_map(keys["map"], ruleset, problems)
     elif (saved_map := keys["map"].string(problems)) is not None:
         board = _saved_board(keys["map"], saved_map, ruleset, problems, connection)
@@ -154,19 +180,18 @@ def position_on(
     title = (keys["title"].string(problems) or "") if "title" in keys else ""
     conditions = read_conditions(keys["conditions"], ruleset, problems) if "conditions" in keys else {}
     policy = read_policy(keys["policy"], ruleset, problems) if "policy" in keys else {}
-    units = keys["units"].items(problems) if "units" in keys else []
     if board is None:
-        # where a unit stands cannot be told, but what is wrong with its counter can
-        for node in units:
-            fill(UNITS[ruleset], node, problems)
+        _check_counters(keys, ruleset, problems)
         return None
     position = PositionDraft(ruleset, board, saved_map, None, title, conditions, policy)
-    for node in units:
+    for node in keys["units"].items(problems) if "units" in keys else ():
         if (unit := read_unit(node, board, problems)) is not None:
             if unit[0].id in position.units:
                 problems.add(node.at(["id"]), f"there are two units {unit[0].id!r}")
             else:
                 position.units[unit[0].id] = unit
+        elif (code := node.get("id")) is not None and code.text is not None:
+            position.unread.add(code.text)
     for node in keys["markers"].items(problems) if "markers" in keys else ():
         if (marker := read_marker(node, board, problems)) is not None:
             position.markers.append(marker)
@@ -177,6 +202,17 @@ def position_on(
         states = {label: {**hexes.get(label, {}), **state} for label, state in board.kept.items()}
         position.tracks = {**position.tracks, "hexes": {**hexes, **states}}
     return position
+
+
+def _check_counters(keys: dict[str, Node], ruleset: str, problems: Problems) -> None:
+    """Where counters stand cannot be told without a map, but what is wrong with each can."""
+    for node in keys["units"].items(problems) if "units" in keys else ():
+        fill(UNITS[ruleset], node, problems)
+    for node in keys["markers"].items(problems) if "markers" in keys else ():
+        if (kind := node.get("kind")) is not None:
+            kind.word(problems, "marker", list(MARKERS[ruleset]))
+    if "tracks" in keys:
+        read_tracks(keys["tracks"], ruleset, problems)
 
 
 def read_tracks(node: Node, ruleset: str, problems: Problems) -> dict[str, Any]:
@@ -204,6 +240,10 @@ def read_unit(node: Node, board: MapDraft, problems: Problems) -> tuple[Unit, Ax
     """A unit and its hex; nothing, and every mistake told, where it cannot be."""
     unit = fill(UNITS[board.ruleset], node, problems)
     if unit is None:
+        at = node.get("at")
+        if at is not None and at.text is not None and at.value is not None:
+            # where it stands is looked at all the same
+            read_hex(at, board, problems)
         return None
     if unprefixed(unit.id)[0] is not None:
         problems.add(node.at(["id"]), f"{unit.id!r}: an id does not begin with {HEX} or {UNIT}")

@@ -120,26 +120,26 @@ class TableSet:
                 yield row
 
     def _columns(self, cells: list[str], name: str, head: Node, problems: Problems) -> list[str]:
+        """The columns of a table; none where its rows cannot be read, for want of one or because of two."""
         columns = [cell.strip().lower() for cell in cells]
-        before = len(problems.found)
         for column in columns:
             if column not in self._all_columns(name):
                 problems.unknown(head, "column", column, self.columns[name])
-            elif columns.count(column) > 1:
-                problems.add(head, f"the column {column} is there twice")
-        for column in self.needed[name]:
-            if column not in columns:
-                problems.add(head, f"the column {column} is missing")
-        return columns if len(problems.found) == before else []
+        twice = [column for column in self._all_columns(name) if columns.count(column) > 1]
+        missing = [column for column in self.needed[name] if column not in columns]
+        for column in twice:
+            problems.add(head, f"the column {column} is there twice")
+        for column in missing:
+            problems.add(head, f"the column {column} is missing")
+        return [] if twice or missing else columns
 
     def _row(self, name: str, columns: list[str], cells: list[str], row: Node, problems: Problems) -> Node:
         if len(cells) > len(columns):
             problems.add(row, f"{len(cells)} cells in a table of {len(columns)} columns")
         row.value = {}
-        passed_over = self.for_others.get(name, ())
         for column, cell in zip(columns, cells, strict=False):
             text = cell if column in self.verbatim else cell.strip()
-            if text and column not in passed_over:
+            if text and column in self.columns[name]:
                 row.value[column] = row.child(column, resolved(text) if column in self.values else text, text)
         return row
 

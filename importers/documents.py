@@ -23,10 +23,13 @@ from typing import Any, NoReturn, TypeAlias
 import yaml
 
 from db import SightlineError
+from db.budget import spend
 from db.labels import nearest
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_NODES = 3_000_000
+VALUES = 1_000
+"""After so many, the reader of a document asks its budget for more."""
 MAX_DEPTH = 40
 MAX_DIGITS = 40
 SHOWN = 200
@@ -414,6 +417,8 @@ class _Reader:
         self.count += 1
         if self.count > MAX_NODES:
             _fatal(self.file, line, f"the file has more than {MAX_NODES} values")
+        if self.count % VALUES == 0:
+            spend("values of a document", VALUES)
         return Node(file=self.file, line=line, column=column, parent=parent, key=key)
 
     def fill(self, node: Node, text: str, value: Scalar) -> None:

@@ -16,7 +16,7 @@ from db.map_draft import MapDraft
 from db.rulesets import CODES
 from importers.csv_tables import TableSet
 from importers.documents import Node, Problem, Problems, Rows, read_document
-from importers.map_reading import read_map
+from importers.map_reading import KEYS, read_map
 from importers.map_writing import about, artwork, features, side_kinds, yaml_text
 
 ABOUT = "map.yaml"
@@ -31,6 +31,8 @@ TABLES = TableSet(
     values=("level",),
     verbatim=("name",),
 )
+OF_POSITIONS = ("units", "markers", "ask", "case")
+"""Keys that a map never has, beside a map."""
 Progress = Callable[[int, int], None]
 """Is told how many of how many rows are done."""
 TOLD = 5000
@@ -46,13 +48,22 @@ def read_written(path: Path, problems: Problems) -> MapDraft | None:
 def read_root(root: Node, problems: Problems) -> MapDraft | None:
     """The map of a document's root."""
     inner = root.get("map")
+    stands = next((key for key in OF_POSITIONS if root.get(key) is not None), None)
+    if inner is not None and stands is not None:
+        problems.add(root, f"this is a position or a case, since it has {stands}: bring it in as a position")
+        return None
     if inner is not None:
         root.mapping(problems, ("ruleset", "map"))
     ruleset = read_ruleset(root, problems)
     tree = root if inner is None else inner
     if isinstance(tree.value, dict):
         tree.value = {key: node for key, node in tree.value.items() if key != "ruleset" or inner is not None}
-    return None if ruleset is None else read_map(tree, ruleset, problems)
+    if ruleset is None:
+        if isinstance(tree.value, dict):
+            # its words are another game's each; what a map can say is the same in all
+            tree.mapping(problems, (*KEYS, "ruleset"))
+        return None
+    return read_map(tree, ruleset, problems)
 
 
 def read_ruleset(root: Node, problems: Problems) -> str | None:

@@ -1,9 +1,9 @@
 """The GIS forms of a map: GeoJSON and GeoPackage, with the same six layers.
 
-Coordinates are lattice units turned upright: x to the right, y up. Columns stand 3 units
-apart, a hex is 2 units high, and every number is exact. Labels are the truth: the shapes
-of hexes, hexsides and paths are written for the eye and not read; those of areas and
-crests are read.
+A georeferenced map lies in its place in the world, in its own CRS. Any other has lattice units
+turned upright: x to the right, y up, columns 3 units apart, a hex 2 units high, every number
+exact. Labels are the truth: the shapes of hexes, hexsides and paths are written for the eye
+and not read; those of areas and crests are read, and fall on their lattice points again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,11 +25,13 @@ import pyogrio.raw  # type: ignore[import-untyped]
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from db.labels import Axial, Scheme, side_corners
-from db.map_draft import GRID, Line, MapDraft
+from db import SightlineError
+from db.labels import Axial, side_corners
+from db.map_draft import GRID, Line, MapDraft, vocabulary
 from importers.documents import Node, Problem, Problems, read_document, resolved
+from importers.georeference import GeoreferenceError, fit
 from importers.map_formats import hexes_node, hexsides_node, paths_node, read_ruleset, split
-from importers.map_reading import read_map
+from importers.map_reading import Plane, ToLattice, read_map
 from importers.map_writing import about, flow, side_kinds
 
 LAYERS = {
@@ -56,11 +58,16 @@ SHAPES = {
     "crest": "LineString",
     "map_feature": "MultiPoint",
 }
-ABOUT = ("name", "title", "ruleset", "scale", "note", "scheme", "georeference")
+READ = ("terrain_area", "crest")
+"""Layers whose shapes are read."""
+ABOUT = ("name", "title", "ruleset", "scale", "source", "note", "scheme", "georeference")
 """Columns of the GeoPackage's table `map`; members of the GeoJSON's `sightline`."""
 IGNORED = ("fid", "id")
 """Columns that GIS programs add of themselves."""
-CRS = 'LOCAL_CS["Lattice of hexes, y up",UNIT["lattice unit",1]]'
+LATTICE = 'LOCAL_CS["Lattice of hexes, y up",UNIT["lattice unit",1]]'
+WGS84 = 4326
+CRS84 = "urn:ogc:def:crs:OGC:1.3:CRS84"
+"""How GeoJSON calls longitude and latitude, in this order."""
 MAX_FEATURES = 1_000_000
 
 Ring = list[tuple[Fraction, Fraction]]
@@ -81,14 +88,35 @@ class Feature(NamedTuple):
     parts: list[list[Ring]] | None
 
 
-def upright(scheme: Scheme, x: float, y: float) -> tuple[float, float]:
-    """A lattice point in the plane of the GIS forms."""
-    return (-y, -x) if scheme.orientation == "pointed" else (x, -y)
+def plane(draft: MapDraft) -> Callable[[float, float], tuple[float, float]]:
+    """From the lattice of a map to where its shapes are written: in the world, or upright on paper."""
+    if draft.georeference is not None:
+        a, b, d, e, xoff, yoff = map(float, fit(draft.georeference.points))
+        return lambda x, y: (a * x + b * y + xoff, d * x + e * y + yoff)
+    if draft.scheme.orientation == "pointed":
+        return lambda x, y: (-y, -x)
+    return lambda x, y: (x, -y)
 
 
-def from_upright(scheme: Scheme, x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
-    """The way back to the lattice."""
-    return (-y, -x) if scheme.orientation == "pointed" else (x, -y)
+def from_upright(draft: MapDraft) -> ToLattice:
+    """The way back from paper."""
+    if draft.scheme.orientation == "pointed":
+        return lambda x, y: (-y, -x)
+    return lambda x, y: (x, -y)
+
+
+def from_world(draft: MapDraft) -> ToLattice:
+    """The way back from the world, by the control points of the map."""
+    if draft.georeference is None:
+        return from_upright(draft)
+    a, b, d, e, xoff, yoff = affine = fit(draft.georeference.points)
+    size = affine.determinant
+
+    def to_lattice(x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
+        east, north = x - xoff, y - yoff
+        return (e * east - b * north) / size, (a * north - d * east) / size
+
+    return to_lattice
 
 
 # Writing
@@ -108,13 +136,39 @@ def write_geojson(draft: MapDraft) -> str:
         for layer, rows in layers(draft).items()
         for drawn in rows
     ]
-    head = flow(about(draft), json.dumps)
+    head = f'"sightline": {flow(about(draft), json.dumps)}'
+    if draft.georeference is not None:
+        name = {"name": _urn(draft.georeference.srid)}
+        head = f'"crs": {json.dumps({"type": "name", "properties": name})},\n{head}'
     listed = ",\n".join(features)
-    return f'{{"type": "FeatureCollection",\n"sightline": {head},\n"features": [\n{listed}\n]}}\n'
+    return f'{{"type": "FeatureCollection",\n{head},\n"features": [\n{listed}\n]}}\n'
+
+
+def _urn(srid: int) -> str:
+    return CRS84 if srid == WGS84 else f"urn:ogc:def:crs:EPSG::{srid}"
 
 
 def write_geopackage(draft: MapDraft, path: Path) -> None:
     """A draft as a GeoPackage with a layer of each kind, empty ones included."""
+    try:
+        _write_layers(draft, path)
+    except pyogrio.errors.CRSError as error:
+        raise SightlineError(
+            f"The programs that write a GeoPackage do not know {_crs(draft)}.",
+            "Export the map in another form, or georeference it in another CRS.",
+        ) from error
+    head = about(draft)
+    cells = [value if isinstance(value := head.get(name), str | None) else flow(value) for name in ABOUT]
+    pyogrio.raw.write(
+        path, None, [np.array([cell], object) for cell in cells], list(ABOUT), layer="map", driver="GPKG"
+    )
+
+
+def _crs(draft: MapDraft) -> str:
+    return LATTICE if draft.georeference is None else f"EPSG:{draft.georeference.srid}"
+
+
+def _write_layers(draft: MapDraft, path: Path) -> None:
     for layer, rows in layers(draft).items():
         columns = [[_cell(drawn.properties.get(name)) for drawn in rows] for name in LAYERS[layer]]
         pyogrio.raw.write(
@@ -130,21 +184,16 @@ def write_geopackage(draft: MapDraft, path: Path) -> None:
             layer=layer,
             driver="GPKG",
             geometry_type=SHAPES[layer],
-            crs=CRS,
+            crs=_crs(draft),
         )
-    head = about(draft)
-    cells = [value if isinstance(value := head.get(name), str | None) else flow(value) for name in ABOUT]
-    pyogrio.raw.write(
-        path, None, [np.array([cell], object) for cell in cells], list(ABOUT), layer="map", driver="GPKG"
-    )
 
 
 def layers(draft: MapDraft) -> dict[str, list[Drawn]]:
     """Everything on a map as features of its layers."""
-    scheme = draft.scheme
+    scheme, shown = draft.scheme, plane(draft)
 
     def points(line: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        return [upright(scheme, x, y) for x, y in line]
+        return [shown(x, y) for x, y in line]
 
     def artwork(line: Line) -> list[tuple[float, float]]:
         return points((x / GRID, y / GRID) for x, y in line)
@@ -244,7 +293,17 @@ def read_collection(root: Node, problems: Problems) -> MapDraft | None:
         problems.add(root, "sightline is missing: the member that says which ruleset and map this is")
         return None
     found = [_geojson_feature(item, problems) for item in features.items(problems)]
-    return _read_features(head, (feature for feature in found if feature is not None), problems)
+    drawn = (feature for feature in found if feature is not None)
+    return _read_features(head, drawn, {_named_crs(root)}, problems)
+
+
+def _named_crs(root: Node) -> str | None:
+    """The CRS that a collection says its shapes are in; none where they are on paper."""
+    name = root.at(("crs", "properties", "name")).text
+    if name is None:
+        return None
+    authority, _, code = name.upper().rpartition(":")
+    return f"EPSG:{WGS84}" if code == "CRS84" else f"EPSG:{code}" if "EPSG" in authority else name
 
 
 def _geojson_feature(node: Node, problems: Problems) -> Feature | None:
@@ -258,7 +317,7 @@ def _geojson_feature(node: Node, problems: Problems) -> Feature | None:
         return None
     row.value = {key: value for key, value in row.value.items() if key != "layer"}
     shape = node.get("geometry")
-    if name not in ("terrain_area", "crest") or shape is None or shape.value is None:
+    if name not in READ or shape is None or shape.value is None:
         return Feature(name, row, None)
     return Feature(name, row, _geojson_parts(shape, problems))
 
@@ -312,6 +371,7 @@ def read_geopackage(path: Path, problems: Problems) -> MapDraft | None:
                 if layer in names
                 for feature in _geopackage_features(root, path, layer)
             ]
+            drawn_in = {_layer_crs(path, layer) for layer in READ if layer in names}
     except (
         pyogrio.errors.DataSourceError,
         pyogrio.errors.DataLayerError,
@@ -321,7 +381,14 @@ def read_geopackage(path: Path, problems: Problems) -> MapDraft | None:
     ):
         problems.found.append(Problem(str(path), None, "", "not a GeoPackage that can be read"))
         return None
-    return None if head is None else _read_features(head, features, problems)
+    return None if head is None else _read_features(head, features, drawn_in, problems)
+
+
+def _layer_crs(path: Path, layer: str) -> str | None:
+    """The CRS of a layer; none of one that is empty, or lies on paper."""
+    told = pyogrio.read_info(path, layer=layer)
+    crs = told["crs"] if told["features"] else None
+    return None if crs is None or crs.startswith(("LOCAL_CS", "ENGCRS", "EngineeringCRS")) else str(crs)
 
 
 def _head(root: Node, path: Path, names: list[str], problems: Problems) -> Node | None:
@@ -346,7 +413,7 @@ def _head(root: Node, path: Path, names: list[str], problems: Problems) -> Node 
 
 def _geopackage_features(root: Node, path: Path, layer: str) -> Iterator[Feature]:
     for row, wkb in _table_rows(root, path, layer):
-        if layer not in ("terrain_area", "crest") or wkb is None:
+        if layer not in READ or wkb is None:
             yield Feature(layer, row, None)
             continue
         shape = shapely.force_2d(shapely.from_wkb(wkb))
@@ -405,17 +472,17 @@ def _rebase(inner: Node, outer: Node) -> None:
         _rebase(child, Node(parent=inner, key=child.key, line=outer.line))
 
 
-def _read_features(head: Node, features: Iterable[Feature], problems: Problems) -> MapDraft | None:
-    """The map of a head and features, through the one tree."""
+def _read_features(
+    head: Node, features: Iterable[Feature], drawn_in: set[str | None], problems: Problems
+) -> MapDraft | None:
+    """The map of a head and features, through the one tree; `drawn_in` has the CRSs of shapes that are read."""
     ruleset = read_ruleset(head, problems)
     rows: dict[str, list[Feature]] = defaultdict(list)
     for feature in features:
-        before = len(problems.found)
         row = feature.row
         keys = row.mapping(problems, (*LAYERS[feature.layer], *IGNORED))
         row.value = {key: node for key, node in keys.items() if key not in IGNORED and node.value is not None}
-        row.mapping(problems, None, NEEDED[feature.layer])
-        if len(problems.found) == before:
+        if row.mapping(problems, None, NEEDED[feature.layer]).keys() >= set(NEEDED[feature.layer]):
             rows[feature.layer].append(feature)
     tree = Node(file=head.file, line=head.line, parent=head.parent, key=head.key)
     tree.value = {key: node for key, node in head.mapping(problems, ABOUT).items() if key != "ruleset"}
@@ -424,14 +491,42 @@ def _read_features(head: Node, features: Iterable[Feature], problems: Problems) 
         "hexsides": hexsides_node([feature.row for feature in rows["hexside"]]),
         "paths": paths_node([feature.row for feature in rows["path"]]),
         "areas": Node(
-            [area for feature in _in_order(rows["terrain_area"]) for area in _areas(feature, problems)]
+            [
+                area
+                for feature in _in_order(rows["terrain_area"])
+                for area in _areas(feature, problems, ruleset)
+            ]
         ),
         "crests": Node(
             [crest for feature in _in_order(rows["crest"]) for crest in _crests(feature, problems)]
         ),
     }
     tree.value |= sections | _marked(rows["map_feature"], problems)
-    return None if ruleset is None else read_map(tree, ruleset, problems, from_upright)
+    return (
+        None if ruleset is None else read_map(tree, ruleset, problems, _drawn_plane(head, drawn_in, problems))
+    )
+
+
+def _drawn_plane(head: Node, drawn_in: set[str | None], problems: Problems) -> Plane:
+    """The way back to the lattice for shapes in some CRSs: from the map's own, or from paper."""
+    own = head.at(("georeference", "crs"))
+    others = sorted(crs for crs in drawn_in if crs is not None)
+    if own.text is None or not others:
+        # a map that lies nowhere in the world is on paper, whatever a GIS takes it for
+        return from_upright
+    placed = f"EPSG:{own.text.upper().removeprefix('EPSG:')}"
+    for crs in others:
+        if crs != placed:
+            problems.add(own, f"the shapes are in {crs[:60]}, the map in {placed}; save them in {placed}")
+
+    def from_own(draft: MapDraft) -> ToLattice:
+        try:
+            return from_world(draft)
+        except GeoreferenceError as error:
+            problems.add(own, f"{error.message.rstrip('.')}; {error.remedy}")
+            return from_upright(draft)
+
+    return from_own
 
 
 def _in_order(features: list[Feature]) -> list[Feature]:
@@ -444,8 +539,13 @@ def _in_order(features: list[Feature]) -> list[Feature]:
     return sorted(features, key=number)
 
 
-def _areas(feature: Feature, problems: Problems) -> Iterator[Node]:
-    for part in _parts(feature, problems):
+def _areas(feature: Feature, problems: Problems, ruleset: str | None) -> Iterator[Node]:
+    parts = _parts(feature, problems)
+    terrain = feature.row.get("terrain")
+    if not parts and ruleset is not None and terrain is not None:
+        # its word is looked at all the same
+        terrain.word(problems, "terrain", vocabulary(ruleset).terrain)
+    for part in parts:
         node = _without_n(feature.row)
         assert isinstance(node.value, dict)
         rings = [_ring_node(node.child("geometry"), ring) for ring in part]

@@ -33,10 +33,11 @@ from db.map_draft import (
 from importers.documents import Node, Problems, Rows
 
 MAX_COORDINATE = 100_000
+"""Lattice units."""
 LARGE = 20_000
 """Hexes; a draft of more is kept more tightly."""
 KEYS = (
-    "name", "title", "scheme", "scale", "note", "extent", "fill", "hexes", "hexsides", "paths",
+    "name", "title", "scheme", "scale", "source", "note", "extent", "fill", "hexes", "hexsides", "paths",
     "areas", "crests", "positions", "beaches", "places", "georeference",
 )  # fmt: skip
 PLACES = ("objective", "exit", "entry", "box", "zone", "landmark", "beach")
@@ -47,17 +48,21 @@ NUMBERED = "victory"
 POSITION_FLAGS = ("artillery", "mountaintop", "provisional")
 SETUPS = ("x", "artillery", "armor", "armor_alternate")
 """What is printed in a position of ddp: its guns and kind (2.1), and who is set up there (3.0, 20.2)."""
-Plane = Callable[[Scheme, Fraction, Fraction], tuple[Fraction, Fraction]]
+ToLattice = Callable[[Fraction, Fraction], tuple[Fraction, Fraction]]
+Plane = Callable[[MapDraft], ToLattice]
+"""For a map as far as its numbering and georeference: the way from where its artwork is drawn to the lattice."""
 NAME = "a name has lower-case letters, digits, - and _ only, and starts with a letter or digit"
 
 
-def read_map(
-    node: Node, ruleset: str, problems: Problems, plane: Plane = Scheme.lattice_point
-) -> MapDraft | None:
+def in_pitches(draft: MapDraft) -> ToLattice:
+    """The usual plane of artwork: column and row pitches."""
+    return draft.scheme.lattice_point
+
+
+def read_map(node: Node, ruleset: str, problems: Problems, plane: Plane = in_pitches) -> MapDraft | None:
     """The map that a tree describes; None where anything in it is wrong, all of which is noted.
 
-    `plane` brings the points of drawn artwork to the lattice, where they are not in column
-    and row pitches.
+    `plane` brings the points of drawn artwork to the lattice, where they are not in pitches.
     """
     before = len(problems.found)
     draft = _MapReader(node, ruleset, problems, plane).read()
@@ -144,6 +149,16 @@ class _Places:
         return f"{message}; {remedy[0].lower()}{remedy[1:]}"
 
 
+class _Unnumbered(_Places):
+    """Where the numbering itself is wrong, nothing can be said of a label; all other words can be checked."""
+
+    def any_hex(self, node: Node, text: str) -> Axial | None:
+        return None
+
+    def side(self, node: Node, text: str) -> tuple[int, int] | None:
+        return None
+
+
 class _Named:
     """How, and on which line, hexes or hexsides were first named."""
 
@@ -181,19 +196,19 @@ class _MapReader:
 
     def read(self) -> MapDraft:
         self._about()
-        if not self._scheme():
-            return self.draft
-        self.places = _Places(self.draft.scheme, self.problems, None)
+        reader = _Places if self._scheme() else _Unnumbered
+        self.places = reader(self.draft.scheme, self.problems, None)
         self._hexes()
         sections: tuple[tuple[str, Callable[[Node], None]], ...] = (
             ("hexsides", self._hexsides),
             ("paths", self._paths),
+            # artwork may be drawn where the map lies in the world
+            ("georeference", self._georeference),
             ("areas", self._areas),
             ("crests", self._crests),
             ("positions", self._positions),
             ("beaches", self._beaches),
             ("places", self._places),
-            ("georeference", self._georeference),
         )
         for key, section in sections:
             if key in self.keys:
@@ -201,7 +216,7 @@ class _MapReader:
         return self.draft
 
     def _about(self) -> None:
-        for key in ("title", "note"):
+        for key in ("title", "source", "note"):
             if key in self.keys:
                 setattr(self.draft, key, self.keys[key].string(self.problems) or "")
         if "scale" in self.keys:
@@ -289,17 +304,13 @@ class _MapReader:
         for label, value in self._entries(self.keys.get("hexes")):
             count += 1
             place = self.places.hex(value, label)
-            if place is None:
-                continue
-            before = first.note(place, label, value, usual=not self.draft.scheme.boards)
-            if before is not None:
-                other, where = before
-                known = f"{label} is named twice, first" if other in (None, label) else None
-                self.problems.add(value, f"{known or f'{label} is the same hex as {other}, named'} {where}")
+            first_named = place is not None and self._named_once(first, place, label, value)
+            found = self._hex(value, ground, self.hex_keys)
+            if place is None or not first_named:
                 continue
             if place not in self.draft.hexes:
                 spend("hexes of a map", 1)
-            self._put(place, self._hex(value, ground, self.hex_keys))
+            self._put(place, found)
             self._worth(place, value)
             self._keep(place, value)
             stated += _states_terrain(value)
@@ -311,6 +322,16 @@ class _MapReader:
         if len(self.draft.hexes) > LARGEST_RECTANGLE:
             self.problems.add(self.node, f"the map has more than {LARGEST_RECTANGLE:,} hexes")
         self._tell_assumed(len(self.draft.hexes) - stated)
+
+    def _named_once(self, first: _Named, place: Axial, label: str, node: Node) -> bool:
+        """Whether a hex is named here for the first time."""
+        before = first.note(place, label, node, usual=not self.draft.scheme.boards)
+        if before is None:
+            return True
+        other, where = before
+        known = f"{label} is named twice, first" if other in (None, label) else None
+        self.problems.add(node, f"{known or f'{label} is the same hex as {other}, named'} {where}")
+        return False
 
     def _ground(self) -> HexDraft:
         """What fills the hexes that are not named, and completes those that are."""
@@ -507,21 +528,23 @@ class _MapReader:
                 return None
             if numbers[0] is None or numbers[1] is None:
                 return None
-            if max(abs(numbers[0]), abs(numbers[1])) > MAX_COORDINATE:
-                self.problems.add(item, f"the point lies beyond {MAX_COORDINATE}")
+            exact = self.to_lattice(numbers[0], numbers[1])
+            if max(map(abs, exact)) > MAX_COORDINATE:
+                self.problems.add(item, "the point lies far beyond any map")
                 return None
-            point = self._snapped(numbers[0], numbers[1])
+            point = self._snapped(*exact)
             if not points or points[-1] != point:
                 points.append(point)
         return tuple(points) if isinstance(node.value, list) else None
 
+    @functools.cached_property
+    def to_lattice(self) -> ToLattice:
+        return self.plane(self.draft)
+
     def _snapped(self, x: Fraction, y: Fraction) -> tuple[int, int]:
-        exact = self.plane(self.draft.scheme, x, y)
-        point = round(exact[0] * GRID), round(exact[1] * GRID)
-        self.draft.moved = max(
-            self.draft.moved,
-            *(abs(Fraction(grid, GRID) - whole) for grid, whole in zip(point, exact, strict=True)),
-        )
+        point = round(x * GRID), round(y * GRID)
+        off = (abs(Fraction(grid, GRID) - exact) for grid, exact in zip(point, (x, y), strict=True))
+        self.draft.moved = max(self.draft.moved, *off)
         return point
 
     def _positions(self, node: Node) -> None:

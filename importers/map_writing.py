@@ -60,6 +60,8 @@ def about(draft: MapDraft) -> Tree:
         tree["title"] = draft.title
     if draft.meters_per_hex is not None:
         tree["scale"] = draft.meters_per_hex
+    if draft.source:
+        tree["source"] = draft.source
     if draft.note:
         tree["note"] = draft.note
     usual = vocabulary(draft.ruleset).scheme.model_dump(mode="json")

@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db import SightlineError
-from db.budget import spend
+from db.budget import allow, spend
 from db.database import psycopg_connection, take_turns
 from db.inventory import no_map
 from db.labels import Axial, Scheme
@@ -219,8 +219,8 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
     name = draft.name or f"passing-{secrets.token_hex(8)}"
     map_id: int | None = connection.execute(
         sa.text(
-            "insert into map (name, title, ruleset, scheme, meters_per_hex, note)"
-            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :note)"
+            "insert into map (name, title, ruleset, scheme, meters_per_hex, source, note)"
+            " values (:name, :title, :ruleset, cast(:scheme as jsonb), :meters, :source, :note)"
             " on conflict (name) do nothing returning id"
         ),
         {
@@ -229,13 +229,14 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
             "ruleset": draft.ruleset,
             "scheme": draft.scheme.model_dump_json(),
             "meters": draft.meters_per_hex,
+            "source": draft.source,
             "note": draft.note,
         },
     ).scalar_one_or_none()
     if map_id is None:
         raise MapError(
             f"There is a map {name!r} already.",
-            "Replace it (--replace), or import this one under another name (--name).",
+            "Replace it (--replace; on the page, its box), or bring this one in under another name (--name).",
         )
     _Copier(connection, map_id, draft, progress).copy()
     if draft.georeference is not None:
@@ -247,6 +248,7 @@ def store_map(connection: Connection, draft: MapDraft, progress: Progress | None
 def load_draft(connection: Connection, map: int | str) -> MapDraft:
     """A stored map, by id or name, as a draft."""
     stored = open_map(connection, map)
+    allow("hexes of a map", stored.size)
     draft = MapDraft(**{field: getattr(stored, field) for field in ABOUT})
     for part in PARTS:
         setattr(draft, part, getattr(stored, part))
@@ -258,7 +260,7 @@ def open_map(connection: Connection, map: int | str) -> StoredMap:
     """A stored map, by id or name, of which nothing is loaded before it is wanted."""
     row = connection.execute(
         sa.text(
-            "select id, name, title, ruleset, scheme, meters_per_hex, note, srid,"
+            "select id, name, title, ruleset, scheme, meters_per_hex, source, note, srid,"
             f" control_points::text as points from map where {'id' if isinstance(map, int) else 'name'} = :map"
         ),
         {"map": map},
@@ -268,7 +270,7 @@ def open_map(connection: Connection, map: int | str) -> StoredMap:
     scheme = Scheme.model_validate(row.scheme)
     stored = StoredMap(connection, row.id, row.ruleset, scheme)
     stored.name, stored.title = row.name, row.title
-    stored.meters_per_hex, stored.note = row.meters_per_hex, row.note
+    stored.meters_per_hex, stored.source, stored.note = row.meters_per_hex, row.source, row.note
     stored.georeference = _georeference(row.srid, row.points, scheme)
     return stored
 
@@ -284,7 +286,7 @@ class StoredMap(MapDraft):
         self._connection, self._id = connection, map_id
         self.ruleset, self.scheme = ruleset, scheme
         self.name = self.meters_per_hex = self.georeference = None
-        self.title = self.note = ""
+        self.title = self.source = self.note = ""
         self.moved = Fraction(0)
         self.notices = []
 
@@ -359,8 +361,7 @@ class StoredHexes(UserDict[Axial, HexDraft]):
 
     def likely(self, text: str) -> list[str] | None:
         """Of a large map, the labels that differ from a text in a character or two; None where all may be looked at."""
-        counted = "select coalesce(sum(count), 0) from map_count where map_id = :map and part = 'terrain'"
-        if self._whole or int(self._connection.scalar(sa.text(counted), {"map": self._id}) or 0) <= LARGE:
+        if self._whole or self._size() <= LARGE:
             return None
         written = text.strip().upper()[:LONGEST]
         ends = [(written[:n], written[n:]) for n in range(len(written) + 1)]
@@ -404,8 +405,13 @@ class StoredHexes(UserDict[Axial, HexDraft]):
             "and q between :q and :q2 and r between :r and :r2", q=q, q2=q + BLOCK - 1, r=r, r2=r + BLOCK - 1
         )
 
+    def _size(self) -> int:
+        counted = "select coalesce(sum(count), 0) from map_count where map_id = :map and part = 'terrain'"
+        return int(self._connection.scalar(sa.text(counted), {"map": self._id}) or 0)
+
     def _load_all(self) -> None:
         if not self._whole:
+            allow("hexes of a map", self._size())
             self._whole = True
             self.data.clear()
             self._load("order by q, r")
@@ -692,7 +698,7 @@ def _features(connection: Connection, map_id: int, box: Box | None) -> dict[str,
     return features
 
 
-ABOUT = ("ruleset", "scheme", "name", "title", "meters_per_hex", "note", "georeference")
+ABOUT = ("ruleset", "scheme", "name", "title", "meters_per_hex", "source", "note", "georeference")
 """What a stored map's own row tells."""
 PARTS: dict[str, Callable[[Connection, int, Box | None], Any]] = {
     "hexes": _hexes,

@@ -75,7 +75,7 @@ def import_position(connection: Connection, path: Path | str, *, replace: bool =
         if connection.scalar(sa.select(Position.id).where(Position.name == position.name)) is not None:
             raise PositionError(
                 f"There is a position {position.name!r} already.",
-                "Replace it (--replace), or give the one in the file another name.",
+                "Replace it (--replace; on the page, its box), or give the one in the file another name.",
             )
         store_position(connection, position)
     return PositionReport(

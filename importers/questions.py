@@ -60,10 +60,19 @@ class Roster(Protocol):
         """All units, for a good word on one that is not there."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Nowhere:
+    """In the place of a roster where the position cannot be read: names are then not looked up."""
+
+    ruleset: str
+
+
 Kinds = Mapping[str, type[BaseModel]]
 
 
-def read_questions(node: Node | None, roster: Roster, kinds: Kinds, problems: Problems) -> list[Question]:
+def read_questions(
+    node: Node | None, roster: Roster | Nowhere, kinds: Kinds, problems: Problems
+) -> list[Question]:
     if node is None:
         return []
     items = node.items(problems)
@@ -74,7 +83,7 @@ def read_questions(node: Node | None, roster: Roster, kinds: Kinds, problems: Pr
     ]
 
 
-def read_question(item: Node, roster: Roster, kinds: Kinds, problems: Problems) -> Question | None:
+def read_question(item: Node, roster: Roster | Nowhere, kinds: Kinds, problems: Problems) -> Question | None:
     if not isinstance(item.value, dict):
         problems.add(item, f"expected a question, found {item.kind}")
         return None
@@ -92,8 +101,8 @@ def read_question(item: Node, roster: Roster, kinds: Kinds, problems: Problems) 
         )
         return None
     arguments = fill(kinds[kind], node, problems)
+    named = {} if isinstance(roster, Nowhere) else _read_names(kinds[kind], node, roster, problems)
     if arguments is not None:
-        named = _read_names(kinds[kind], node, roster, problems)
         for name, value in named.items():
             # a form may take one name where it wants a list
             if isinstance(getattr(arguments, name), list) and isinstance(value, str):
@@ -164,11 +173,12 @@ def _expected(node: Node) -> Any:
 
 def _read_names(form: type[BaseModel], node: Node, roster: Roster, problems: Problems) -> dict[str, Any]:
     """Every hex, unit and side that a question names must be there: each by the name it has."""
+    wrong = {problem.place for problem in problems.found if problem.file == node.file}
     read: dict[str, Any] = {}
     for name, field in form.model_fields.items():
         names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
         given = node.get(field.alias or name)
-        if names is None or given is None or given.value is None:
+        if names is None or given is None or given.value is None or given.place in wrong:
             continue
         if isinstance(given.value, list):
             read[name] = [_read_name(item, names, roster, problems) for item in given.value]
@@ -186,6 +196,8 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
     if prefix is not None and prefix.removesuffix(":") not in names.what:
         problems.add(node, f"{text!r}: expected {_listed(names.what)}")
         return None
+    if word in getattr(roster, "unread", ()):
+        return word
     # what can be only one of them is told without a prefix: nobody who is asked expects any
     either = "unit" in names.what and "hex" in names.what
     is_unit = "unit" in names.what and prefix != HEX and roster.is_unit(word)
@@ -203,6 +215,8 @@ def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> 
         return word
     if "side" in names.what and word in read_ruleset(roster.ruleset).facts.sides:
         return word
+    if "hex" in names.what and prefix is None and (label := _only_hex(word, roster)) is not None:
+        return f"{HEX}{label}" if either and roster.is_unit(label) else label
     if "hex" in names.what and prefix != UNIT:
         _missing_place(node, word, names, roster, problems)
         return None
@@ -216,6 +230,17 @@ def _is_feature(word: str, roster: Roster) -> bool:
     return word in places or any(
         word in (place.attributes.get("ids") or {}).values() for place in places.values()
     )
+
+
+def _only_hex(word: str, roster: Roster) -> str | None:
+    """The hex of a marked place that has one alone, or of one hex of a position group by its ID (ddp 2.1)."""
+    for code, place in roster.board.features.items():
+        ids = place.attributes.get("ids") or {}
+        if (label := next((at for at, id in ids.items() if id == word), None)) is not None:
+            return str(label)
+        if code == word and len(place.at) == 1:
+            return roster.board.scheme.label(next(iter(place.at)))
+    return None
 
 
 def _label(word: str, roster: Roster) -> str | None:

@@ -69,6 +69,25 @@ MANNERS = {
     "placement": ["depth", "reinforcement", "tactical", "infiltration_event", "fortification"],
 }
 """Of functions of ddp that do something in several ways."""
+BOB_MANNERS = {
+    "fire": ["fire", "op_fire", "final_op_fire", "assault_fire", "muzzle_flash"],
+    "satw": ["fire", "op_fire", "assault_fire"],
+    "indirect_fire": ["fire", "op_fire", "smoke"],
+    "activate": ["move", "fire", "op_fire", "used", "asset"],
+    "mines": [None, "off_trail"],
+    "hub": ["displace", "move"],
+    "placement": [
+        "setup",
+        "reinforcement",
+        "fow",
+        "fow_reaction",
+        "regroup",
+        "fortification",
+        "decoy",
+        "satt",
+    ],
+}
+"""The same of bob."""
 STEPS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
 
@@ -181,7 +200,36 @@ class Pool:
             "conditions": lambda: conditions(self.ruleset, dice) if dice.random() < 0.3 else None,
             "policy": lambda: policy(self.ruleset, dice) if dice.random() < 0.5 else None,
         }
+        if self.ruleset == "bob":
+            drawers |= self._of_bob(verb, units, labels, dice)
         return drawers[argument]()
+
+    def _of_bob(
+        self, verb: Verb, units: list[str], labels: list[str], dice: random.Random
+    ) -> dict[str, Callable[[], Any]]:
+        """What functions of bob take in words or forms of their own."""
+        foot = {"squads": dice.randint(0, 8), "squads_reduced": dice.randint(0, 3), "wts": dice.randint(0, 2)}
+        words = {
+            "manner": BOB_MANNERS.get(verb.name, [None]), "since": ["move", "fire", "used", "rout", "artillery", None],
+            "purpose": ["move", "fire", "withdraw", "retreat", "rout", "satw", "reroll", "range", "first", "mp"],
+            "weapon": [None, None, None, "flame", "canister", "directed", "as_mortar", "satchel"],
+            "cp": [None, None, "fp", "range"], "what": ["wire", "roadblock"], "facing": [None, None, 1, 2, 3, 4, 5, 6],
+            "direction": [1, 2, 3, 4, 5, 6], "kind": ["squad", "gun", "foxhole"], "nation": ["us", "japan", None],
+            "company": ["A", "B"], "used": [None], "losses": [{"reduced": 1, "full_eliminated": 2}],
+            "hub_flips": [0, 1], "recoveries": [0, 3], "fatigue": [None, 14], "started": [foot], "ended": [foot],
+            **{name: [True, False, False] for name in ("understrength", "rests", "moving", "op")},
+            **dict.fromkeys(("besides", "asset", "spotter", "mover"), units), "read": [{}, {"pac_terrain": 1}],
+        }  # fmt: skip
+        drawn: dict[str, Callable[[], Any]] = {
+            name: lambda among=among: dice.choice(among)  # type: ignore[misc]
+            for name, among in words.items()
+        }
+        # cover has a column of the card for whom it is against, all others a unit
+        columns = ["infantry", "mortar", "v_gun", "artillery", "aircraft"]
+        drawn["by"] = lambda: dice.choice(columns if verb.name == "cover" else units)
+        drawn["at"] = lambda: dice.choice([*units, dice.choice(labels)])
+        drawn["hexes"] = lambda: dice.sample(labels, 1) if verb.name == "threats" else dice.randint(1, 3)
+        return drawn
 
     def _near(self, unit: str | None, dice: random.Random) -> list[str]:
         """Labels of hexes about a unit."""

@@ -135,10 +135,12 @@ def test_a_broken_case_is_a_problem_with_every_place(web: Flask) -> None:
     )
     assert answer.status_code == 422
     assert answer.content_type == "application/problem+json"
-    [problem] = answer.json["problems"]
-    assert problem["place"] == "map/hexes/22.79/terrain"
-    assert problem["line"] == 9
-    assert "forst" in problem["message"]
+    ground, question = answer.json["problems"]
+    assert ground["place"] == "map/hexes/22.79/terrain"
+    assert ground["line"] == 9
+    assert "forst" in ground["message"]
+    assert question["place"].startswith("ask/1")
+    assert "lost" in question["message"]
     assert client.get(RULINGS).json["total"] == before
 
 

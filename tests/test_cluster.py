@@ -78,6 +78,10 @@ def test_the_server_listens_on_no_network_and_nobody_else_reaches_its_socket(pri
     assert private.data.stat().st_mode & 0o777 == 0o700
 
 
+def test_its_data_pages_have_checksums(private: Cluster) -> None:
+    assert value(private, "show data_checksums") == "on"
+
+
 def test_an_awkward_path_is_a_path_like_any_other(private: Cluster) -> None:
     assert value(private, "show data_directory") == str(private.data)
     assert AWKWARD in str(private.data)

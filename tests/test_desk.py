@@ -149,7 +149,7 @@ def test_the_example_of_mistakes_cannot_be_ruled_on(client: FlaskClient) -> None
     answer = client.post("/cases", data={"text": examples()["mistakes"].text})
     assert answer.status_code == 422
     assert answer.text.count('<tr id="line-') == examples()["mistakes"].text.count("\n") + 1
-    assert answer.text.count('class="wrong"') == 4
+    assert answer.text.count('class="wrong"') == 6
 
 
 def test_an_unknown_example_is_not_found(client: FlaskClient) -> None:

@@ -482,6 +482,12 @@ def contrast(one: str, other: str) -> float:
     return (light[1] + 0.05) / (light[0] + 0.05)
 
 
+def test_the_water_beyond_a_map_is_dark_at_night() -> None:
+    """Of a game without a sea on its maps, too: it is the colour of the sea."""
+    assert dark_inks()["water"] == at_night(TERRAIN["sea"]).fill
+    assert lab(dark_inks()["water"])[0] < 45
+
+
 EYES = ("usual", "protan", "deutan")
 
 

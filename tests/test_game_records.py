@@ -8,11 +8,12 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.play.log import log
 from app.play.readjudication import readjudicate
-from app.play.records import import_record, read_record
+from app.play.records import RecordError, import_record, read_record
 from app.play.tables import Table, open_game
 from app.play.verification import verify
 from app.web.site import create_app
 from db.settings import Settings
+from importers.georeference import forget
 from importers.scenarios import install, read_scenario
 from tests.conftest import ROOT, web_engine
 from tests.games.player import played
@@ -44,6 +45,15 @@ def test_a_game_tells_how_it_ended(connection: Connection, angaur: Table) -> Non
     [last] = log(connection, angaur, first=angaur.events)
     assert last["answer"]["over"] is True
     assert last["answer"]["winner"] in ("us", "japan")
+
+
+def test_a_record_is_read_wherever_in_the_world_its_map_lies(connection: Connection) -> None:
+    install(connection, read_scenario("angaur"))
+    forget(connection, "angaur-house")
+    assert import_record(connection, ANGAUR.read_text()).over
+    connection.execute(sa.text("update hex set terrain = 'clear' where label = '1903'"))
+    with pytest.raises(RecordError, match="another one here"):
+        import_record(connection, ANGAUR.read_text(), name="again")
 
 
 def test_another_reading_is_reported_and_rewrites_nothing(connection: Connection, angaur: Table) -> None:

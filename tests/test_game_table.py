@@ -160,7 +160,7 @@ def test_before_anything_is_done_its_odds_are_shown(page: Page) -> None:
     keep_picture(page, "game-odds")
 
 
-def test_a_pasted_turn_is_adjudicated(page: Page) -> None:
+def test_a_pasted_turn_is_adjudicated(page: Page, players: BrowserContext) -> None:
     page.goto("/games/tanaro")
     before = number(page)
     page.get_by_text("Adjudicate a list of orders").click()
@@ -177,6 +177,13 @@ def test_a_pasted_turn_is_adjudicated(page: Page) -> None:
     expect(page.locator(".game")).to_have_attribute("data-events", str(before + 1))
     expect(page.locator("#orders")).to_have_value(re.compile("fly"))
     expect(page.locator("#orders")).not_to_have_value(re.compile("end_phase"))
+    # what others do meanwhile is told, and the list stays
+    other = players.new_page()
+    other.goto("/games/tanaro")
+    do_it(other, "end_phase")
+    expect(page.get_by_role("status")).to_contain_text("The game has gone on.")
+    expect(page.locator("#orders")).to_have_value(re.compile("fly"))
+    other.close()
 
 
 def test_what_the_rules_forbid_may_stand_with_a_reason(page: Page) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -18,6 +19,7 @@ from typing import Any
 import pyogrio
 import pytest
 import shapely
+import sqlalchemy as sa
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
@@ -188,6 +190,7 @@ def drafts(draw: st.DrawFn, ruleset: str) -> MapDraft:
         name="a-map",
         title=draw(texts.filter(bool)),
         meters_per_hex=draw(st.none() | st.integers(1, 5000)),
+        source=draw(texts),
         note=draw(texts),
         hexes={
             place: own.get(place, HexDraft(usual.terrain, usual.level, usual.features)) for place in hexes
@@ -425,6 +428,98 @@ def test_a_geopackage_tells_mistakes_by_layer_and_feature(village: MapDraft, tmp
         f"{path}: hex/feature 2/level: 9 is not between -1 and 3, the levels of bob\n"
         f"{path}: path/feature 2/kind: unknown path 'rode' (did you mean road?)"
     )
+
+
+# In the world
+
+PLACED = """\
+georeference:
+  crs: EPSG:32655
+  points:
+    - {hex: A1, x: 240000, y: 1480000}
+    - {hex: C1, x: 240693, y: 1480012}
+    - {hex: A2, x: 239990, y: 1479800}
+    - {hex: C2, x: 240683, y: 1479812}
+"""
+
+
+@pytest.fixture
+def placed() -> MapDraft:
+    draft = read_root(read_document(VILLAGE + PLACED, "village.yaml"), Problems())
+    assert draft is not None
+    return draft
+
+
+@pytest.mark.parametrize("file", ["village.gpkg", "village.geojson"])
+def test_gdal_finds_a_georeferenced_map_where_the_database_has_it(
+    connection: Connection, placed: MapDraft, file: str, tmp_path: Path
+) -> None:
+    store_map(connection, placed)
+    path = export_map(connection, "village", tmp_path / file)
+    layer = {"layer": "hex"} if file.endswith("gpkg") else {"where": "layer = 'hex'"}
+    meta, _, shapes, columns = pyogrio.raw.read(path, **layer)
+    assert meta["crs"] == "EPSG:32655"
+    labels = columns[list(meta["fields"]).index("label")]
+    found = {label: shapely.from_wkb(shape) for label, shape in zip(labels, shapes, strict=True)}
+    here = connection.execute(
+        sa.text(
+            "select properties ->> 'label' as label, st_asbinary(geom) as shape"
+            " from gis.layer_in_crs('village', 'hex')"
+        )
+    )
+    stored = {row.label: shapely.from_wkb(bytes(row.shape)) for row in here}
+    assert found.keys() == stored.keys()
+    assert all(found[label].hausdorff_distance(stored[label]) < 1e-6 for label in stored)
+    assert shapely.Point(240693, 1480012).within(found["C1"])
+
+
+def test_a_map_in_longitude_and_latitude_says_so_in_geojson(placed: MapDraft, tmp_path: Path) -> None:
+    assert placed.georeference is not None
+    at = zip(
+        placed.georeference.points,
+        ((144.6, 13.4), (144.61, 13.4), (144.6, 13.39), (144.61, 13.39)),
+        strict=True,
+    )
+    points = tuple(point._replace(x=Decimal(str(lon)), y=Decimal(str(lat))) for point, (lon, lat) in at)
+    placed.georeference = Georeference(4326, points)
+    path = tmp_path / "village.geojson"
+    path.write_text(write_geojson(placed))
+    assert json.loads(path.read_text())["crs"]["properties"]["name"] == "urn:ogc:def:crs:OGC:1.3:CRS84"
+    assert pyogrio.read_info(path)["crs"] == "EPSG:4326"
+    assert pyogrio.read_bounds(path)[1].min() > 13, "latitude is y"
+    assert read_map_file(path) == placed
+
+
+@pytest.mark.parametrize("file", ["village.gpkg", "village.geojson"])
+def test_artwork_in_another_crs_than_the_map_is_refused(placed: MapDraft, file: str, tmp_path: Path) -> None:
+    path = tmp_path / file
+    assert placed.georeference is not None
+    other = dataclasses.replace(placed, georeference=placed.georeference._replace(srid=32654))
+    write(other, "geopackage" if file.endswith("gpkg") else "geojson", path)
+    if file.endswith("gpkg"):
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("update map set georeference = replace(georeference, '32654', '32655')")
+            database.commit()
+    else:
+        path.write_text(path.read_text().replace('"EPSG:32654"', '"EPSG:32655"'))
+    with pytest.raises(Problems) as caught:
+        read_map_file(path)
+    assert "the shapes are in EPSG:32654, the map in EPSG:32655; save them in EPSG:32655" in str(caught.value)
+
+
+def test_lattice_units_of_a_map_in_the_world_are_read_too(placed: MapDraft, tmp_path: Path) -> None:
+    """As files were written before, and as a GIS keeps them that was told no CRS."""
+    path = tmp_path / "village.geojson"
+    document = json.loads(write_geojson(dataclasses.replace(placed, georeference=None)))
+    document["sightline"]["georeference"] = {
+        "crs": "EPSG:32655",
+        "points": [
+            {"hex": placed.scheme.label(point.hex), "x": int(point.x), "y": int(point.y)}
+            for point in placed.georeference.points  # type: ignore[union-attr]
+        ],
+    }
+    path.write_text(json.dumps(document))
+    assert read_map_file(path) == placed
 
 
 @pytest.mark.parametrize("layer", ["map", "hex"])

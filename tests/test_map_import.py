@@ -16,11 +16,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from app.referee.questions import forms
 from db.database import make_engine
 from db.inventory import NotThereError
 from db.labels import Axial
 from db.map_draft import FeatureDraft, HexDraft, MapDraft
 from importers import csv_tables
+from importers.cases import read_case, read_position
 from importers.documents import MAX_DEPTH, Node, Problem, Problems, read_document
 from importers.georeference import GeoreferenceError
 from importers.maps import (
@@ -404,6 +406,82 @@ def test_a_broken_file_is_told_whole_and_leaves_nothing(
     assert contents(connection) == before
 
 
+SEVERAL = {
+    "map.yaml": (
+        'ruleset: css\nscheme: {shfted: odd}\nextent: ["20.76", "22.78"]\nfill: {terrain: claer, level: 9}\n'
+        'hexes:\n  "20.76": {terrain: forrest, levl: 2}\n  "99.99": swampp\n'
+        'hexsides: {"20.76|22.78": clif}\npaths: [{kind: rode, hexes: ["20.76"], nam: y}]\n',
+        ("shfted", "claer", "9 is not between", "forrest", "levl", "swampp", "clif", "rode", "nam"),
+    ),
+    "map.geojson": (
+        '{"type": "FeatureCollection", "sightline": {"ruleset": "css", "nam": "x"}, "features": [\n'
+        '{"type": "Feature", "properties": {"layer": "hex", "label": "20.76", "terrain": "forrest", "colour": 1, "level": 9}},\n'
+        '{"type": "Feature", "properties": {"layer": "hexside", "hexside": "20.76|20.77", "kind": "clif", "wide": 1}},\n'
+        '{"type": "Feature", "properties": {"layer": "terrain_area", "terrain": "swampp"}, "geometry": {"type": "Polygn", "coordinates": []}}]}',
+        ("nam", "forrest", "colour", "9 is not between", "clif", "wide", "swampp", "Polygn"),
+    ),
+}  # fmt: skip
+"""Files in which unknown words stand behind unknown words, and all of them."""
+
+
+@pytest.mark.parametrize("file", SEVERAL)
+def test_no_mistake_hides_behind_another(here: Path, file: str) -> None:
+    text, words = SEVERAL[file]
+    (here / file).write_text(text)
+    with pytest.raises(Problems) as caught:
+        read_map_file(here / file)
+    told = str(caught.value)
+    assert [word for word in words if word not in told] == []
+
+
+def test_no_mistake_of_a_table_hides_behind_its_columns(here: Path) -> None:
+    (here / "m").mkdir()
+    (here / "m" / "map.yaml").write_text('ruleset: css\nextent: ["20.76", "22.78"]\nnte: y\n')
+    (here / "m" / "hexes.csv").write_text("label,terrain,colour\n20.76,forrest,red\n20.99,swampp,\n")
+    (here / "m" / "paths.csv").write_text("kind,hexes,wide\nrode,20.76 20.78,1\n")
+    with pytest.raises(Problems) as caught:
+        read_map_file(here / "m")
+    words = ("nte", "colour", "forrest", "20.99 is not a hex", "swampp", "wide", "rode", "the path jumps")
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("fill", ["clear", "claer"])
+def test_no_mistake_of_a_case_hides_behind_its_map(connection: Connection, fill: str) -> None:
+    text = (
+        f'case: x\nruleset: css\nmap: {{extent: ["20.76", "22.78"], fill: {fill}}}\n'
+        'units: [{id: A, side: usa, at: "99.99", postur: column}]\nmarkers: [{kind: smok, at: "20.77"}]\n'
+        "tracks: {hexs: {}}\nconditions: {wether: rain}\n"
+        'ask: [{lso: {}}, {los: {frm: A, to: "77.77"}}, {los: {from: A, to: "20.76"}}]\n'
+    )
+    with pytest.raises(Problems) as caught:
+        read_case(text, "case", forms(), connection)
+    words = [
+        "usa",
+        "postur",
+        "smok",
+        "hexs",
+        "wether",
+        "lso",
+        "frm",
+        *(["99.99 is", "77.77 is"] if fill == "clear" else ["claer"]),
+    ]
+    told = str(caught.value)
+    assert [word for word in words if word not in told] == []
+    assert "ask/3" not in told, "who names a unit with a mistake makes none"
+
+
+def test_a_file_of_the_other_kind_is_told_what_it_is(connection: Connection, here: Path) -> None:
+    (here / "p.yaml").write_text('name: p\nruleset: css\nmap: {extent: ["20.76", "22.78"]}\nunits: []\n')
+    with pytest.raises(
+        Problems, match="this is a position or a case, since it has units: bring it in as a position"
+    ):
+        read_map_file(here / "p.yaml")
+    with pytest.raises(Problems, match="this is a map, and nobody stands on it: bring it in as a map"):
+        read_position(CSS, "m.yaml", connection)
+    with pytest.raises(Problems, match="this is no case"):
+        read_case("Can my tank see the hill?", "case", forms(), connection)
+
+
 BROKEN_TABLES = {
     "no map.yaml": (
         {"hexes.csv": "label,terrain\n22.79,clear\n"},
@@ -709,7 +787,8 @@ def test_a_name_that_is_taken_is_refused_unless_it_is_replaced(connection: Conne
     with pytest.raises(MapError) as caught:
         import_map(connection, "map.yaml")
     assert str(caught.value) == (
-        "There is a map 'ridge' already.\nReplace it (--replace), or import this one under another name (--name)."
+        "There is a map 'ridge' already.\n"
+        "Replace it (--replace; on the page, its box), or bring this one in under another name (--name)."
     )
     second = import_map(connection, "map.yaml", name="other")
     third = import_map(connection, "map.yaml", replace=True)

@@ -97,13 +97,16 @@ def test_json_of_a_broken_file_is_its_error_and_the_others_are_ruled(
     assert len(told) == 9
     assert list(told[4]) == ["file", "error"]
     assert told[4]["file"] == str(files["broken"])
-    [problem] = told[4]["error"]["problems"]
-    assert problem == {
+    ground, question = told[4]["error"]["problems"]
+    assert ground == {
         "line": 10,
         "place": "map/hexes/23.78/terrain",
         "message": "unknown terrain 'brusk'",
         "nearest": ["brush"],
     }
+    # a bad map does not hide what is wrong with a question
+    assert question["place"].startswith("ask/")
+    assert question["place"].endswith("range")
     assert "brusk" in told[4]["error"]["message"]
 
 

@@ -657,3 +657,13 @@ def test_a_kept_ruling_of_a_kind_that_is_gone_has_its_page(
     assert told.lines[1].startswith(f"{general}  lob ")
     assert "  contested css-9999, read as a: another reading would change the answer" in told.lines
     assert general in client.get("/rulings?kind=lob").text
+
+
+def test_an_answer_that_is_nothing_is_open_only_where_something_is_wanting() -> None:
+    """No enemy can fire there: a plain answer, though there is no worst hex to tell."""
+    safe = {"counts": {"22.82": 0}, "worst": None}
+    assert words.mood(safe, []) == "plain"
+    assert words.mood(safe, ["the range of a gun"]) == "open"
+    assert words.mood(safe) == "open", "of a ruling kept before its needs were"
+    assert words.mood({"visible": None}, []) == "open"
+    assert words.mood({"visible": False}, []) == "no"

@@ -171,7 +171,7 @@ def arrow(facing: int, ink: str, turn: int = 0) -> str:
     x, y = math.sin(angle), -math.cos(angle)
     reach = 23.5 / max(abs(x), abs(y))
     return (
-        f'<path d="M0-.8L3 6L0 4.8L-3 6z" fill="{ink}" transform="translate({25 + reach * x:.1f}'
+        f'<path d="M0-.8L3 3.4L0 2.4L-3 3.4z" fill="{ink}" transform="translate({25 + reach * x:.1f}'
         f' {25 + reach * y:.1f}) rotate({60 * (facing - 1) + turn})"/>'
     )
 

@@ -315,6 +315,7 @@ def dark_inks() -> dict[str, str]:
         "paper": "#161a18",
         "veil": "#0c0f0d",
         "grid": night(INKS["grid"]),
+        "water": night(INKS["water"]),
         "deep": "#0a2233",
         "foam": night(INKS["foam"]),
     }

@@ -12,9 +12,13 @@ what `games.apply` makes of it, with what was there before, so that it can be ta
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from db.counters import CONDITIONS, MARKERS, UNITS, MarkerKind
 from db.rulesets.css.counters import STATUS
@@ -94,14 +98,21 @@ def _counter(said: Tree, ruleset: str) -> Tree | None:
     said = _placed(said)
     if said.get("removed"):
         return None
-    if "eliminated" in UNITS[ruleset].model_fields:
+    form = UNITS[ruleset]
+    if "eliminated" in _fields(form):
         # a game in which it says so itself
         said |= {"at": None} if said.get("eliminated") else {}
     elif said.pop("eliminated", False):
         said |= OFF_THE_MAP
-    if "at" in said and said["at"] is not None and "status" in UNITS[ruleset].model_fields:
+    if "at" in said and said["at"] is not None and "status" in _fields(form):
         said.setdefault("status", None)
-    return {key: _unless_default(UNITS[ruleset], key, value) for key, value in said.items()}
+    return {key: _unless_default(form, key, value) for key, value in said.items()}
+
+
+@functools.cache
+def _fields(form: type[BaseModel]) -> dict[str, FieldInfo]:
+    """What a counter may say: asked for with every change, and its form takes a while to tell."""
+    return form.model_fields
 
 
 def _placed(said: Tree) -> Tree:
@@ -109,8 +120,8 @@ def _placed(said: Tree) -> Tree:
     return said | {"at": str(said["at"])} if said.get("at") is not None else said
 
 
-def _unless_default(form: Any, key: str, value: Any) -> Any:
-    field = form.model_fields.get(key)
+def _unless_default(form: type[BaseModel], key: str, value: Any) -> Any:
+    field = _fields(form).get(key)
     if field is None:
         raise ValueError(f"{form.__name__} has no {key!r}")
     if field.is_required() or value is None:

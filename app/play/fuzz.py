@@ -12,8 +12,10 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
+import psycopg
 from sqlalchemy.engine import Connection
 
 from app.play.dice import read_seed
@@ -38,8 +40,10 @@ PLANS = "select set_config('plan_cache_mode', 'force_generic_plan', true), set_c
 """In one long transaction: no question is planned twice, and no table read through all versions of its rows."""
 FEW = 2_000
 """Hexes: a database with no more knows little of how large maps are."""
-STOCK = "analyze (skip_locked) public.hex, public.hexside, public.css_ground, public.unit, public.marker"
-"""What another run takes stock of just now is left out: nobody waits."""
+STOCK = "analyze public.hex, public.hexside, public.css_ground, public.unit, public.marker"
+"""Of the tables whose plans turn on how much lies in them; their owner alone may take it."""
+PATIENCE = "2s"
+"""How long a table is waited for: the server's own housekeeping gives way in one, another run of random play does not."""
 LEGAL = "legal"
 WEIGHED = 0.1
 """How often an action is also ruled on under every other reading that it touches."""
@@ -120,8 +124,14 @@ def _take_stock(connection: Connection) -> None:
     [known] = fetched(
         connection, "select reltuples as hexes from pg_class where oid = 'public.hex'::regclass", {}
     )
-    if known.hexes < FEW:
-        psycopg_connection(connection).execute(STOCK)
+    if known.hexes >= FEW:
+        return
+    server = psycopg_connection(connection)
+    [patience] = fetched(connection, "select current_setting('lock_timeout') as usual", {})
+    with suppress(psycopg.errors.LockNotAvailable), server.transaction():
+        server.execute(f"set local lock_timeout = '{PATIENCE}'")
+        server.execute(STOCK)
+    server.execute(f"set local lock_timeout = '{patience.usual}'")
 
 
 def _so_far(connection: Connection, name: str) -> tuple[int]:

@@ -140,6 +140,8 @@ class Draw:
     """Whether odds are counted over what lies in the pool."""
     lacks: Need | None = None
     """What would have to be told for odds."""
+    obvious: bool = False
+    """Whether the last of a pool need not be named."""
     odds_query: ClassVar[Ask | None] = None
     """As of a roll."""
 
@@ -183,6 +185,15 @@ class Choose:
     """Other names under which the answer may stand."""
     unsaid: Any = None
     """What it is taken to be where somebody only asks and says nothing of it, such as that an offer is not taken up."""
+
+    def meant(self, value: Any) -> Any:
+        """The option that is meant: it may stand alone in a list, and an empty answer is nothing where that is offered."""
+        options = self.options or ()
+        if self.many or value in options:
+            return value
+        if isinstance(value, list) and len(value) == 1 and value[0] in options:
+            return value[0]
+        return NOTHING if not value and NOTHING in options else value
 
     def mistake(self, value: Any) -> str | None:
         if self.check is not None and (wrong := self.check(value)) is not None:
@@ -344,8 +355,7 @@ class Given:
         for name in (want.name, *want.also):
             if name in self._choices:
                 value = self._choices.pop(name)
-                # nothing is an answer where it is offered
-                return NOTHING if value is None and NOTHING in (want.options or ()) else value
+                return want.meant(value)
         return None
 
     def with_choices(self, choices: dict[str, Any]) -> Given:
@@ -365,6 +375,12 @@ class Given:
 
 class Asking(Given):
     """The answers of somebody who only asks: an offer of which nothing is said is not taken up."""
+
+    def draw(self, want: Draw) -> Any:
+        value = super().draw(want)
+        if value is None and want.obvious and want.pool is not None and len(want.pool) == 1:
+            return want.pool[0]
+        return value
 
     def choice(self, want: Choose) -> Any:
         value = super().choice(want)

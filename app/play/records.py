@@ -234,7 +234,7 @@ def import_record(connection: Connection, text: str, *, name: str | None = None)
     """A game from its record, with the same digests; where one does not hold, nothing is brought in.
 
     In the caller's transaction. The map of the record is used where there is none of its name; where there is
-    one, it must be the same.
+    one, it must be the same, wherever in the world it lies.
     """
     record = read_record(text)
     head = record.header
@@ -290,20 +290,23 @@ def _stored(connection: Connection, record: Record, called: str) -> int:
 def _map(connection: Connection, record: Record) -> int:
     """The map that the record was played on: the one that is there, if it is the same, or the record's own."""
     name = record.header["Map"]
-    there: int | None = connection.scalar(sa.select(Map.id).where(Map.name == name))
-    if there is not None:
-        if write_yaml(load_draft(connection, there)) != record.map:
-            raise RecordError(
-                f"The map {name!r} is another one here than the record was played on.",
-                "Rename the map that is here, or the one in the record.",
-            )
-        return there
     problems = Problems()
     draft = read_root(read_document(record.map, f"map {name}", problems), problems)
     problems.raise_if_any()
     assert draft is not None
     draft.name = name
-    return store_map(connection, draft)
+    there: int | None = connection.scalar(sa.select(Map.id).where(Map.name == name))
+    if there is None:
+        return store_map(connection, draft)
+    here = load_draft(connection, there)
+    # where in the world a map lies is beside its hexes: no game knows it
+    here.georeference = draft.georeference
+    if write_yaml(here) != record.map:
+        raise RecordError(
+            f"The map {name!r} is another one here than the record was played on.",
+            "Rename the map that is here, or the one in the record.",
+        )
+    return there
 
 
 def _write_events(connection: Connection, game_id: int, record: Record) -> None:

@@ -177,7 +177,7 @@ def _record(case: CaseDraft, number: int, ruling: Ruling, question: Question, ve
         "contested": exact(ruling.contested),
         "errata": exact(ruling.errata),
         "policy": policy | ruling.policy,
-        "mood": mood(exact(ruling.answer)),
+        "mood": mood(exact(ruling.answer), ruling.needs),
     }
 
 

@@ -236,9 +236,18 @@ def members(found: Sequence[Any], noun: str, within: str = "") -> str:
 # Any answer, key by key.
 
 
-def mood(answer: Mapping[str, Any]) -> str:
-    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour, and to look for."""
-    if None in answer.values():
+VERDICTS = {"visible", "legal", "allowed", "open", "in_command", "fortified", "mixed"}
+"""Keys that are the verdict, or a good part of it: null where something is wanting."""
+
+
+def mood(answer: Mapping[str, Any], needs: Sequence[Any] | None = None) -> str:
+    """Whether an answer is a yes, a no, open for want of something, or neither: for its colour, and to look for.
+
+    Where it is known that nothing is wanting (`needs` is empty), nothing told is an answer, such as no worst hex of
+    a way, but for a key that is the verdict itself.
+    """
+    unknown = {key for key, value in answer.items() if value is None}
+    if unknown and (needs != [] or unknown & VERDICTS):
         return "open"
     told = next((value for value in answer.values() if isinstance(value, bool)), None)
     return "plain" if told is None else "yes" if told else "no"

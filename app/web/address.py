@@ -7,7 +7,6 @@ whoever opens it. The words of a question are its arguments' own; ours beside th
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,16 +18,14 @@ from app.referee.boards import Board, Tree
 from app.referee.questions import kinds_of
 from app.referee.rulings import QuestionKind
 from app.referee.whatif import Changes, read_changes
+from app.web.ask_form import asked_of, given_to, listed
 from app.web.proof import choice, chosen_readings
 from db import SightlineError
 from db.labels import HEX, nearest, unprefixed
 from db.position_draft import PositionDraft
-from importers.documents import read_document
 
 OWN = ("tool", "policy", "look", "edit", "whatif", "part")
 """Words of the address that are no argument of a question."""
-SEPARATOR = ","
-"""Between the values of one argument, such as the hexes of a way; one that is part of a value is written `\\,`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,16 +50,8 @@ class View:
     @property
     def question(self) -> Tree | None:
         """What is asked, as a case file has it; None while something that it needs is not chosen."""
-        if self.tool is None:
-            return None
-        asked: Tree = {}
-        for argument in self.arguments:
-            values = self.given.get(argument.word, ())
-            if values:
-                asked[argument.word] = _filled(argument, values)
-            elif argument.required:
-                return None
-        if not asked:
+        asked = asked_of(self.arguments, self.given) if self.tool else None
+        if self.tool is None or asked is None:
             return None
         return {self.tool.name: asked} | ({"policy": dict(self.policy)} if self.policy else {})
 
@@ -168,38 +157,12 @@ def view(board: Board, query: MultiDict[str, str]) -> View:
             f"Did you mean {alike[0]}?" if alike else f"There are {', '.join(tools)}.",
         )
     kind = tools.get(tool)
-    given = {
-        argument.word: values
-        for argument in (arguments(kind, board.ruleset) if kind else ())
-        if (values := _values(argument, query.getlist(argument.word)))
-    }
     return View(
         board=board,
         tool=kind,
-        given=given,
+        given=given_to(arguments(kind, board.ruleset) if kind else (), query),
         policy=chosen_readings(query.getlist("policy")),
         changes=read_changes(query.get("whatif", "")),
         look=query.get("look", "").strip(),
         edit=bool(query.get("edit")),
     )
-
-
-def listed(argument: Argument, values: Sequence[str], between: str = SEPARATOR) -> str:
-    """What an argument was given, as the address and its field have it."""
-    if not argument.many:
-        return "".join(values[:1])
-    return between.join(value.replace(SEPARATOR, f"\\{SEPARATOR}") for value in values)
-
-
-def _filled(argument: Argument, values: Sequence[str]) -> Any:
-    """What an argument was given; a value of several parts is written as in a case file."""
-    if argument.form == "written":
-        return read_document(values[0], argument.word).plain()
-    return list(values) if argument.many else values[0]
-
-
-def _values(argument: Argument, told: Sequence[str]) -> list[str]:
-    if not argument.many:
-        return [value for text in told if (value := text.strip())]
-    split = (part for text in told for part in re.split(rf"(?<!\\){SEPARATOR}", text))
-    return [value for text in split if (value := text.strip().replace(f"\\{SEPARATOR}", SEPARATOR))]

@@ -34,11 +34,11 @@ def with_one_more(changes: Changes, board: Board, form: Mapping[str, str], conne
             # of a saved unit that was taken away, the new one of its name has nothing
             return changes.with_unit({**dict.fromkeys(saved.get(unit["id"], ())), **unit})
         case "mark":
-            return changes.with_marker(_new_marker(board.ruleset, form, _label(board, form)))
+            return changes.with_marker(new_marker(board.ruleset, form, _label(board, form)))
         case "unmark":
             return changes.without_marker(read_document(form.get("marker", ""), "marker.json").plain())
         case "paint":
-            return changes.painted(_label(board, form) or "", _new_ground(form))
+            return changes.painted(_label(board, form) or "", new_ground(form))
         case "side":
             return changes.sided(_side(board, form), form.get("hexside") or None)
         case "conditions":
@@ -77,7 +77,8 @@ def _new_unit(form: Mapping[str, str], now: dict[str, Tree], at: str | None) -> 
     return {key: value for key, value in unit.items() if key != "at"} | {"at": at}
 
 
-def _new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
+def new_marker(ruleset: str, form: Mapping[str, str], at: str | None) -> Tree:
+    """A marker by the fields of its form, as far as its kind has them."""
     kind = form.get("kind", "")
     marker: Tree = {"kind": kind, "at": at}
     says = MARKERS[ruleset].get(kind, MarkerKind())
@@ -93,7 +94,7 @@ def _side(board: Board, form: Mapping[str, str]) -> str:
     return board.scheme.side_label(*side)
 
 
-def _new_ground(form: Mapping[str, str]) -> Tree:
+def new_ground(form: Mapping[str, str]) -> Tree:
     """Terrain and level of a hex, as far as the form says them."""
     level = form.get("level", "")
     ground: Tree = {"terrain": form["terrain"]} if form.get("terrain") else {}

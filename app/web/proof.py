@@ -56,7 +56,7 @@ def proof(
         "title": title(ruling.ruleset, ruling.kind),
         "asked": words.arguments_in_words(ruling.question[ruling.kind]),
         "verdict": words.verdict(ruling),
-        "mood": words.mood(ruling.answer),
+        "mood": words.mood(ruling.answer, ruling.needs),
         "lists": words.lists(ruling),
         "steps": [_step(step) for step in ruling.steps],
         "shown": len(ruling.steps) if steps is None else steps,

@@ -11,40 +11,37 @@ import datetime
 import gzip
 import hashlib
 import importlib
-import json
-import logging
 import pkgutil
 import re
 import secrets
-import sys
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import flask
 import psycopg
 import sqlalchemy as sa
 from flask import Flask, Response, g, request
 from flask_openapi3 import Info, OpenAPI
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from sqlalchemy.engine import Connection, Engine
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 import app.web.api
 import app.web.pages
 from app.web.guard import HEADERS, FullError, protect, too_large
+from app.web.logs import configure, log, log_request
+from app.web.porter import health
 from app.web.streams import Streams
 from db import SightlineError, __version__
-from db.budget import current
+from db.budget import allow, current
 from db.database import server_facts
 from db.keeping import Kept
 from db.settings import Settings
 from db.values import exact, to_json
-
-log = logging.getLogger("sightline")
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -106,6 +103,20 @@ class Problem(BaseModel):
     )
 
 
+AWAY = Problem(
+    title="The database does not answer",
+    status=503,
+    detail="The server is there, but its database is not.",
+    remedy="See `sightline db status`.",
+)
+DEAF = Problem(
+    title="The web server does not answer",
+    status=503,
+    detail="The database is there, but the process that serves pages and API gives no sign of life.",
+    remedy="See its log, or start `sightline serve` again.",
+)
+
+
 class JsonNumbers(flask.json.provider.DefaultJSONProvider):
     """Exact numbers: a Decimal that is whole is an integer; keys keep their order."""
 
@@ -116,6 +127,9 @@ class JsonNumbers(flask.json.provider.DefaultJSONProvider):
         return to_json(obj, indent=None)
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        # before it is read: eight megabytes of empty lists are hundreds once they are
+        text = s.decode(errors="replace") if isinstance(s, bytes) else s
+        allow("values of a document", sum(map(text.count, "[{,")))
         try:
             return super().loads(s, **kwargs)
         except RecursionError as error:
@@ -163,7 +177,7 @@ def create_app(settings: Settings, engine: Engine) -> Flask:
         ENGINE=engine,
         STREAMS=Streams(settings, engine),
     )
-    _configure_logging(settings)
+    configure(settings.log_format, settings.log_level)
     web.before_request(_begin)
     protect(web, settings)
     web.after_request(_finish)
@@ -232,6 +246,14 @@ def day(text: str | None) -> datetime.date | None:
         raise SightlineError(f"{text[:40]!r} is not a day.", "Write it as 2024-12-31.") from error
 
 
+def _written_day(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        raise ValueError("a day is written as 2024-12-31")
+    return value
+
+
+Day = Annotated[datetime.date, BeforeValidator(_written_day)]
+"""A day in the address of an API operation: never a number of seconds."""
 ANSWERS: Kept[tuple[bytes, str]] = Kept(32 * 1024 * 1024)
 """Answers that are the same as long as a version is: what was sent, and its type, by address, version and coding."""
 
@@ -282,13 +304,7 @@ def _close_connection(_: BaseException | None) -> None:
 def _healthz() -> Response:
     """Whether the server answers: for people, monitors and load balancers."""
     facts = server_facts(database())
-    return flask.jsonify(
-        status="ok",
-        version=__version__,
-        server=facts.postgresql,
-        postgis=facts.postgis,
-        revision=facts.revision,
-    )
+    return flask.jsonify(health(facts.postgresql, facts.postgis, facts.revision))
 
 
 def _begin() -> None:
@@ -378,19 +394,9 @@ def _finish(response: Response) -> Response:
     response.headers["X-Request-ID"] = g.get("request_id", "-")
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers.update(HEADERS)
-    log.info(
-        "%s %s %s",
-        request.method,
-        request.full_path.rstrip("?"),
-        response.status_code,
-        extra={
-            "request_id": g.get("request_id"),
-            "method": request.method,
-            "path": request.path,
-            "status": response.status_code,
-            "milliseconds": round(1000 * (time.perf_counter() - g.get("started", time.perf_counter())), 1),
-        },
-    )
+    query = request.query_string.decode(errors="replace")
+    seconds = time.perf_counter() - g.get("started", time.perf_counter())
+    log_request(request.method, request.path, query, response.status_code, g.get("request_id"), seconds)
     return response
 
 
@@ -459,7 +465,6 @@ REFUSALS = {
 UPGRADED = (503, "The database was brought up to date at this moment.", "Ask again.")
 CHANGED = ("cache lookup failed", "could not open relation", "cached plan must not change")
 """What PostgreSQL says to a statement whose functions were made anew beneath it."""
-AWAY = (503, "The server is there, but its database is not.", "See `sightline db status`.")
 PASSING = 503
 """Of what passes by itself; whoever is told so is told when to ask again."""
 
@@ -476,12 +481,13 @@ def _database_error(error: sa.exc.DBAPIError | psycopg.Error) -> Response:
     if state not in REFUSALS and not upgraded and not isinstance(cause, psycopg.OperationalError):
         return _unexpected(error)
     log.error("database: %s %s", state or "", cause, extra={"request_id": g.get("request_id")})
-    status, detail, remedy = UPGRADED if upgraded else REFUSALS.get(state or "", AWAY)
-    title = (
-        "The database does not answer" if (status, detail, remedy) == AWAY else "The database refuses this"
-    )
-    response = problem_response(Problem(title=title, status=status, detail=detail, remedy=remedy))
-    if status == PASSING:
+    refused = UPGRADED if upgraded else REFUSALS.get(state or "")
+    told = AWAY
+    if refused is not None:
+        status, detail, remedy = refused
+        told = Problem(title="The database refuses this", status=status, detail=detail, remedy=remedy)
+    response = problem_response(told)
+    if told.status == PASSING:
         response.headers["Retry-After"] = "1"
     return response
 
@@ -509,42 +515,3 @@ def _invalid_request(error: ValidationError) -> Response:
             title="The request does not have the right form", status=422, detail=detail, problems=problems
         )
     )
-
-
-class _JsonLines(logging.Formatter):
-    """One JSON object a line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        for name in ("request_id", "method", "path", "status", "milliseconds"):
-            if hasattr(record, name):
-                line[name] = getattr(record, name)
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
-
-
-class _TextLines(logging.Formatter):
-    """A line for people."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        # an address may hold line ends: a request must not write log lines of its own
-        message = re.sub(r"[\x00-\x1f\x7f]+", " ", record.getMessage())
-        line = f"{self.formatTime(record, '%H:%M:%S')} {message}"
-        if hasattr(record, "milliseconds"):
-            line += f" {record.milliseconds} ms"
-        if hasattr(record, "request_id"):
-            line += f" [{record.request_id}]"
-        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
-
-
-def _configure_logging(settings: Settings) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if settings.log_format == "json" else _TextLines())
-    log.handlers[:] = [handler]
-    log.propagate = False
-    log.setLevel(settings.log_level.upper())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importers.demo.css_ground import CssPainter, Plan
 from importers.demo.noise import Noise
-from importers.demo.sheet import Sheet
+from importers.demo.sheet import SOURCE, Sheet
 
 SEED = 4410
 _hills = Noise(SEED, 20, 4)
@@ -31,6 +31,7 @@ def paint() -> Sheet:
         ruleset="css",
         extent=("01.01", "99.99"),
         meters_per_hex=275,
+        source=SOURCE,
         note="An invented island of campaign size, painted by importers/demo. The sea is off the map.",
         fill="clear",
         fill_level=1,

@@ -7,7 +7,7 @@ import itertools
 from db.labels import Axial
 from importers.demo.artwork import Brush
 from importers.demo.noise import Noise, ellipse
-from importers.demo.sheet import Sheet, centre, side_between
+from importers.demo.sheet import SOURCE, Sheet, centre, side_between
 from importers.demo.ways import Surveyor
 
 SEED = 312
@@ -46,6 +46,7 @@ def paint() -> Sheet:
         ruleset="bob",
         extent=("A1", "N12"),
         meters_per_hex=80,
+        source=SOURCE,
         note="An invented village and hill, painted by importers/demo.",
         fill="open_ground",
     )

@@ -7,7 +7,7 @@ import itertools
 from db.labels import Axial
 from importers.demo.artwork import Brush
 from importers.demo.noise import Noise, ellipse
-from importers.demo.sheet import Sheet, centre
+from importers.demo.sheet import SOURCE, Sheet, centre
 from importers.demo.ways import Surveyor
 
 SEED = 1942
@@ -48,6 +48,7 @@ def paint() -> Sheet:
         ruleset="ccp",
         extent=("A1", "O10"),
         meters_per_hex=30,
+        source=SOURCE,
         note="An invented stretch of track with invented villages, painted by importers/demo.",
         fill="open_ground",
     )

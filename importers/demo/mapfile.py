@@ -18,6 +18,7 @@ def document(sheet: Sheet) -> Document:
         "name": sheet.name,
         "title": sheet.title,
         "ruleset": sheet.ruleset,
+        **({"source": sheet.source} if sheet.source else {}),
         "note": sheet.note,
         **_own_scheme(sheet),
         "scale": sheet.meters_per_hex,

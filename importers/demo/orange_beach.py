@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from db.labels import Axial
 from importers.demo import relief
 from importers.demo.noise import Noise, ellipse, mixed
-from importers.demo.sheet import Document, Sheet, centre, side_between
+from importers.demo.sheet import SOURCE, Document, Sheet, centre, side_between
 from importers.demo.ways import Surveyor
 
 SEED = 915
@@ -48,6 +48,7 @@ class _Painter:
             ruleset="ddp",
             extent=("0101", "2020"),
             meters_per_hex=230,
+            source=SOURCE,
             note="Invented ground and positions, painted by importers/demo.",
             fill="clear",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importers.demo.css_ground import CssPainter, Plan
 from importers.demo.noise import Noise, ellipse
-from importers.demo.sheet import Sheet
+from importers.demo.sheet import SOURCE, Sheet
 
 SEED = 7120
 _hills = Noise(SEED, 11, 4)
@@ -30,6 +30,7 @@ def paint() -> Sheet:
         ruleset="css",
         extent=("01.01", "40.30"),
         meters_per_hex=275,
+        source=SOURCE,
         note="An invented coast, painted by importers/demo. The sea is off the map.",
         fill="clear",
         fill_level=1,

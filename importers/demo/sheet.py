@@ -65,6 +65,10 @@ def hexes_at(corner: Corner) -> list[Axial]:
     return [place for place in around if corner in corners(place)]
 
 
+SOURCE = "Invented for Sightline, and under its licence."
+"""Of every map of the demo."""
+
+
 @dataclass
 class Sheet:
     """A map being drawn."""
@@ -89,6 +93,8 @@ class Sheet:
     crests: list[tuple[int, list[Point]]] = field(default_factory=list)
     extra: Document = field(default_factory=dict)
     """Further keys of the file, such as `positions`."""
+    source: str = ""
+    """After what it was drawn, and whose it is."""
     numbering: Scheme | None = None
     """A scheme of its own; without one its hexes are numbered as its game has it."""
 

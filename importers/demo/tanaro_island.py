@@ -5,7 +5,7 @@ from __future__ import annotations
 from db.labels import Axial
 from importers.demo import relief
 from importers.demo.noise import Noise, chance, mixed
-from importers.demo.sheet import Sheet, centre, corners, side_between
+from importers.demo.sheet import SOURCE, Sheet, centre, corners, side_between
 from importers.demo.ways import Surveyor
 
 SEED = 2640
@@ -50,6 +50,7 @@ class _Painter:
             ruleset="fpb",
             extent=("0101", "2420"),
             meters_per_hex=1600,
+            source=SOURCE,
             note="An invented island, painted by importers/demo.",
             fill="sea",
         )

@@ -340,7 +340,12 @@ begin
     maps._changed_rows(tg_op, tg_argv[0])
   )
   loop
-    perform positions._drop_viewsheds(edit.map_id, edit.position_id, edit.qs, edit.rs);
+    if cardinality(edit.qs) > 1000 then
+      -- to compare each of these with each viewshed would take longer than to find the viewsheds anew
+      perform positions._drop_viewsheds(edit.map_id, edit.position_id, null, null);
+    else
+      perform positions._drop_viewsheds(edit.map_id, edit.position_id, edit.qs, edit.rs);
+    end if;
   end loop;
   return null;
 end

@@ -16,7 +16,10 @@ from db.settings import CHECKOUT
     "--times", type=click.IntRange(4, 5000), default=100, show_default=True, help="Runs of each question."
 )
 @click.option(
-    "--large", "million", is_flag=True, help="Look at a map of a million hexes, too: some minutes to make it."
+    "--large",
+    "million",
+    is_flag=True,
+    help="Look at a map of a million hexes and at nothing else: some minutes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> None:
@@ -26,8 +29,9 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
     minute to minute. Sight is measured in turn, in a row, and apart: each question in a transaction
     of its own, for which a nameless position is kept for some seconds. All else that is measured is
     undone. Without MAPS the reach of ccp, fpb and bob positions and a rout are measured too, sight over drawn
-    terrain on dense boards, a game of 10,000 events, and questions at the door: over loopback HTTP, beside a page of the same server that asks nobody. There a map of 10,000
-    hexes is looked at, and one of 40,000 (with --large, of a million), both made for it and taken away again.
+    terrain on dense boards, a game of 10,000 events, and questions at the door: over loopback HTTP, beside a page of the
+    same server that asks nobody. There a map of 10,000 hexes is looked at and edited, and one of 40,000 (with --large, of
+    a million, and nothing else is measured), both made for it and taken away again.
 
     \b
     Examples:
@@ -59,7 +63,9 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
 
     engine = open_database(say=say)
     measures: list[Measure] = []
-    for name in maps or ("pagasa-coast", "campaign-island"):
+    if million:
+        measures += measure_large(engine, times, say, MILLION)
+    for name in () if million else maps or ("pagasa-coast", "campaign-island"):
         with engine.connect() as connection:
             measures += measure_map(connection, name, times, say)
             measures += measure_zones(connection, name, times, say)
@@ -67,7 +73,7 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
             connection.rollback()
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             measures += measure_apart(connection, name, times, say)
-    if not maps:
+    if not maps and not million:
         with engine.connect() as connection:
             measures += measure_position_reach(connection, "sorovi-crossing", times, say)
             measures += measure_position_reach(connection, "tanaro-assault", times, say)
@@ -81,7 +87,7 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
         measures += measure_ledgers(engine, times, say)
         measures += measure_doors(engine, times, say)
         measures += measure_campaigns(engine, times, say)
-        measures += measure_large(engine, times, say, MILLION if million else MIDDLE)
+        measures += measure_large(engine, times, say, MIDDLE)
     if as_json:
         print_json([measure.as_dict() for measure in measures])
         return

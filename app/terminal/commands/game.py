@@ -26,7 +26,7 @@ from app.referee.rulings import Step
 from app.referee.words import counted, step_in_words
 from app.terminal.caution import confirm, refuse_overwriting
 from app.terminal.counters import print_counters
-from app.terminal.database import asking, writing
+from app.terminal.database import asking, owning, writing
 from app.terminal.output import out, print_json, print_table, progress, say
 from app.terminal.report import report_ruling
 from app.terminal.written import Setting, Written, nested
@@ -811,7 +811,8 @@ def fuzz_games(
     chosen = {option: resolved(value) for option, value in options}
     played: list[dict[str, Any]] = []
     broken = 0
-    with asking() as connection, progress("playing") as tick:
+    # the owner's: nobody else may take stock of tables, without which plans are poor
+    with owning() as connection, progress("playing") as tick:
         for one in sources:
             start = functools.partial(_begin, one, chosen)
             for game in fuzz(connection, start, number, seed):

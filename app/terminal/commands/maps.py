@@ -251,6 +251,7 @@ def _about(facts: MapFacts) -> list[tuple[str, object]]:
         ("ruleset", facts.ruleset),
         ("numbering", _numbering(facts)),
         ("scale", f"{facts.meters_per_hex:,} m a hex" if facts.meters_per_hex else None),
+        ("source", facts.source),
         ("note", facts.note),
         ("hexes", f"{facts.hexes:,}"),
         ("terrain", _counts(facts.terrain)),

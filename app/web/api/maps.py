@@ -175,6 +175,7 @@ class MapAnswer(BaseModel):
     first: str | None = Field(description="Label at one end")
     last: str | None = Field(description="Label at the other")
     meters_per_hex: int | None
+    source: str = Field(description="After what it was drawn, and whose it is")
     note: str
     hexes: int
     terrain: dict[str, int]

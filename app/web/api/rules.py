@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Literal
 
 from flask import Response, jsonify
 from flask_openapi3 import APIBlueprint, Tag
 from pydantic import BaseModel, Field
 
-from app.web.site import Problem, database
+from app.web.site import Day, Problem, database
 from db import editions as db_editions
 from db import errata as db_errata
 from db import reference
@@ -60,7 +59,7 @@ class AsPrinted(BaseModel):
     """Which edition, and which day."""
 
     edition: str | None = Field(None, description="The imported edition whose text is wanted")
-    as_of: datetime.date | None = Field(None, description="Errata as of this day; today if absent")
+    as_of: Day | None = Field(None, description="Errata as of this day; today if absent")
 
 
 class OfChart(InGame):

@@ -15,7 +15,7 @@ from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
 from app.referee.saved import Wanted, kept, kept_ruling, kept_summary, save, saved_rulings
 from app.web.api import PREFIX, problems
-from app.web.site import database, engine
+from app.web.site import Day, database, engine
 from db.rulesets import CODES
 from importers.cases import CASE_KEYS
 from importers.questions import ASK_KEYS
@@ -177,8 +177,8 @@ class RulingsQuery(BaseModel):
     kind: Word | None = Field(None, description="Kind of question, such as los")
     rule: Word | None = Field(None, description="A rule number that was applied, such as 7.1.1")
     text: Words | None = Field(None, description="In the title or id of the case, or in a note of the proof")
-    since: datetime.date | None = Field(None, description="First asked on this day (UTC) or later")
-    until: datetime.date | None = Field(None, description="First asked on this day or earlier")
+    since: Day | None = Field(None, description="First asked on this day (UTC) or later")
+    until: Day | None = Field(None, description="First asked on this day or earlier")
     point: Word | None = Field(None, description="A contested point that was touched, such as css-12")
     verdict: Literal["yes", "no", "open", "plain"] | None = Field(
         None, description="`open`: something is not known; `plain`: neither yes nor no, such as a list"

@@ -85,7 +85,7 @@ def examples() -> dict[str, Example]:
 @pages.get("")
 def desk() -> str:
     """An empty desk, or one with an example, a saved position or a kept ruling's case on it."""
-    return render_template("cases/desk.html", text=_text_to_start_from(), readings={}, **_starts())
+    return render_template("cases/desk.html", text=text_to_start_from(), readings={}, **_starts())
 
 
 def _starts() -> dict[str, Any]:
@@ -97,13 +97,14 @@ def _starts() -> dict[str, Any]:
     }
 
 
-@functools.cache
 def games_words() -> list[dict[str, Any]]:
     """The words that case files of each game are written in, and the questions that it answers."""
-    return [_words(code) for code in CODES]
+    return [game_words(code) for code in CODES]
 
 
-def _words(code: str) -> dict[str, Any]:
+@functools.cache
+def game_words(code: str) -> dict[str, Any]:
+    """The words of one game."""
     ruleset, known = read_ruleset(code), vocabulary(code)
     groups = (
         ("Sides", ruleset.facts.sides),
@@ -127,7 +128,8 @@ def _words(code: str) -> dict[str, Any]:
     }
 
 
-def _text_to_start_from() -> str:
+def text_to_start_from() -> str:
+    """The case that the address names: an example, one of the suite, a kept ruling's, a saved position."""
     if name := request.args.get("example"):
         if name not in examples():
             abort(404, f"There is no example {name[:40]!r}; there are {', '.join(examples())}.")
@@ -162,7 +164,7 @@ def case(id: str) -> str:
             rules=found.features.rules,
             points=sorted(found.features.points),
             cited=reference.digests(connection, found.ruleset, found.features.rules),
-            rulings=_shown(draft, rulings, connection),
+            rulings=shown(draft, rulings, connection),
             expected=[ruling.ok for ruling in rulings if ruling.ok is not None],
             text=text,
         )
@@ -199,7 +201,7 @@ def rule() -> tuple[str, int] | Response:
             case, rulings = rule_text(connection, content, name, readings)
             if "keep" in request.form:
                 save(connection, case, rulings)
-            shown = _shown(case, rulings, connection)
+            ruled = shown(case, rulings, connection)
     except Problems as problems:
         return _refused(text, problems, readings), 422
     except SightlineError as error:
@@ -213,7 +215,7 @@ def rule() -> tuple[str, int] | Response:
         **_starts(),
         text=text,
         case=case,
-        rulings=shown,
+        rulings=ruled,
         expected=[ruling.ok for ruling in rulings if ruling.ok is not None],
         readings=readings,
     )
@@ -226,11 +228,15 @@ def _sent() -> tuple[bytes, str]:
     file = request.files.get("file")
     if file is not None and file.filename:
         return file.stream.read(), Path(file.filename).name
-    # a browser sends every line of a box with two characters at its end
-    return request.form.get("text", "").replace("\r\n", "\n").encode("utf-8", "replace"), "case"
+    return in_box("text").encode("utf-8", "replace"), "case"
 
 
-def _shown(case: CaseDraft, rulings: list[Ruling], connection: Connection) -> list[dict[str, Any]]:
+def in_box(name: str) -> str:
+    """The text of a box; a browser sends every line of it with two characters at its end."""
+    return request.form.get(name, "").replace("\r\n", "\n")
+
+
+def shown(case: CaseDraft, rulings: list[Ruling], connection: Connection) -> list[dict[str, Any]]:
     """Each ruling with its proof and the map drawn for it."""
     return [
         {

@@ -22,15 +22,15 @@ from app.drawing import counter, describe, marker, miniature, svg
 from app.drawing.ground import stroke_sample, swatch
 from app.drawing.miniature import units_of
 from app.play.procedures import ProcedureKind
-from app.referee.arguments import Argument, form_fields, needs_units
+from app.referee.arguments import form_fields, needs_units
 from app.referee.boards import Answer, Board, Kind, case_file, open_board, position_file
 from app.referee.cases import rule_text
 from app.referee.precedents import precedents, terrain_of
 from app.referee.questions import common_kinds, kinds_of
-from app.referee.rulings import QuestionKind
 from app.referee.saved import save
 from app.referee.whatif import NOTHING
-from app.web.address import OWN, SEPARATOR, View, listed, view
+from app.web.address import OWN, View, view
+from app.web.ask_form import field_groups, tool_order
 from app.web.change_form import with_one_more
 from app.web.counters import lying, marker_words, standing
 from app.web.proof import drawing, proof
@@ -52,10 +52,6 @@ from importers.positions import marker_tree
 pages = Blueprint("maps", __name__)
 NAVIGATION = [(10, "Maps", "maps.map_list"), (11, "Positions", "maps.position_list")]
 PARTS = {"panel": "maps/panel.html", "all": "maps/parts.html"}
-DRAWN = ("line", "hexes", "path")
-"""The order of the tools, by what they draw."""
-FEW = 2
-"""Fields that a question need not have, and that are shown all the same."""
 WRITTEN_OUT = 20_000
 """Hexes of a map that may be written out with a ruling that is kept; a larger one is named."""
 FORM = "if."
@@ -221,7 +217,7 @@ def _panel(
             "draws": kind.draws or "",
             "done": isinstance(kind, ProcedureKind),
         }
-        for name, kind in sorted(kinds_of(board.ruleset).items(), key=_tool_order)
+        for name, kind in sorted(kinds_of(board.ruleset).items(), key=tool_order)
         if position.units or not needs_units(kind)
     ]
     return {
@@ -231,7 +227,7 @@ def _panel(
         "looking": shown.with_tool(None, position),
         "home": shown.address(**dict.fromkeys((*shown.given, *OWN))),
         "tools": tools,
-        "fields": _fields(shown, position),
+        "fields": field_groups(shown.arguments, shown.given, board.ruleset, position),
         "places": to_json(_places(shown), indent=None),
         "carried": shown.parameters(**dict.fromkeys(shown.given), tool=None),
         "offers": _offers(shown, answer),
@@ -277,32 +273,6 @@ def _otherwise(shown: View, position: PositionDraft) -> dict[str, Any]:
     }
 
 
-def _tool_order(tool: tuple[str, QuestionKind]) -> tuple[int, str]:
-    """What draws a line first, then hexes, then ways."""
-    _, kind = tool
-    return (DRAWN.index(kind.draws) if kind.draws in DRAWN else len(DRAWN)), kind.title
-
-
-def _fields(shown: View, position: PositionDraft) -> list[dict[str, Any]]:
-    """The fields of the tool's form; what is seldom wanted is folded away where it is much."""
-    folded = [
-        argument
-        for argument in shown.arguments
-        if not argument.required and (argument.many or not argument.picked)
-    ]
-    folded = folded if len(folded) > FEW else []
-    groups = ([argument for argument in shown.arguments if argument not in folded], folded)
-    return [
-        {
-            "folded": group is folded,
-            "filled": any(argument.word in shown.given for argument in group),
-            "fields": [_field(argument, shown, position) for argument in group],
-        }
-        for group in groups
-        if group
-    ]
-
-
 def _places(shown: View) -> dict[str, Axial]:
     """Where the hexes lie that the address names, for the script."""
     found = {}
@@ -319,17 +289,6 @@ def _bounds(position: PositionDraft) -> list[float]:
     corners = [(3 * columns.start - 2, 2 * rows.start - 1), (3 * columns.stop - 1, 2 * rows.stop)]
     xs, ys = zip(*(position.board.scheme.display(x, y) for x, y in corners), strict=True)
     return [round(edge, 3) for edge in (min(xs), min(ys), max(xs), max(ys))]
-
-
-def _field(argument: Argument, shown: View, position: PositionDraft) -> dict[str, Any]:
-    """An argument of a tool as a field of its form."""
-    values = shown.given.get(argument.word, ())
-    choices = list(argument.choices)
-    if argument.names == ("side",):
-        choices = list(read_ruleset(shown.board.ruleset).facts.sides)
-    elif argument.names == ("unit",) and not argument.many:
-        choices = list(position.units)
-    return {"argument": argument, "value": listed(argument, values, f"{SEPARATOR} "), "choices": choices}
 
 
 def _conditions(shown: View, position: PositionDraft) -> dict[str, str]:

@@ -182,7 +182,9 @@ const RETRY = 5000;
 function news() {
   if (sending) return; // our own
   const now = board().dataset.at === board().dataset.events;
-  if (now && !table.querySelector("input:focus, textarea:focus")) void go(location.href, false);
+  // who writes, or has a list of orders before them, keeps it
+  const written = [...table.querySelectorAll("textarea")].some((text) => text.value.trim());
+  if (now && !written && !table.querySelector("input:focus, textarea:focus")) void go(location.href, false);
   else said.textContent = "The game has gone on.";
 }
 function follow() {

@@ -10,8 +10,8 @@ const KEPT = 300; // squares that are kept; the ones longest unused go first
 const FINE = 4; // pixels of a corner radius: with fewer, one hex stands for several,
 const COARSE = 2; // whose own radius has at least so many
 const COARSEST = 256;
-const TILE = 384;
-const BUDGET = 8; // milliseconds of a frame for painting
+const TILE = 256; // pixels: a small one is painted within a frame
+const BUDGET = 8; // milliseconds of a frame for painting, of all layers together
 const MARGIN = 1.2; // how far a hex or side reaches beyond its centre
 // Four zoom levels double the size: a map fits its frame, and tiles stay crisp.
 export const DOUBLING = 4;
@@ -247,27 +247,58 @@ function boxOf(points) {
 
 export const meets = (a, b) => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
+// Tiles that wait to be painted, of all layers.
+const waiting = [];
+let woken = false;
+
+function wake() {
+  if (!woken) requestAnimationFrame(paintWaiting);
+  woken = true;
+}
+
+function paintWaiting() {
+  woken = false;
+  const until = performance.now() + BUDGET;
+  while (waiting.length) {
+    const { layer, tile, coords, done } = waiting.shift();
+    layer.paintTile(tile, coords);
+    done(null, tile);
+    if (performance.now() >= until) break;
+  }
+  if (waiting.length) wake();
+}
+
+function forget(tile) {
+  const at = waiting.findIndex((one) => one.tile === tile);
+  if (at >= 0) waiting.splice(at, 1);
+}
+
 // Canvas tiles; `paint(context, box, scale, toPixels)` draws one, in units of the plane. They are
 // painted a few a frame, so that the map keeps moving; until then those of the old zoom are seen.
-// `prepare(box, scale)` fetches what painting wants, if anything is wanted.
+// `prepare(box, scale)` fetches what painting wants, if anything is wanted; where `blank(scale)` there is nothing to paint.
 export const Tiles = GridLayer.extend({
   options: { tileSize: TILE, updateWhenZooming: false, keepBuffer: 2, minZoom: FARTHEST },
 
   initialize(paint, options, prepare = () => null) {
     GridLayer.prototype.initialize.call(this, options);
-    Object.assign(this, { paint, prepare, waiting: [] });
+    Object.assign(this, { paint, prepare });
     this.on("tileunload", ({ tile }) => {
       tile.unloaded = true;
-      this.waiting = this.waiting.filter((one) => one.tile !== tile);
+      forget(tile);
     });
   },
 
   createTile(coords, done) {
     const tile = DomUtil.create("canvas", "ground-tile");
+    if (this.options.blank?.(PLANE.scale(coords.z))) {
+      // Leaflet wants to have the tile before it is told of it
+      setTimeout(() => done(null, tile));
+      return tile;
+    }
     const wait = () => {
       if (tile.unloaded) return;
-      this.waiting.push({ tile, coords, done });
-      if (this.waiting.length === 1) requestAnimationFrame(() => this.paintWaiting());
+      waiting.push({ layer: this, tile, coords, done });
+      wake();
     };
     const scale = PLANE.scale(coords.z);
     const coming = this.prepare(this.boxOf(coords, scale), scale);
@@ -279,17 +310,6 @@ export const Tiles = GridLayer.extend({
   boxOf(coords, scale) {
     const [left, top] = [coords.x * TILE / scale, -coords.y * TILE / scale];
     return [left, top - TILE / scale, left + TILE / scale, top];
-  },
-
-  paintWaiting() {
-    const until = performance.now() + BUDGET;
-    do {
-      const next = this.waiting.shift();
-      if (!next) return;
-      this.paintTile(next.tile, next.coords);
-      next.done(null, next.tile);
-    } while (performance.now() < until);
-    if (this.waiting.length) requestAnimationFrame(() => this.paintWaiting());
   },
 
   paintTile(tile, coords) {

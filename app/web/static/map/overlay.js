@@ -14,15 +14,15 @@ export class Overlay {
     for (const [pane, height] of [["cursor", 640], ["lines", 650], ["numbers", 660]]) {
       Object.assign(map.createPane(pane).style, { zIndex: height, pointerEvents: "none" });
     }
+    this.draws = null;
+    this.foundPlaces = new Map();
     this.svg = new SVG({ pane: "lines", padding: 0.5 });
-    this.found = new Tiles((...tile) => this.paintFound(...tile), { pane: "found" }).addTo(map);
-    this.numbers = new Tiles((...tile) => this.paintNumbers(...tile), { pane: "numbers" }).addTo(map);
+    this.found = new Tiles((...tile) => this.paintFound(...tile), { pane: "found", blank: () => !this.foundPlaces.size }).addTo(map);
+    this.numbers = new Tiles((...tile) => this.paintNumbers(...tile), { pane: "numbers", blank: () => !this.draws }).addTo(map);
     this.lines = new LayerGroup().addTo(map);
     this.changed = new LayerGroup().addTo(map);
     this.changedSvg = new SVG({ pane: "found", padding: 0.5 });
     this.cursor = null;
-    this.draws = null;
-    this.foundPlaces = new Map();
   }
 
   show(draws) {

@@ -7,7 +7,7 @@ import { DOUBLING, FARTHEST, Ground, PLANE, Tiles, stepOf } from "./ground.js";
 import { Lattice } from "./lattice.js";
 import { Looks } from "./looks.js";
 import { Overlay } from "./overlay.js";
-import { GroundPainter } from "./painter.js";
+import { GroundPainter, NAMED } from "./painter.js";
 import { Panel } from "./panel.js";
 
 const NEAREST = 26; // zoom: a corner radius of 90 pixels
@@ -71,7 +71,7 @@ async function start() {
   const tiles = new Tiles((...tile) => painter.paint(...tile), {}, load);
   // upon the counters
   Object.assign(map.createPane("words").style, { zIndex: 620, pointerEvents: "none" });
-  const words = new Tiles((...tile) => painter.words(...tile), { pane: "words" }, load).addTo(map);
+  const words = new Tiles((...tile) => painter.words(...tile), { pane: "words", blank: (scale) => scale < NAMED }, load).addTo(map);
   const painted = new Promise((resolve) => tiles.once("load", resolve));
   tiles.on("tileerror", ({ error }) => panel.say(`${error.message} Reload the page to try again.`));
   tiles.addTo(map);

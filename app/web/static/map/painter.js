@@ -9,6 +9,8 @@ const DEEPENING = new Set(["sea", "ocean"]);
 const FADING = [[3, 0.25], [2, 0.45], [1, 1]]; // of the water beyond a map: the farthest first, what is nearer upon it
 const SHADING = 0.05; // how dark or light a degree of shade or light is
 const NAMES = 8; // plane units around a tile within which names may be in each other's way
+export const NAMED = 7; // pixels of a corner radius from which on anything is written
+const SMALLEST = 8; // pixels of a hex number: below, nobody can read it
 
 export class GroundPainter {
   constructor(ground, looks) {
@@ -23,7 +25,8 @@ export class GroundPainter {
     if (!hexes.length) return;
     const near = step === 1;
     context.lineJoin = context.lineCap = "round";
-    const waters = near ? this.ground.lands(box).flatMap((land) => land.waters) : [];
+    const wide = [box[0] - 2, box[1] - 2, box[2] + 2, box[3] + 2];
+    const waters = near ? this.ground.lands(box).flatMap((land) => land.waters).filter(({ x, y }) => meets([x, y, x, y], wide)) : [];
     this.beyond(context, waters, box);
     this.terrain(context, hexes, scale, step);
     if (near) this.cutOff(context, [...hexes, ...waters], scale);
@@ -44,8 +47,10 @@ export class GroundPainter {
   features(context, hexes, scale, pixels) {
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (const hex of hexes.filter((one) => one.features.length)) {
-      pixels(hex.x, hex.y - 0.42, () => this.word(context, hex.features.join(" ").replaceAll("_", " "), 0.2 * scale, this.looks.inks.level));
+    for (const hex of hexes) {
+      // a coast is seen
+      const printed = hex.features.filter((word) => word !== "coast");
+      if (printed.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, printed.join(" ").replaceAll("_", " "), 0.2 * scale, this.looks.inks.level));
     }
   }
 
@@ -181,9 +186,15 @@ export class GroundPainter {
   // From afar a hex is as large as those it stands for.
   trace(context, hexes, step = 1) {
     context.beginPath();
-    const corners = this.ground.lattice.corners.map(([dx, dy]) => [step * dx, step * dy]);
+    const [[ax, ay], [bx, by], [cx, cy], [dx, dy], [ex, ey], [fx, fy]] = this.ground.lattice.corners.map(([x, y]) => [step * x, step * y]);
+    // written out: most of the time of a tile is spent here
     for (const { x, y } of hexes) {
-      corners.forEach(([dx, dy], n) => (n ? context.lineTo(x + dx, y + dy) : context.moveTo(x + dx, y + dy)));
+      context.moveTo(x + ax, y + ay);
+      context.lineTo(x + bx, y + by);
+      context.lineTo(x + cx, y + cy);
+      context.lineTo(x + dx, y + dy);
+      context.lineTo(x + ex, y + ey);
+      context.lineTo(x + fx, y + fy);
       context.closePath();
     }
   }
@@ -319,10 +330,13 @@ export class GroundPainter {
   }
 
   paths(context, box, scale, step) {
-    for (const path of this.ground.across(box, step, "paths")) {
+    // those of a kind together, so that no casing crosses a way that it meets; the widest upon the others
+    const kinds = Map.groupBy(this.ground.across(box, step, "paths"), ({ kind }) => kind);
+    const strokes = [...kinds].map(([kind, ways]) => [this.looks.stroke("paths", kind), ways]);
+    for (const [stroke, ways] of strokes.sort(([one], [other]) => one.width - other.width)) {
       context.beginPath();
-      traceWay(context, path.points);
-      this.line(context, this.looks.stroke("paths", path.kind), scale);
+      ways.forEach(({ points }) => traceWay(context, points));
+      this.line(context, stroke, scale);
     }
   }
 
@@ -345,10 +359,10 @@ export class GroundPainter {
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const hex of scale >= 20 ? hexes : []) {
-      pixels(hex.x, hex.y + 0.7, () => this.word(context, hex.label, 0.2 * scale, inks.label));
+      pixels(hex.x, hex.y + 0.7, () => this.word(context, hex.label, Math.max(SMALLEST, 0.2 * scale), inks.label));
       if (this.shown.levels && hex.level !== this.ground.levels[0] && hex.shape.crowns) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
     }
-    for (const { text, x, y, size } of scale >= 7 ? this.named(box, scale) : []) pixels(x, y, () => this.word(context, text, size, inks.name, "600"));
+    for (const { text, x, y, size } of scale >= NAMED ? this.named(box, scale) : []) pixels(x, y, () => this.word(context, text, size, inks.name, "600"));
     if (scale >= 12) this.codes(context, box, hexes, scale, pixels);
   }
 

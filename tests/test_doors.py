@@ -1,0 +1,127 @@
+"""What once stood in the way at the doors, walked through in a real browser: precedents, files, threats, counters, search."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyogrio
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browsing import PHONE
+
+POSITION = "/positions/lipata-landing"
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+
+
+def test_a_rule_leads_to_its_cases_and_a_case_to_the_desk(page: Page) -> None:
+    page.goto("/rules/css/7.1.1")
+    links = page.locator('a[href^="/cases/"]')
+    assert links.count() > 10
+    names = [link.get_attribute("href") for link in links.all()[:3]]
+    assert all(page.request.get(str(name)).ok for name in names)
+    # some are folded away
+    page.goto(str(names[0]))
+    expect(page.locator(".verdict").first).to_be_visible()
+    page.get_by_role("link", name="Open at the desk").click()
+    expect(page.locator("#text")).to_have_value(re.compile(r"^case: ", re.M))
+    page.get_by_role("button", name="Rule on it").click()
+    expect(page.locator(".expectation.held").first).to_be_visible()
+
+
+def test_beside_a_ruling_stand_its_precedents(page: Page) -> None:
+    opened(page, f"{POSITION}?tool=los&from=A/1/31&to=14.12")
+    page.locator(".precedents summary").click()
+    first = page.locator(".precedents li a").first
+    expect(first).to_have_attribute("href", re.compile(r"^/(cases|rulings)/"))
+    first.click()
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_a_map_tells_its_source_its_crs_and_how_far_its_points_are_off(page: Page, tmp_path: Path) -> None:
+    opened(page, "/maps/guam-house")
+    page.get_by_text("About, files").click()
+    about = page.locator(".map-about")
+    expect(about).to_contain_text("Source")
+    expect(about).to_contain_text("EPSG:4326")
+    expect(about).to_contain_text(re.compile(r"off by [\d.]+ m"))
+    with page.expect_download() as download:
+        about.get_by_role("link", name="gpkg").click()
+    file = tmp_path / "guam.gpkg"
+    download.value.save_as(file)
+    assert pyogrio.read_info(file, layer="hex")["crs"] == "EPSG:4326"
+    west, south, east, north = pyogrio.read_info(file, layer="hex")["total_bounds"]
+    assert 144.5 < west < east < 145.1, "on Guam"
+    assert 13.1 < south < north < 13.8
+
+
+def test_who_can_hurt_me_is_asked_of_a_hex_and_of_a_way(page: Page) -> None:
+    opened(page, f"{POSITION}?tool=threats&hex=11.15&side=us")
+    expect(page.locator(".verdict")).to_have_text("1 enemy unit can fire at 11.15: MG/I/88 with small arms 5")
+    expect(page.locator(".proof-steps")).to_contain_text("7.2")
+    opened(page, f"{POSITION}?tool=threats&path=12.16,12.15,12.14&side=us")
+    expect(page.locator(".verdict")).to_contain_text("The worst hex of the way is 12.14")
+
+
+@pytest.mark.parametrize(
+    ("address", "least"), [("/positions/vesny-morning", 0.75), ("/maps/kokoda-track", 0.75)]
+)
+def test_a_small_map_is_seen_whole(page: Page, address: str, least: float) -> None:
+    opened(page, address)
+    page.wait_for_timeout(300)
+    seen = page.evaluate(
+        """() => {
+          const map = document.getElementById("map").getBoundingClientRect();
+          const drawn = [...document.querySelectorAll("#map .on-map")].map((one) => one.getBoundingClientRect());
+          const inside = drawn.filter((one) => one.left >= map.left && one.right <= map.right && one.top >= map.top && one.bottom <= map.bottom);
+          return drawn.length ? inside.length / drawn.length : 1;
+        }"""
+    )
+    assert seen >= least
+
+
+def test_a_large_position_opens_with_counters_that_can_be_read(page: Page) -> None:
+    opened(page, POSITION)
+    page.wait_for_timeout(300)
+    box = page.locator(".on-map").first.bounding_box()
+    assert box is not None
+    assert box["width"] >= 24, "pixels across a counter"
+
+
+def test_what_the_file_does_not_say_is_told_apart_from_what_the_book_does_not_print(page: Page) -> None:
+    text = (
+        'case: x\nruleset: css\nmap: {extent: ["20.76", "26.84"], fill: clear}\n'
+        'units: [{id: A, side: us, kind: infantry, at: "22.80"}]\nask:\n  - reach: {unit: A}\n'
+    )
+    page.goto("/cases")
+    page.locator("#text").fill(text)
+    page.get_by_role("button", name="Rule on it").click()
+    expect(page.locator(".needs")).to_contain_text("the file does not say")
+
+
+def test_one_search_says_how_many_there_are_and_leads_to_the_hex(page: Page) -> None:
+    page.goto("/search?q=13.15")
+    found = page.locator("main")
+    expect(found).to_contain_text(re.compile(r"\d+ hex"))
+    page.locator('main a[href*="look=13.15"]').first.click()
+    page.wait_for_selector("#map[data-ready]")
+    expect(page.locator("#looked-at")).to_contain_text("13.15")
+
+
+def test_a_day_that_is_none_is_refused(page: Page) -> None:
+    answer = page.request.get("/rulings?since=yesterday", headers={"Accept": "text/html"})
+    assert answer.status == 400
+    assert "is not a day" in answer.text()
+
+
+def test_what_can_be_compared_is_listed(page: Page) -> None:
+    page.goto("/rules/compare")
+    page.locator('main a[href*="/rules/compare/"]').first.click()
+    expect(page.locator("h1")).to_be_visible()
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
