@@ -53,7 +53,7 @@ class MarkerKind(NamedTuple):
     value: tuple[int, int] | None = None
     """The numbers it may show; None: it has none."""
     untold: bool = False
-    """Whether its number may be left out."""
+    """Whether its number, or its direction, may be left out."""
     facing: bool = False
     """Whether it looks in a direction."""
     company: bool = False

@@ -302,6 +302,9 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
     # a word that all markers have may be one of a kind's own: the side that holds a victory marker (bob 18.0)
     theirs = says.says.model_fields if says.says else {}
     told = [key for key in own if key in keys and (key in theirs or key not in MARKER_KEYS)]
+    # css 6.2.2: a Ridge marker may say the hexside it was claimed for, or whose it is
+    if says.facing and "side" in told and isinstance(keys["side"].value, int):
+        told.remove("side")
     keys = {key: value for key, value in keys.items() if key not in told}
     value = _marker_value(node, keys, kind, says, problems)
     facing = None
@@ -312,7 +315,7 @@ def read_marker(node: Node, board: MapDraft, problems: Problems) -> MarkerDraft 
         problems.add(turned, f"a {kind} marker has no side")
     elif turned is not None:
         facing = turned.whole(problems, 1, 6)
-    elif says.facing:
+    elif says.facing and not says.untold:
         problems.add(node, f"a {kind} marker needs its side, 1 to 6")
     attributes = _marker_attributes(node, keys, kind, says, problems)
     attributes |= _marker_says(node, told, kind, says, problems)

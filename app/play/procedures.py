@@ -185,6 +185,8 @@ class Choose:
     """Other names under which the answer may stand."""
     unsaid: Any = None
     """What it is taken to be where somebody only asks and says nothing of it, such as that an offer is not taken up."""
+    rule: str | None = None
+    """The rule that offers these and no others: a question that chooses another is answered with it."""
 
     def meant(self, value: Any) -> Any:
         """The option that is meant: it may stand alone in a list, and an empty answer is nothing where that is offered."""
@@ -331,6 +333,14 @@ class AnswerError(RulingError):
     """An answer that cannot be: a die with no such face, a choice that is not offered."""
 
 
+class NotOffered(AnswerError):
+    """A choice that a rule does not offer: who only asks is told that it is not allowed."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
 class Given:
     """Answers that were written down: dice and draws in order, choices by name."""
 
@@ -474,18 +484,24 @@ class Runner:
         self._names: Counter[str] = Counter()
         self.outcome = Outcome()
 
+    def refuse(self, refused: Refused) -> Outcome:
+        """The rules do not allow it: what was told stands, and nothing is changed."""
+        outcome = self.outcome
+        if not outcome.steps or _speaks(outcome.steps[-1]) != _speaks(refused.step):
+            # a ledger that ends in the refusal has told it already
+            outcome.steps.append(refused.step)
+        outcome.points += refused.points
+        outcome.answer |= refused.answer | {"allowed": False, "why": refused.why}
+        outcome.effects, outcome.changes, self._unwritten = [], [], []
+        return outcome
+
     def run(self, procedure: Procedure) -> Outcome:
         """Run to the end, or to the first thing that nobody has answered."""
         outcome = self.outcome
         try:
             self._drive(procedure, outcome.answer)
         except Refused as refused:
-            if not outcome.steps or _speaks(outcome.steps[-1]) != _speaks(refused.step):
-                # a ledger that ends in the refusal has told it already
-                outcome.steps.append(refused.step)
-            outcome.points += refused.points
-            outcome.answer |= refused.answer | {"allowed": False, "why": refused.why}
-            outcome.effects, outcome.changes, self._unwritten = [], [], []
+            self.refuse(refused)
         except Undecided as undecided:
             outcome.needs += undecided.needs
             outcome.answer |= undecided.answer | {"allowed": None}
@@ -577,7 +593,9 @@ class Runner:
         if value is None:
             raise _Unanswered(want)
         if (wrong := want.mistake(value)) is not None:
-            raise AnswerError(f"{wrong[0].upper()}{wrong[1:]}.")
+            message = f"{wrong[0].upper()}{wrong[1:]}."
+            rule = want.rule if isinstance(want, Choose) else None
+            raise AnswerError(message) if rule is None else NotOffered(rule, message)
         log.append({**want.prompt(), "value": value})
         return value
 
@@ -759,7 +777,11 @@ def tried(
     up the others need not.
     """
     with undone(asked.connection):
-        return Runner(asked, supply, kinds, seen).run(procedure())
+        runner = Runner(asked, supply, kinds, seen)
+        try:
+            return runner.run(procedure())
+        except NotOffered as wrong:
+            return runner.refuse(Refused(wrong.rule, wrong.message.removesuffix(".")))
 
 
 def _chances_of(outcome: Outcome) -> list[Any]:

@@ -432,13 +432,13 @@ as $$
 declare
   state positions.state;
   asked positions.counter := positions._asked_counter(position_id, unit);
-  lying integer;
+  lying record;
   ridge record;
   theirs boolean;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   select * into ridge from css._ridges(state, asked) limit 1;
-  select marker.facing into lying
+  select marker.id, marker.facing into lying
   from public.marker
   where marker.position_id = position_id and marker.kind = 'ridge' and (marker.q, marker.r) = (asked.q, asked.r);
   -- the ridge is claimed by those on its other side
@@ -463,9 +463,9 @@ begin
           deed = 'claim' and coalesce((asked.attributes ->> 'in_cave')::boolean, false),
           'Units in a cave never have a Ridge marker'
         ),
-        (deed = 'claim' and lying is not null, 'its hex has a Ridge marker'),
+        (deed = 'claim' and lying.id is not null, 'its hex has a Ridge marker'),
         (deed = 'claim' and theirs, 'the other side has claimed the ridge'),
-        (deed = 'remove' and lying is null, 'no Ridge marker lies there'),
+        (deed = 'remove' and lying.id is null, 'no Ridge marker lies there'),
         (
           deed = 'remove' and ridge.direction is not null and not css._is_active(state, asked),
           'only Active Units give a Ridge marker up'
@@ -477,7 +477,7 @@ begin
     case deed when 'claim' then 'the ridge is claimed' when 'remove' then 'the marker is taken off' else 'it is declined' end,
     jsonb_build_object(
       'at', asked.label,
-      'side', coalesce(lying, ridge.direction),
+      'side', coalesce(lying.facing, ridge.direction),
       'may_claim', case when deed <> 'claim' and not coalesce(ridge.in_caves, false) then to_jsonb(coalesce(ridge.enemies, '{}')) else '[]' end
     ),
     asked.label

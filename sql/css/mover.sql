@@ -212,11 +212,16 @@ as $$
     max(counter.attributes ->> 'service') filter (where css._is_unit(counter.kind))
   from public.unit as counter
   where counter.position_id = _together.position_id
-    and (counter.code = _together.unit or _together.options -> 'with' ? counter.code)
+    and (
+      counter.code = _together.unit
+      or _together.options -> 'with' ? counter.code
+      -- 15.0: what a truck carries goes where it goes
+      or counter.attributes ->> 'loaded_in' = _together.unit
+    )
 $$;
 
 comment on function css._together(bigint, text, jsonb) is
-'A unit and those that go along with it, counted.';
+'A unit and those that go along with it, or that it carries, counted.';
 
 create or replace function css._allowance(attributes jsonb)
 returns numeric

@@ -301,7 +301,7 @@ def _defense_unit(charge: Charge) -> Doing:
     side = facts["side"] if facts["all_in_column"] else facts["enemy"]
     return (
         yield from charge.orders.one(
-            "defense_unit", side, "whose Defense is used", facts["defenders"], alike=facts["alike"]
+            "defense_unit", side, "whose Defense is used", facts["defenders"], alike=facts["alike"], rule="9.5"
         )
     )
 

@@ -177,7 +177,7 @@ def _by_command(of: Activate) -> Procedure:
         side = yield Ask(
             "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
         )
-        division = yield Choose("pays", side[0].side, "which Division pays", options=payers)
+        division = yield Choose("pays", side[0].side, "which Division pays", options=payers, rule="24.2")
     elif division is None and payers:
         division = payers[0]
     if division is not None and division not in payers:

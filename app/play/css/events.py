@@ -79,7 +79,7 @@ def division_changes(name: str) -> Procedure:
         raise Undecided(Need("the Divisions in play", "20.0"))
     whose = CHOOSERS[name]
     division = yield Choose(
-        "division", whose, "the Division", options=[row.name for row in rows], obvious=True
+        "division", whose, "the Division", options=[row.name for row in rows], obvious=True, rule="20.0"
     )
     row = next(row for row in rows if row.name == division)
     key = KEYS.get(name, "troop_quality")
@@ -148,7 +148,7 @@ def lost() -> Procedure:
     """20.0 event 2: who is lost pins all who hang together with him in the forest."""
     rows = yield Ask("select * from css.lost_hexes(:position)", proves=False)
     options = [row.label for row in rows]
-    label = yield Choose("hex", "japan", "who is lost", options=options, obvious=True)
+    label = yield Choose("hex", "japan", "who is lost", options=options, obvious=True, rule="20.0")
     for row in (yield Ask("select * from css.lost_hexes(:position, :start)", proves=False, start=label)):
         yield Tell(Step("20.0", row.label, "pins", "lost in the Tropical Forest"))
         yield from pin(Struck("us", row.label, ()), "20.0")

@@ -38,6 +38,7 @@ from app.play.procedures import (
     UNDECIDED,
     Action,
     AnswerError,
+    NotOffered,
     Ask,
     Change,
     Procedure,
@@ -134,7 +135,11 @@ def _target_unit(facts: dict[str, Any], orders: Orders) -> Doing:
         yield from reading("css-60")
     side = facts["enemy"] if facts["target_by"] == "defender" else facts["side"]
     alike = facts["target_alike"] and not facts["imposable"]
-    return (yield from orders.one("target_unit", side, "whose Defense is used", options, alike=alike))
+    return (
+        yield from orders.one(
+            "target_unit", side, "whose Defense is used", options, alike=alike, rule="8.3.1"
+        )
+    )
 
 
 def _imposed(facts: dict[str, Any], orders: Orders) -> Doing:
@@ -164,7 +169,7 @@ def _imposed(facts: dict[str, Any], orders: Orders) -> Doing:
         unsaid=[], default=[],
     )  # fmt: skip
     if (mistake := wrong(told)) is not None:
-        raise AnswerError(f"{mistake[0].upper()}{mistake[1:]}.")
+        raise NotOffered("8.3.1", f"{mistake[0].upper()}{mistake[1:]}.")
     return [told] if isinstance(told, str) else told
 
 
@@ -349,7 +354,7 @@ def _checks(facts: dict[str, Any], here: list[str], orders: Orders) -> Doing:
         options = [*column, *([target] if target not in column else [])]
         return (
             yield from orders.one(
-                "rout_unit", facts["side"], "who makes the rout check", options, unsaid=target
+                "rout_unit", facts["side"], "who makes the rout check", options, unsaid=target, rule="8.5.1"
             )
         )
     if target:
@@ -357,7 +362,11 @@ def _checks(facts: dict[str, Any], here: list[str], orders: Orders) -> Doing:
     options = column or here
     return (
         yield from orders.one(
-            "rout_unit", facts["side"] if column else facts["enemy"], "who makes the rout check", options
+            "rout_unit",
+            facts["side"] if column else facts["enemy"],
+            "who makes the rout check",
+            options,
+            rule="8.5.1",
         )
     )
 

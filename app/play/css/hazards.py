@@ -224,9 +224,10 @@ def sniped(at: str, label: str, unit: str, of: Action, orders: Orders) -> Proced
         raise Refused("25.0", "no Sniper lies beside the hex of the unit", at)
     values = yield from _values("sniper", lair.attributes, of, lair.at)
     die = yield from d10(f"the Sniper in {lair.at} at {label}", dogs=(yield from _dogs(label)))
+    doomed = yield from _doomed(values, die, label, orders)
     result = yield from _sniper_effect(values, die, label, orders)
-    lost = yield from _leader_lost(values, die, label, orders, "25.0")
-    yield Tell(roll=die, result=result, **({"lost": lost} if lost else {}))
+    yield Tell(roll=die, result=result)
+    yield from _leader_lost(doomed, "25.0")
     facts = yield from ledger("sniper_gone", at=lair.at, unit=unit, struck=result == "pinned")
     yield Tell(removed=facts["removed"])
     if facts["removed"]:
@@ -289,22 +290,27 @@ def _values(kind: str, marker: dict[str, Any], of: Action, at: str) -> Asking:
     return values
 
 
-def _leader_lost(values: dict[str, Any], die: int, label: str, orders: Orders, rule: str) -> Asking:
-    """One die serves for both: a Hero first, then a Leader of the Japanese player's choice."""
+def _doomed(values: dict[str, Any], die: int, label: str, orders: Orders) -> Asking:
+    """One die serves for both: a Hero of those who are there, else a Leader of the Japanese player's choice."""
     if values.get("leader_loss") is None or die > values["leader_loss"]:
         return None
     rows = [row for row in (yield Ask(HERE, proves=False, label=label)) if row.kind in ("leader", "hero")]
-    heroes = [row.code for row in rows if row.kind == "hero"]
-    if heroes:
-        code: str = yield from orders.one("lost", "japan", "which Hero is lost", heroes)
-        yield from eliminate(code, rule)
-        return code
-    leaders = [row.code for row in rows]
-    if not leaders:
+    if heroes := [row for row in rows if row.kind == "hero"]:
+        rows = heroes
+    if not rows:
         return None
-    code = yield from orders.one("lost", "japan", "which Leader is lost", leaders)
-    yield from lose_leader(code, rule)
-    return code
+    code = yield from orders.one(
+        "lost", "japan", f"which {rows[0].kind.title()} is lost", [row.code for row in rows]
+    )
+    return next(row for row in rows if row.code == code)
+
+
+def _leader_lost(doomed: Any, rule: str) -> Asking:
+    """The Hero is lost for good, a Leader has his replacement (13.3)."""
+    if doomed is None:
+        return
+    yield from (eliminate if doomed.kind == "hero" else lose_leader)(doomed.code, rule)
+    yield Tell(lost=doomed.code)
 
 
 def _to_pool(name: str, code: str | None) -> Procedure:
@@ -338,8 +344,8 @@ def trapped(label: str, of: Action, orders: Orders) -> Procedure:
     rows = yield Ask(RESULT, row="high_explosive", value=strength, die=die, read=canonical(of.read))
     parts = rows[-1].facts
     yield Tell(roll=die, type="high_explosive", value=strength, result=parts["result"], crt=parts["crt"])
-    here = yield Ask(HERE, proves=False, label=label)
-    units = units_of(here)
+    doomed = yield from _doomed(values, die, label, orders)
+    units = units_of((yield Ask(HERE, proves=False, label=label)))
     if units:
         side = units[0].side
         facts = {
@@ -350,9 +356,7 @@ def trapped(label: str, of: Action, orders: Orders) -> Procedure:
         yield from results(
             Shot(by=(), at=label, read=of.read), Hit(facts, die, parts["result"], parts["crt"], parts), orders
         )
-    lost = yield from _leader_lost(values, die, label, orders, "23.0")
-    if lost:
-        yield Tell(lost=lost)
+    yield from _leader_lost(doomed, "23.0")
     yield Tell(Step("23.0", label, "removed", "a booby trap is used once"), removed=True)
     yield Change({"marker": "booby_trap", "at": label, "removed": True})
 
@@ -445,7 +449,7 @@ def _payer(payers: list[str], pays: str | None, orders: Orders) -> Asking:
         return pays
     if not payers:
         return None
-    return (yield from orders.one("pays", "japan", "which Division pays", payers))
+    return (yield from orders.one("pays", "japan", "which Division pays", payers, rule="24.1"))
 
 
 def _price(division: str) -> Asking:

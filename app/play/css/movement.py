@@ -588,7 +588,8 @@ def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
     effects: list[dict[str, Any]] = []
     if answer["legal"]:
         goal = answer["ends_at"].removesuffix(" cave")
-        for row in asked.rows(PLACES, codes=[of.unit, *(of.together or ())]):
+        carried = [row.code for row in asked.rows(LOADED, unit=of.unit)]
+        for row in asked.rows(PLACES, codes=[of.unit, *(of.together or ()), *carried]):
             change = {"posture": of.posture} if of.posture and row.code == of.unit else {}
             if row.label != goal:
                 change["at"] = goal

@@ -101,11 +101,16 @@ class Orders:
         options: Sequence[Any],
         unsaid: Any = None,
         alike: bool = False,
+        rule: str | None = None,
     ) -> Doing:
-        """One of some; one alone, or options of which none matters more, are not asked for."""
+        """One of some, as a rule offers them; one alone, or options of which none matters more, are not asked for."""
         if (len(options) == 1 or alike) and not self.said(name):
             return options[0]
-        return (yield Choose(self.named(name), side, purpose, options, default=options[0], unsaid=unsaid))
+        return (
+            yield Choose(
+                self.named(name), side, purpose, options, default=options[0], unsaid=unsaid, rule=rule
+            )
+        )
 
     def flag(self, name: str, side: str, purpose: str) -> Doing:
         """An offer that may be taken up."""

@@ -111,7 +111,7 @@ class CssUnit(Unit):
 
 
 class Claimed(Form):
-    """A marker of one side's (9.2)."""
+    """A marker of one side's (6.2.2, 9.2)."""
 
     side: Literal["us", "japan"] | None = None
 
@@ -149,7 +149,7 @@ MARKERS = {
     "dg": MarkerKind(value=(1, 4), in_cave=True),
     "pinned": MarkerKind(in_cave=True),
     "suppressed": MarkerKind(in_cave=True),
-    "ridge": MarkerKind(facing=True),
+    "ridge": MarkerKind(facing=True, untold=True, says=Claimed),
     **dict.fromkeys(("prepared_assault", "banzai_charge", "drunk_banzai_charge"), MarkerKind(says=Claimed)),
     **dict.fromkeys(("booby_trap", "sniper"), MarkerKind(says=Trap)),
     "mines": MarkerKind(says=Minefield),
