@@ -168,7 +168,14 @@ begin
   inner join public.hex on hex.map_id = enemy.map_id and hex.q = enemy.q and hex.r = enemy.r
   cross join lateral (select lattice.distance(enemy.q, enemy.r, mover.q, mover.r) as hexes) as away
   where enemy.position_id = position_id and enemy.side <> mover.side and css._is_unit(enemy.kind);
-  must := case when not here.desperate then 'nothing' when targets is not null then 'charge' when nearest is null then 'nothing' else 'move' end;
+  must := case
+    when not here.desperate or nearest is null then 'nothing'
+    -- 9.6.3: it is forced when it is Active; on a Direct Command chit any of the side's may be
+    when state.conditions #>> '{active,side}' is distinct from mover.side
+      and not css._is_active(state, positions._asked_counter(position_id, unit)) then 'nothing'
+    when targets is not null then 'charge'
+    else 'move'
+  end;
   if must = 'move' then
     -- 9.6.3: each hex nearer to the enemy than the one left
     hexes := array(

@@ -116,7 +116,7 @@ def _window(
         asked["op_fire"] += 1
         chosen = yield Choose(
             "op_fire" if asked["op_fire"] == 1 else f"op_fire_{asked['op_fire']}", "japan", "who fires at those who come ashore" if arm == "unit" else "who fires at the run-in",
-            options=[*options, NOTHING], unsaid=NOTHING,
+            options=[*options, NOTHING], unsaid=NOTHING, rule="22.3.2",
         )  # fmt: skip
         if chosen == NOTHING:
             return

@@ -234,7 +234,7 @@ class _Going:
                 return
             chosen = yield Choose(
                 self.orders.named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
-                unsaid=NOTHING,
+                unsaid=NOTHING, rule="8.6",
             )  # fmt: skip
             if chosen == NOTHING:
                 return

@@ -131,7 +131,9 @@ class Orders:
             yield Choose(self.named(name), side, purpose, options, form=form, default=default, unsaid=unsaid)
         )
 
-    def some(self, name: str, side: str, purpose: str, options: Sequence[str], number: int) -> Doing:
+    def some(
+        self, name: str, side: str, purpose: str, options: Sequence[str], number: int, rule: str = "8.5"
+    ) -> Doing:
         """So many of some; all of them, or one of one, are not asked for. What was told for more is kept for later."""
         if number <= 0:
             return []
@@ -142,11 +144,12 @@ class Orders:
                 told = value if isinstance(value, list) else [value]
                 if others := [one for one in told if one not in options and name not in self._given]:
                     return f"{canonical(others[0])} is not offered for {name}; there is {', '.join(options)}"
-                return None if len(told) >= number else f"{name}: {number} are to be named"
+                enough = len(told) >= number or number == len(options)
+                return None if enough else f"{name}: {number} are to be named"
 
             told = yield Choose(
                 self.named(name), side, purpose, None, check=wrong, form=f"a list of {number} of {', '.join(options)}",
-                default=list(options[:number]),
+                default=list(options[:number]), rule=rule,
             )  # fmt: skip
             rest = [*rest, *([told] if isinstance(told, str) else told)]
         chosen = [one for one in rest if one in options][:number] or list(options[:number])

@@ -37,11 +37,12 @@ def _scored(facts: dict[str, Any]) -> Procedure:
         yield Change({"side": side, "vp": points})
 
 
-def gained(side: str, points: int) -> Procedure:
-    """Victory Points within another procedure."""
+def gained(side: str, points: int) -> Asking:
+    """Victory Points within another procedure; gives those of both sides."""
     facts = yield from ledger("score", side=side, gained=points)
     for whose, total in facts["vp"].items():
         yield Change({"side": whose, "vp": total})
+    return facts["vp"]
 
 
 class ControlOf(Action):
@@ -71,8 +72,8 @@ def close_beach(of: CloseBeach) -> Procedure:
         raise Refused("30.4", "which beach is not told")
     facts = yield from ledger("close_beach", beach=beach)
     yield Change({"marker": "beach_closed", "at": facts["at"]})
-    yield from gained("japan", facts["points"])
-    yield Tell(result="closed")
+    vp = yield from gained("japan", facts["points"])
+    yield Tell(result="closed", vp=vp)
 
 
 def victory(_: NothingMore) -> Procedure:
