@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from app.play.actions import actions_of
 from app.play.procedures import Given, Outcome, tried
 from app.referee.cases import rule_text
+from app.referee.conformance import SUITE
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Asked
 from db.values import canonical
@@ -116,3 +117,16 @@ def test_interdiction_strikes_where_a_strike_has_fallen_before(connection: Conne
 def test_the_strikes_of_the_last_chit_are_over_when_it_is_drawn_again(connection: Connection) -> None:
     outcome = column_tries(connection, "air_support", {}, Given(rolls=[2]))
     assert {"marker": {"at": "22.78", "kind": "air_strike"}, "by": -1} in outcome.changes
+
+
+def test_who_does_not_get_ashore_is_not_on_the_beach(connection: Connection) -> None:
+    """22.3.1: routed or lost on the way he leaves nothing there; and who lands carries no DG of his own."""
+    text = (SUITE / "css" / "css-22.1-compare.yaml").read_text(encoding="utf-8")
+    landed = {
+        str(ruling.question["landing"]["land"][0]) + str(ruling.question["landing"]["rolls"][-1]): ruling.answer
+        for ruling in rule_text(connection, text, "landing.yaml")[1]
+    }
+    assert landed["I2"]["after"] == {"I": {"zone": None, "at": "23.59"}}
+    assert landed["K2"]["after"] == {"K": {"zone": None, "at": "27.59"}, "27.59": {"dg": 1}}
+    assert landed["K9"]["after"] == {"K": {"eliminated": True}}
+    assert landed["L9"]["after"] == {"L": {"zone": None, "box": "routed"}}

@@ -152,11 +152,15 @@ def _lands(of: Landing, facts: dict[str, Any], orders: Orders) -> Procedure:
     for row in landers:
         side = of.postures.get(row.code, row.posture or "column")
         turned = {"posture": side} if side != row.posture else {}
-        own = {key: None for key in ("dg", "pinned", "suppressed") if getattr(row, key)}
-        line = {"order": None} if row.in_line else {}
-        yield Change({"unit": row.code, "zone": None, "at": label, **turned})
-        if own or line:
-            yield Change({"unit": row.code, **own, **line}, kept=True)
+        # what was scored on it at sea lies on the hex from now on
+        own = {
+            key: none
+            for key, none in (("dg", 0), ("pinned", False), ("suppressed", False))
+            if getattr(row, key)
+        }
+        yield Change({"unit": row.code, "zone": None, "at": label, **turned, **own})
+        if row.in_line:
+            yield Change({"unit": row.code, "order": None}, kept=True)
     # 22.1: the worse of beach and landing force, never their sum
     worst = max(row.dg for row in landers)
     if worst > facts["beach_dg"]:

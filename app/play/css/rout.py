@@ -18,6 +18,7 @@ from app.play.css.status import (
     disorganize,
     eliminate,
     note_action,
+    off,
     pay,
     pin,
     reading,
@@ -158,7 +159,7 @@ def rout_off(code: str) -> Doing:
         if row.attributes.get("gun") and row.attributes.get("posture") != "column"
         else {}
     )
-    yield Change({"unit": code, "at": None, "box": "routed", **own, **flips})
+    yield Change({"unit": code, **off(row), "box": "routed", **own, **flips})
 
 
 def _to_transport(code: str) -> Doing:

@@ -57,6 +57,11 @@ def counter(code: str) -> Doing:
     return row
 
 
+def off(row: Any) -> dict[str, None]:
+    """Neither in a hex nor in a naval zone any more."""
+    return {"at": None} | ({"zone": None} if "zone" in row.attributes else {})
+
+
 @dataclasses.dataclass(frozen=True)
 class Struck:
     """What the results of a fire fall on: a hex or the cave in it, or units that carry markers of their own."""
@@ -243,10 +248,12 @@ def eliminate(code: str, rule: str, note: str | None = None) -> Doing:
     marks = (yield Ask(MARKS, proves=False, hex=row.label, inside=False)) if row.label else []
     if row.kind == "hq" and not any(mark.kind == "gyokusai" for mark in marks):
         yield Tell(Step("8.5", row.label, "routed", f"{code} goes to the Routed Units box"))
-        yield Change({"unit": code, "at": None, "box": "routed"})
+        yield Change({"unit": code, **off(row), "box": "routed"})
         yield from _without_hq(row, for_good=False)
         return
     yield Tell(Step(rule, row.label, "eliminated", note or f"{code} is eliminated"))
+    if "zone" in row.attributes:
+        yield Change({"unit": code, "zone": None}, kept=True)
     yield Change({"unit": code, "eliminated": True})
     if row.kind == "hq":
         yield from _without_hq(row, for_good=True)
