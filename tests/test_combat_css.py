@@ -123,7 +123,8 @@ def test_who_does_not_get_ashore_is_not_on_the_beach(connection: Connection) -> 
     """22.3.1: routed or lost on the way he leaves nothing there; and who lands carries no DG of his own."""
     text = (SUITE / "css" / "css-22.1-compare.yaml").read_text(encoding="utf-8")
     landed = {
-        str(ruling.question["landing"]["land"][0]) + str(ruling.question["landing"]["rolls"][-1]): ruling.answer
+        str(ruling.question["landing"]["land"][0])
+        + str(ruling.question["landing"]["rolls"][-1]): ruling.answer
         for ruling in rule_text(connection, text, "landing.yaml")[1]
     }
     assert landed["I2"]["after"] == {"I": {"zone": None, "at": "23.59"}}

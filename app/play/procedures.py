@@ -333,7 +333,7 @@ class AnswerError(RulingError):
     """An answer that cannot be: a die with no such face, a choice that is not offered."""
 
 
-class NotOffered(AnswerError):
+class NotOfferedError(AnswerError):
     """A choice that a rule does not offer: who only asks is told that it is not allowed."""
 
     def __init__(self, rule: str, message: str) -> None:
@@ -595,7 +595,7 @@ class Runner:
         if (wrong := want.mistake(value)) is not None:
             message = f"{wrong[0].upper()}{wrong[1:]}."
             rule = want.rule if isinstance(want, Choose) else None
-            raise AnswerError(message) if rule is None else NotOffered(rule, message)
+            raise AnswerError(message) if rule is None else NotOfferedError(rule, message)
         log.append({**want.prompt(), "value": value})
         return value
 
@@ -780,7 +780,7 @@ def tried(
         runner = Runner(asked, supply, kinds, seen)
         try:
             return runner.run(procedure())
-        except NotOffered as wrong:
+        except NotOfferedError as wrong:
             return runner.refuse(Refused(wrong.rule, wrong.message.removesuffix(".")))
 
 

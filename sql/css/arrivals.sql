@@ -53,11 +53,6 @@ begin
       ('18.0', at is null and beach is null and box is null and asked.kind <> 'truck', 'where it arrives is not told'),
       ('18.0', asked.q is not null or asked.attributes ? 'zone', 'it is in play already'),
       ('18.0', asked.attributes ->> 'status' = 'eliminated', 'it is out of the game'),
-      (
-        '12.4.2',
-        asked.kind = 'support_weapon' and asked.attributes ->> 'target' = 'tank' and asked.side = 'us',
-        'a Tank Support Weapon rolls for its arrival'
-      ),
       ('22.0', beach is not null and asked.side <> 'us', 'only Americans come by sea'),
       ('22.0', beach is not null and asked.kind = 'support_weapon', 'no Support Weapon is in a naval zone'),
       ('22.0', beach is not null and shore.label is null, 'there is no such beach'),

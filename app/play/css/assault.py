@@ -35,7 +35,7 @@ from app.play.css.status import (
     take_along,
     used_up,
 )
-from app.play.procedures import Action, AnswerError, Ask, Change, NotOffered, Procedure, Refused, Tell
+from app.play.procedures import Action, AnswerError, Ask, Change, NotOfferedError, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
@@ -301,7 +301,12 @@ def _defense_unit(charge: Charge) -> Doing:
     side = facts["side"] if facts["all_in_column"] else facts["enemy"]
     return (
         yield from charge.orders.one(
-            "defense_unit", side, "whose Defense is used", facts["defenders"], alike=facts["alike"], rule="9.5"
+            "defense_unit",
+            side,
+            "whose Defense is used",
+            facts["defenders"],
+            alike=facts["alike"],
+            rule="9.5",
         )
     )
 
@@ -363,9 +368,9 @@ def _distributed(charge: Charge, dg: int) -> Doing:
     )  # fmt: skip
     told = {str(hex): given for hex, given in told.items()}
     if others := [hex for hex in told if hex not in hexes]:
-        raise NotOffered("9.4", f"{others[0]} is no assaulting hex; there is {series(hexes)}.")
+        raise NotOfferedError("9.4", f"{others[0]} is no assaulting hex; there is {series(hexes)}.")
     if sum(told.values()) != dg:
-        raise NotOffered("9.4", f"{dg} DG are to be spread, not {sum(told.values())}.")
+        raise NotOfferedError("9.4", f"{dg} DG are to be spread, not {sum(told.values())}.")
     return {hex: given for hex, given in told.items() if given}
 
 
@@ -381,7 +386,12 @@ def _lose(charge: Charge, dg: int) -> Doing:
         yield from lose_leader(leaders[0], "9.6")
     left = [row.code for row in (yield Ask(LEFT, proves=False, codes=facts["units"]))]
     lost = yield from charge.orders.some(
-        "eliminated", facts["side"], "which units are lost", left, min(verdict.facts["lost"], len(left)), rule="9.6"
+        "eliminated",
+        facts["side"],
+        "which units are lost",
+        left,
+        min(verdict.facts["lost"], len(left)),
+        rule="9.6",
     )
     yield Tell(lost=lost)
     for code in lost:
@@ -414,7 +424,7 @@ def _advance(charge: Charge) -> Doing:
             default=able[:1], unsaid=None,
         )  # fmt: skip
     if (mistake := wrong(chosen)) is not None:
-        raise NotOffered("9.1", f"{mistake[0].upper()}{mistake[1:]}.")
+        raise NotOfferedError("9.1", f"{mistake[0].upper()}{mistake[1:]}.")
     chosen = [chosen] if isinstance(chosen, str) else chosen
     yield Tell(Step("9.1", facts["hex"], "advances", f"{series(chosen)} advance"))
     yield from enter(chosen, facts["hex"], charge.orders)
@@ -591,7 +601,7 @@ def _last_stand(orders: Orders) -> Doing:
         unsaid=[], default=[],
     )  # fmt: skip
     if len(told) > rounds:
-        raise NotOffered("9.6.3", f"There are {rounds} Illumination Rounds, not {len(told)}.")
+        raise NotOfferedError("9.6.3", f"There are {rounds} Illumination Rounds, not {len(told)}.")
     for hex in told:
         [row] = yield Ask(LIT, proves=False, hex=hex)
         if not row.lit and (yield from reading("css-14")) == "a":

@@ -163,7 +163,9 @@ def unload(of: Unload) -> Procedure:
     """15.0: in a Fire Zone the enemy may fire first; markers stay with the Unit."""
     facts = yield from ledger("truck", truck=of.truck, unit=of.unit, loading=False)
     if facts["zoned"]:
-        yield Tell(Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded"))
+        yield Tell(
+            Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded")
+        )
     yield Tell(op_fire=facts["zoned"])
     yield Change(
         {"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None}

@@ -38,9 +38,9 @@ from app.play.procedures import (
     UNDECIDED,
     Action,
     AnswerError,
-    NotOffered,
     Ask,
     Change,
+    NotOfferedError,
     Procedure,
     Refused,
     Tell,
@@ -169,7 +169,7 @@ def _imposed(facts: dict[str, Any], orders: Orders) -> Doing:
         unsaid=[], default=[],
     )  # fmt: skip
     if (mistake := wrong(told)) is not None:
-        raise NotOffered("8.3.1", f"{mistake[0].upper()}{mistake[1:]}.")
+        raise NotOfferedError("8.3.1", f"{mistake[0].upper()}{mistake[1:]}.")
     return [told] if isinstance(told, str) else told
 
 
