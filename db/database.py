@@ -433,7 +433,12 @@ def _fetched_beneath(connection: Connection, query: str, given: dict[str, Any]) 
             return [row(told) for told in cursor.fetchall()]
     except psycopg.Error as error:
         told = sa.exc.DBAPIError.instance(
-            query, given, error, psycopg.Error, connection_invalidated=server.broken, dialect=connection.dialect
+            query,
+            given,
+            error,
+            psycopg.Error,
+            connection_invalidated=server.broken,
+            dialect=connection.dialect,
         )
         raise told from error
 

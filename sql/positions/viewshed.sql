@@ -363,18 +363,6 @@ $$;
 comment on function positions._after_edit() is
 'Trigger: drop the viewsheds around changed hexes, hexsides, artwork or markers.';
 
-create or replace function positions._seen_under(ruleset text, conditions jsonb)
-returns jsonb
-language sql immutable parallel safe
-return case ruleset
-  -- css 7.1.2, 17.0: how far is seen; who is Active, and what was done, hides nothing
-  when 'css' then jsonb_build_object('time', conditions -> 'time', 'weather', conditions -> 'weather')
-  else conditions
-end;
-
-comment on function positions._seen_under(text, jsonb) is
-'Of the conditions of a position those that bear on sight; of a game that names none, all.';
-
 create or replace function positions._after_state_edit()
 returns trigger
 language plpgsql
@@ -382,8 +370,13 @@ as $$
 begin
   if (old.policy, old.map_id) is distinct from (new.policy, new.map_id)
     or (
-      old.conditions <> new.conditions
-      and positions._seen_under(old.ruleset, old.conditions) <> positions._seen_under(new.ruleset, new.conditions)
+      -- css 7.1.2, 17.0: time and weather tell how far is seen; who is Active, and what was done, hides nothing
+      case
+        when new.ruleset <> 'css' then old.conditions <> new.conditions
+        else
+          (old.conditions -> 'time', old.conditions -> 'weather')
+          is distinct from (new.conditions -> 'time', new.conditions -> 'weather')
+      end
     ) then
     perform positions._drop_viewsheds(old.map_id, old.id, null, null);
   elsif old.tracks -> 'hexes' is distinct from new.tracks -> 'hexes' then

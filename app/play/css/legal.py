@@ -180,7 +180,7 @@ class _Table:
         try:
             of = kind.arguments.model_validate(arguments)
             outcome = tried(
-                self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "css")  # type: ignore[arg-type]
+                self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "css"), writes=False  # type: ignore[arg-type]
             )  # fmt: skip
         except (RulingError, SightlineError, ValueError):
             return False
