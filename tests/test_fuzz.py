@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from app.play import fuzz as playing
 from app.play.fuzz import Played, _chosen, fuzz
+from app.play.games import act
 from app.play.openings import begin
 from app.play.records import import_record
 from app.play.tables import Table
@@ -144,7 +145,7 @@ def test_a_broken_promise_is_told_with_its_record(
 def test_what_the_server_refuses_is_told_with_the_record_so_far(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done, acts = playing.act, 0
+    done, acts = act, 0
 
     def refused(within: Connection, name: str, deed: Any) -> Any:
         nonlocal acts

@@ -73,6 +73,12 @@ class Played:
 
 Start = Callable[[Connection, str, bytes], Table]
 """Begins a game of that name with that seed."""
+Sparing = Callable[[Connection], AbstractContextManager[None]]
+"""Keeps what the server refuses from spoiling the transaction."""
+
+
+def _unspared(_: Connection) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def from_position(position_id: int) -> Start:
@@ -107,7 +113,7 @@ def play(
     seed: str,
     *,
     most: int = MOST_ACTIONS,
-    spared_by: Callable[[Connection], AbstractContextManager[None]] = nullcontext,
+    spared_by: Sparing = _unspared,
 ) -> Played:
     """One random game to its end; what goes wrong is told, with the record as far as it came.
 
@@ -174,7 +180,7 @@ def turn(
     connection: Connection,
     table: Table,
     dice: random.Random,
-    spared_by: Callable[[Connection], AbstractContextManager[None]] = nullcontext,
+    spared_by: Sparing = _unspared,
 ) -> str:
     """One action, or one answer; afterwards it must be possible to take it back."""
     weighed = dice.random() < WEIGHED
