@@ -34,6 +34,7 @@ MARKERS = [
     "fire_cleared",
     "illumination",
     "foxhole",
+    "dg",
 ]
 
 
@@ -94,7 +95,11 @@ edit = st.one_of(
     st.tuples(st.just("no_marker"), label, st.none()),
     st.tuples(st.just("move_marker"), label, label),
     st.tuples(
-        st.just("conditions"), label, st.sampled_from(["{}", '{"time": "night"}', '{"weather": "rain"}'])
+        st.just("conditions"),
+        label,
+        st.sampled_from(
+            ["{}", '{"time": "night"}', '{"weather": "rain"}', '{"acted": {"A": 1}, "weather": "rain"}']
+        ),
     ),
     st.tuples(st.just("policy"), label, st.sampled_from(["{}", '{"css-12": "a"}', '{"css-11": "a"}'])),
     st.tuples(st.just("erase"), label, st.none()),
@@ -196,6 +201,38 @@ def test_an_edit_out_of_reach_drops_nothing(connection: Connection) -> None:
     assert connection.scalar(kept, {"id": position}) == 1
     connection.execute(sa.text("update hex set terrain = 'rocky' where label = '02.02'"))
     assert connection.scalar(kept, {"id": position}) == 0
+
+
+@pytest.mark.parametrize(
+    ("edit", "dropped"),
+    [
+        ("update position set conditions = '{\"acted\": {\"A\": 1}, \"phase\": \"action\"}' where id = :id", False),
+        ("update position set conditions = '{\"weather\": \"rain\"}' where id = :id", True),
+        ("update position set conditions = '{\"time\": \"night\"}' where id = :id", True),
+        ("insert into marker (position_id, map_id, q, r, kind) select position_id, map_id, q, r, 'dg' from viewshed", False),
+        (
+            "insert into marker (position_id, map_id, q, r, kind)"
+            " select position_id, map_id, q, r, 'on_fire' from viewshed",
+            True,
+        ),
+    ],
+)  # fmt: skip
+def test_what_hides_nothing_drops_nothing(connection: Connection, edit: str, dropped: bool) -> None:
+    position = plain_position(connection)
+    cached(connection, position, "05.05", 4)
+    connection.execute(sa.text(edit.replace(": 1", "\\: 1")), {"id": position} if ":id" in edit else {})
+    kept = sa.text("select count(*) from viewshed where position_id = :id")
+    assert connection.scalar(kept, {"id": position}) == (0 if dropped else 1)
+    assert cached(connection, position, "05.05", 4) == live(connection, position, "05.05", 4)
+
+
+def test_a_renewed_position_keeps_what_was_seen(connection: Connection) -> None:
+    position = plain_position(connection)
+    cached(connection, position, "05.05", 4)
+    made = connection.scalar(sa.text("select games.renewed(:id)"), {"id": position})
+    kept = sa.text("select position_id from viewshed")
+    assert connection.scalars(kept).all() == [made]
+    assert cached(connection, made or 0, "05.05", 4) == live(connection, made or 0, "05.05", 4)
 
 
 def test_a_viewer_in_a_cave_is_cached_apart(connection: Connection) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 import psycopg
 import sqlalchemy as sa
 from pydantic import ValidationError
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Connection
 
 from app.play.actions import action_forms, actions_of
@@ -85,13 +86,18 @@ def new_game(
     copied = connection.scalar(sa.select(sa.func.positions.copy(position_id)))
     ruleset = connection.scalar(sa.text("select ruleset from position where id = :id"), {"id": copied})
     game_id = connection.scalar(
-        sa.insert(Game)
+        insert(Game)
         .values(
             name=name, title=title or name, ruleset=ruleset, position_id=copied, dice=dice, seed=seed,
             scenario=scenario, house=house, parent_id=parent and parent[0], parent_event=parent and parent[1],
         )
+        # without a savepoint: what one has locked is in the way of every later look at the row
+        .on_conflict_do_nothing(index_elements=[Game.name])
         .returning(Game.id)
     )  # fmt: skip
+    if game_id is None:
+        # somebody else took the name between the look and the writing
+        raise GameError(f"There is a game {name!r} already.", "Give this one another name.")
     sides = read_ruleset(ruleset or "").facts.sides
     connection.execute(
         sa.insert(Seat),

@@ -72,12 +72,7 @@ def begin(
     _check_seats(connection, start, seats or {})
     if policy := _house_readings(connection, start) | dict(policy or {}):
         start = made = _with_readings(connection, start, made, policy)
-    try:
-        with connection.begin_nested():
-            table = new_game(connection, name or free_name(connection, called), start, seats=seats, **said)
-    except sa.exc.IntegrityError as error:
-        # somebody else took the name between the look and the writing
-        raise GameError("There is a game of that name already.", "Give this one another name.") from error
+    table = new_game(connection, name or free_name(connection, called), start, seats=seats, **said)
     if made is not None:
         fetched(connection, "delete from position where id = :id returning 1", {"id": made})
         set_up_further(connection, table.name)

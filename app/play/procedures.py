@@ -471,11 +471,15 @@ class Runner:
         supply: Supply,
         kinds: Callable[[], dict[str, QuestionKind]],
         seen: Seen | None = None,
+        *,
+        writes: bool = True,
     ) -> None:
         self._asked = asked
         self._supply = supply
         self._kinds = kinds
         self._seen = seen
+        self._writes = writes and seen is None
+        """Whether what was changed last, and no query has seen, is written as well: `changes` then tells all."""
         self._found: Seen = {} if seen is None else seen
         """What was looked up; in a single run, since the last change."""
         self._past = ""
@@ -509,7 +513,7 @@ class Runner:
             outcome.pending = stop.want
             outcome.odds = self._odds_of(stop.want)
         else:
-            if self._seen is None:
+            if self._writes:
                 self._write()
         outcome.needs = list(dict.fromkeys(outcome.needs))
         if self._asked.ruleset in NETTED:
@@ -770,14 +774,16 @@ def tried(
     supply: Supply,
     kinds: Callable[[], dict[str, QuestionKind]],
     seen: Seen | None = None,
+    *,
+    writes: bool = True,
 ) -> Outcome:
     """A run that is undone: in a savepoint, or where nothing was begun in a transaction of its own.
 
     With `seen`, one of many runs on the same position, of which the answers alone are wanted: what one has looked
-    up the others need not.
+    up the others need not. Without `writes`, one of which nobody wants to know the changes.
     """
     with undone(asked.connection):
-        runner = Runner(asked, supply, kinds, seen)
+        runner = Runner(asked, supply, kinds, seen, writes=writes)
         try:
             return runner.run(procedure())
         except NotOfferedError as wrong:

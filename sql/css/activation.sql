@@ -255,22 +255,30 @@ comment on function css._crowded(positions.state) is
 
 create or replace function css._is_active(state positions.state, unit positions.counter)
 returns boolean
-language sql stable
+-- not in SQL: a query in a scalar function is planned at every call
+language plpgsql stable
 as $$
-  select case
-    when not state.conditions ? 'active' or jsonb_typeof(state.conditions -> 'active') <> 'object' then true
-    when state.conditions -> 'active' ? 'units' then state.conditions -> 'active' -> 'units' ? unit.code
-    when state.conditions -> 'active' ? 'division' then exists (
-      select from css._activated(
-        state, state.conditions #>> '{active,division}', state.conditions #>> '{active,formation}'
-      ) as one
+declare
+  active jsonb := state.conditions -> 'active';
+begin
+  if active is null or jsonb_typeof(active) <> 'object' then
+    return true;
+  end if;
+  if active ? 'units' then
+    return active -> 'units' ? unit.code;
+  end if;
+  if active ? 'division' then
+    return exists (
+      select
+      from css._activated(state, active ->> 'division', active ->> 'formation') as one
       where one.code = unit.code
-    )
-    when state.conditions -> 'active' ? 'side'
-      then unit.side = state.conditions #>> '{active,side}'
-        and coalesce((state.conditions -> 'acted' ->> unit.code)::integer, 0) > 0
-    else true
-  end
+    );
+  end if;
+  if active ? 'side' then
+    return unit.side = active ->> 'side' and coalesce((state.conditions -> 'acted' ->> unit.code)::integer, 0) > 0;
+  end if;
+  return true;
+end
 $$;
 
 comment on function css._is_active(positions.state, positions.counter) is

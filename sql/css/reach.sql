@@ -880,14 +880,8 @@ declare
 begin
   if not exists (select from public.hex where hex.map_id = mover.map_id and hex.label = reach_path."to") then
     raise exception 'there is no hex % on the map', reach_path."to" using errcode = 'no_data_found';
-  elsif not exists (
-    select
-    from css.reach(
-      reach_path.position_id, reach_path.unit, reach_path.options, reach_path.conditions, reach_path.policy
-    ) as goal
-    where goal.label = reach_path."to"
-  ) then
-    return;
+  elsif mover.zone is null and mover.q is null then
+    raise exception 'the unit % is not on the map', reach_path.unit using errcode = 'no_data_found';
   elsif not css._by_points(mover) then
     return query
     select way.n::integer, hex.q, hex.r, hex.label, 0

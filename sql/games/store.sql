@@ -39,6 +39,9 @@ declare
   made bigint := positions.copy(renewed.position_id);
 begin
   update public.game set position_id = made where game.position_id = renewed.position_id;
+  -- what was seen is seen still
+  update public.viewshed set position_id = made where viewshed.position_id = renewed.position_id;
+  update public.kept_line set position_id = made where kept_line.position_id = renewed.position_id;
   delete from public.position where position.id = renewed.position_id;
   return made;
 end

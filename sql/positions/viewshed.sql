@@ -323,6 +323,15 @@ $$;
 comment on function positions._drop_viewsheds(bigint, bigint, integer[], integer[]) is
 'Drop what was cached near some hexes of a map, or everywhere, for one position or for all on the map.';
 
+create or replace function positions._hides_nothing()
+returns text[]
+language sql immutable parallel safe
+-- css 8.3.6, 9.2, 10.0, 10.2.1
+return array['dg', 'suppressed', 'concentrated_fire', 'sustained_fire', 'no_opportunity_fire', 'prepared_assault'];
+
+comment on function positions._hides_nothing() is
+'Kinds of marker that bear on no line of sight in any game.';
+
 create or replace function positions._after_edit()
 returns trigger
 language plpgsql
@@ -359,7 +368,16 @@ returns trigger
 language plpgsql
 as $$
 begin
-  if (old.conditions, old.policy, old.map_id) is distinct from (new.conditions, new.policy, new.map_id) then
+  if (old.policy, old.map_id) is distinct from (new.policy, new.map_id)
+    or (
+      -- css 7.1.2, 17.0: time and weather tell how far is seen; who is Active, and what was done, hides nothing
+      case
+        when new.ruleset <> 'css' then old.conditions <> new.conditions
+        else
+          (old.conditions -> 'time', old.conditions -> 'weather')
+          is distinct from (new.conditions -> 'time', new.conditions -> 'weather')
+      end
+    ) then
     perform positions._drop_viewsheds(old.map_id, old.id, null, null);
   elsif old.tracks -> 'hexes' is distinct from new.tracks -> 'hexes' then
     -- bob 43.7: a Roadblock that is cleared no longer hinders
@@ -370,7 +388,7 @@ end
 $$;
 
 comment on function positions._after_state_edit() is
-'Trigger: drop a position''s viewsheds when its conditions or policy change.';
+'Trigger: drop a position''s viewsheds when its policy or conditions that bear on sight change.';
 
 create or replace function positions._after_unit_edit()
 returns trigger
@@ -409,7 +427,11 @@ from (
   ('hexside', 'select map_id, null::bigint as position_id, x / 2 as q, y / 2 as r from %s'),
   ('terrain_area', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
   ('crest', 'select map_id, null::bigint as position_id, null::integer as q, null::integer as r from %s'),
-  ('marker', 'select map_id, position_id, q, r from %s')
+  -- markers on the state of units, which come and go all the time, hide nothing in any game
+  (
+    'marker',
+    'select map_id, position_id, q, r from %s where kind <> all(positions._hides_nothing())'
+  )
 ) as watched (name, query);
 
 create or replace function positions._after_path_edit()

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.css.frame import OTHER
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
@@ -51,6 +52,7 @@ MARKED = (
     "select distinct hex.label, marker.kind from marker join hex on hex.map_id = marker.map_id and hex.q = marker.q"
     " and hex.r = marker.r where marker.position_id = :position order by hex.label, marker.kind"
 )
+LOOK_AROUND = "select count(*) from css.side_zone_reasons(:position, :side, :conditions, :policy)"
 REACH = "select * from css.reach(:position, :unit, null, :conditions, :policy)"
 WAYS = "select * from css.reach_paths(:position, :unit, :options, :conditions, :policy)"
 WAY = "select * from css.reach_path(:position, :unit, :to, null, :conditions, :policy)"
@@ -127,6 +129,7 @@ class _Table:
         self.unit = unit
         self.units = asked.rows(UNITS)
         self.acted = asked.conditions.get("acted") or {}
+        self.looked = False
         self.costs: dict[tuple[str, str], Any] = {}
         """Movement points to the hexes that units reach."""
 
@@ -145,6 +148,8 @@ class _Table:
         if dice is not None:
             dice.shuffle(candidates)
             candidates = candidates[: 1 if name in TRACED else MOST_TRIED]
+        if candidates and name in TRACED:
+            self._look_around(side)
         for arguments in candidates:
             offer = {"action": name, "arguments": arguments}
             if self.unit is not None and not self._concerns(arguments):
@@ -158,6 +163,12 @@ class _Table:
             elif self._stands(kind, arguments):
                 yield offer
 
+    def _look_around(self, side: str | None) -> None:
+        """Have what enemies see found and kept: what is found out in a trial is undone with it."""
+        if side in OTHER and not self.looked:
+            self.asked.rows(LOOK_AROUND, side=OTHER[side])
+            self.looked = True
+
     def _concerns(self, arguments: dict[str, Any]) -> bool:
         named: list[Any] = []
         for value in arguments.values():
@@ -169,7 +180,7 @@ class _Table:
         try:
             of = kind.arguments.model_validate(arguments)
             outcome = tried(
-                self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "css")  # type: ignore[arg-type]
+                self.asked, lambda: kind.begin(of), Given(), functools.partial(kinds_of, "css"), writes=False  # type: ignore[arg-type]
             )  # fmt: skip
         except (RulingError, SightlineError, ValueError):
             return False
