@@ -135,11 +135,12 @@ def close_combat_in(at: str, origin: str | None, of: Action, *, suffix: str, han
 def _cards_or_ask(value: Any) -> str | None:
     if (
         value is None
+        or value is False
         or value == ASKED
         or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
     ):
         return None
-    return f"withdraw is a number of Japanese cards, or {ASKED}"
+    return f"withdraw is a number of Japanese cards, {ASKED}, or false"
 
 
 def _fought(fight: Fight, of: Action) -> Doing:

@@ -225,6 +225,20 @@ def _forget(flags: Sequence[str]) -> Deciding:
         )
 
 
+def _ranges_back() -> Deciding:
+    """A post that an event had left a range of one commands as far as its marker says again."""
+    rows = yield Ask(
+        "select code, kind, attributes -> 'range_before' as before from unit"
+        " where position_id = :position and attributes ? 'range_before' order by code",
+        proves=False,
+    )
+    for row in rows:
+        if row.kind == "command_post":
+            yield Change({"unit": row.code, "command_range": row.before})
+            yield Tell(Step("14.2", None, f"range {row.before}", f"{row.code} is under fire no longer"))
+    yield from _forget(("range_before",))
+
+
 def _take_off(kind: str) -> Deciding:
     """All markers of a kind leave the map."""
     rows = yield Ask(
@@ -271,6 +285,7 @@ def end_turn(_: NothingMore) -> Procedure:
         raise Undecided(Need("the turn", "4.0"), over=None)
     yield from _discard(game.tracks.get("deck"))
     yield from _take_off("smoke")
+    yield from _ranges_back()
     yield from _forget(("under_fire", "drifted"))
     if turn == NIGHT and not is_ridge(game.conditions):
         yield from lose_contact(Hand())
