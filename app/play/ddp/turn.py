@@ -84,16 +84,20 @@ class Walk(sequence.Walk):
             return False
         return turn > 1 or code in ("us_action", "end_of_turn")
 
+    def rule(self, state: State) -> str:
+        """3.0, 18.1: setting up."""
+        if self.leaf(state) is not None:
+            return super().rule(state)
+        return "18.1" if is_ridge(state.conditions) else "3.0"
+
     def actions(self, state: State) -> tuple[str, ...]:
-        """4.0: on turn 1 units only come into the boxes; 18.2: HQ and Action Phase of Bloody Nose Ridge."""
+        """4.0: on turn 1 units only come into the boxes; 18.2: the HQ Phase of Bloody Nose Ridge."""
         allowed = super().actions(state)
         phase, ridge = state.conditions.get("phase"), is_ridge(state.conditions)
         if phase == "amphibious_operations" and state.conditions.get("turn") == 1:
             return tuple(name for name in allowed if name not in ("landing", "land"))
         if phase == "hq" and ridge:
             return tuple(name for name in ("recover", *allowed) if name != "command_post")
-        if phase == "us_action" and ridge:
-            return tuple(name for name in allowed if name != "recover")
         if phase == "us_action" and state.conditions.get("turn") == NIGHT:
             return tuple(name for name in allowed if name != "barrage")
         return allowed
