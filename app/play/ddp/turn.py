@@ -11,7 +11,7 @@ from pydantic import Field
 from app.play import sequence
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding
-from app.play.ddp.placing import Blind, Hand, draw_depth, left, pool
+from app.play.ddp.placing import Blind, Hand, draw_depth, left, pool, waiting
 from app.play.procedures import (
     Action,
     Ask,
@@ -389,11 +389,12 @@ def lose_contact(hand: Hand) -> Deciding:
 
 def _elite_back(held: Any, back: int, hand: Hand) -> Deciding:
     reserve = yield from pool("reserve")
+    known_units = yield from waiting()
     drawn: list[Any] = []
     for _ in range(back):
         unit, held = yield from hand.counter("eliminated_elite", held, "an elite unit that comes back")
         drawn.append(unit)
-        if isinstance(unit, str):
+        if isinstance(unit, str) and unit in known_units:
             yield Change({"unit": unit, "status": "reserve", "disrupted": False, "revealed": False})
     yield from left("eliminated_elite", held)
     if isinstance(reserve, list):
