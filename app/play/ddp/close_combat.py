@@ -153,7 +153,7 @@ def _fought(fight: Fight, of: Action) -> Doing:
     rows = yield Ask(LEDGER, at=fight.at, attacker=fight.attacker, origin=fight.origin)
     facts = rows[-1].facts
     if not facts["allowed"]:
-        raise Refused("8.6", rows[-1].note, facts["at"])
+        raise Refused(rows[-1].rule, rows[-1].note, facts["at"])
     yield from _take_sides(fight, facts)
     first = facts["first"]
     told: dict[str, Any] = {"piles": facts["piles"], "first": first, "color": fight.color}

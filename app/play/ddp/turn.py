@@ -427,7 +427,7 @@ DEPTH_AT = ("B1", "B4", "B5")
 class Setup(Action):
     """Which scenario is set up; the counters and the bombardment card are drawn."""
 
-    scenario: Literal["15_september", "peleliu_assault", "bloody_nose_ridge"] | None = Field(
+    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] | None = Field(
         None, description="The scenario; that of the conditions where nothing is said"
     )
     alternate: bool = Field(False, description="Whether tanks begin in their alternate positions (20.2)")
