@@ -306,7 +306,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a mistake of ours
 
 
 class Undecided(Exception):  # noqa: N818 - an answer, not a mistake of ours
-    """Something that the rulebook does not print would decide: whether it is allowed or, where `allowed` is told, what comes of it."""
+    """Something that the rulebook does not print would decide."""
 
     def __init__(self, *needs: Need, **answer: Any) -> None:
         super().__init__("; ".join(str(need) for need in needs))
@@ -428,13 +428,11 @@ class Outcome:
     draws: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     choices: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     """Who chose what, in order."""
-    undecided: bool = False
-    """Whether it stopped for something that is not printed."""
 
     @property
     def allowed(self) -> bool | None:
-        """True, false, or null where something not printed would decide; no such action can be carried out."""
-        allowed: bool | None = None if self.undecided else self.answer.get("allowed", True)
+        """True, false, or null where something not printed would decide."""
+        allowed: bool | None = self.answer.get("allowed", True)
         return allowed
 
     def told(self) -> dict[str, Any]:
@@ -490,8 +488,7 @@ class Runner:
             outcome.effects, outcome.changes, self._unwritten = [], [], []
         except Undecided as undecided:
             outcome.needs += undecided.needs
-            outcome.undecided = True
-            outcome.answer |= {"allowed": None} | undecided.answer
+            outcome.answer |= undecided.answer | {"allowed": None}
         except _Unanswered as stop:
             outcome.pending = stop.want
             outcome.odds = self._odds_of(stop.want)

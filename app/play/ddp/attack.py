@@ -166,13 +166,13 @@ def _round(assault: Assault) -> Doing:
     yield Tell(**told, modifiers=modifiers)
     if facts["row"] is None or facts["section"] is None:
         assault.rounds.append(told | {"result": None})
-        raise Undecided(**told, rounds=assault.rounds, result=None, allowed=True)
+        raise Undecided(**told, rounds=assault.rounds, result=None)
     value = yield from cell(
         of, "us_attack_chart", f"{facts['section']}/{facts['row']}", facts["column"], rule="8.3"
     )
     if value is None:
         assault.rounds.append(told | {"result": None})
-        raise Undecided(**told, rounds=assault.rounds, result=None, allowed=True)
+        raise Undecided(**told, rounds=assault.rounds, result=None)
     words = value.replace(",", " ").split() if isinstance(value, str) else list(value)
     result = words[0] if len(words) == 1 else words
     assault.rounds.append(told | {"result": result})
@@ -397,13 +397,13 @@ def _verdict(ruling: Ruling) -> str:
         return f"{what} is not allowed: {answer['why']}"
     sums = f"{what}: {answer.get('strength')} against {answer.get('defense')}"
     untold = needs_in_words(ruling.needs) if ruling.needs else None
-    if answer.get("strength") is None or answer.get("defense") is None:
+    if answer["allowed"] is None or answer.get("strength") is None or answer.get("defense") is None:
         return clauses(f"{what} cannot be read off to the end", untold)
     missing = f"without {series(answer['missing'])}" if answer["missing"] else "with all weapons required"
     result = in_words(answer["result"]).replace("_", " ") if answer.get("result") else None
     return clauses(
         f"{sums}, {missing}",
-        result or untold,
+        result,
         "it waits for a choice or a counter" if "pending" in answer else None,
     )
 

@@ -130,7 +130,7 @@ def _result(of: Barrage, match: str, facts: dict[str, Any]) -> Doing:
     value = value if value is not None else told
     if value is None:
         yield Tell(result=None)
-        raise Undecided(Need("us_barrage_table", "8.4"), match=match, result=None, allowed=True)
+        raise Undecided(Need("us_barrage_table", "8.4"), match=match, result=None)
     words = value.replace(",", " ").split() if isinstance(value, str) else list(value)
     yield Tell(Step("8.4", facts["at"], in_words(words), f"the US Barrage Table, {match}"))
     return words
