@@ -163,6 +163,11 @@ class Walk:
         now = self.leaf(state)
         return (*(self._set_up if now is None else now.phase.actions), END_PHASE.name)
 
+    def rule(self, state: State) -> str:
+        """The rule of the phase of a state; before the first, that of setting up, where a game has told it."""
+        now = self.leaf(state)
+        return now.phase.rule if now is not None else self.leaves[0].phase.rule
+
     def told(self, state: State, later: Moment | None) -> dict[str, Any]:
         """What the question `sequence` answers beyond phase, rule, active and actions."""
         if later is None:
@@ -208,7 +213,7 @@ class Walk:
     def refusal(self, state: State, action: str, actor: str) -> Refusal | None:
         """Why somebody may not do this now; None where they may."""
         now = self.leaf(state)
-        rule = now.phase.rule if now is not None else self.leaves[0].phase.rule
+        rule = self.rule(state)
         title = now.phase.title if now is not None else "set-up"
         allowed = self.actions(state)
         if action not in allowed:
@@ -260,7 +265,7 @@ class NothingMore(Arguments):
 def _sequence(asked: Asked, _: NothingMore) -> Finding:
     walk, state = walk_of(asked.ruleset), state_of(asked)
     moment, now = walk.moment(state), walk.leaf(state)
-    rule = now.phase.rule if now is not None else walk.leaves[0].phase.rule
+    rule = walk.rule(state)
     title = now.phase.title if now is not None else "Set-up"
     over = now is walk.leaves[-1] and _is_over(asked, moment)
     answer = {

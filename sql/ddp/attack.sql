@@ -294,7 +294,8 @@ return coalesce(
     conditions ->> 'phase' = 'morning'
     or (
       (conditions ->> 'turn')::integer in (5, 9, 13, 17)
-      and (conditions ->> 'rupertus')::boolean is false
+      -- 18.32: by the event, or on turn 12
+      and ((conditions ->> 'rupertus')::boolean is false or (conditions ->> 'turn')::integer > 12)
     )
   ),
   false

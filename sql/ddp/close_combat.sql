@@ -232,6 +232,15 @@ begin
       );
     return;
   end if;
+  if ddp._night(state.conditions) or ddp._fresh_morning(state.conditions) then
+    return query
+    select
+      case when ddp._night(state.conditions) then '18.21' else '18.22' end,
+      null::text, spot.label, 'no close combat', 'nobody fights at night, nor in a morning under the new command',
+      null::text, null::text, null::integer,
+      jsonb_build_object('allowed', false, 'at', spot.label, 'fighters', '[]'::jsonb, 'enemy', null);
+    return;
+  end if;
   color := ddp._combat_color(state, enemy, close_combat.origin);
   select min(unit.code) into beside
   from ddp._us_units(state) as unit

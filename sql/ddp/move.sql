@@ -763,14 +763,16 @@ as $$
       '19.1',
       '%s is an infantry/HQ, and %2$s is fortified',
       'ddp-32'
-    )
+    ),
+    (10, ddp._night(state.conditions), '18.21', 'nobody enters %2$s on a night of Bloody Nose Ridge', null),
+    (11, ddp._fresh_morning(state.conditions), '18.22', 'nobody enters %2$s in a morning under the new command', null)
   ) as bar (n, holds, rule, note, point)
   where bar.holds
   order by bar.n
 $$;
 
 comment on function ddp._enter_bars(positions.state, positions.counter, integer, integer, text) is
-'Why a unit may not enter an enemy hex (7.32, 7.4, 10.22, 19.1, 19.2).';
+'Why a unit may not enter an enemy hex (7.32, 7.4, 10.22, 18.21, 18.22, 19.1, 19.2).';
 
 create or replace function ddp.enter(
   position_id bigint, units text[], target text, conditions jsonb default null, policy jsonb default null

@@ -11,7 +11,10 @@ Doing = Generator[Want, Any, Any]
 """A part of a procedure that gives something back."""
 ACTING = "select * from ddp.acting(:position, :units, :preserves, :conditions, :policy)"
 UNDER_FIRE = "select * from ddp.acted_under_fire(:position, :units, :passed, :conditions, :policy)"
-SPARE = ("attrition", "complete", "drift", "flamethrower", "hero", "sacrifice", "step", "to", "withdraw")
+SPARE = (
+    "attrition", "complete", "drift", "flamethrower", "hero", "hit", "reveal", "sacrifice", "step", "target", "to", "unit",
+    "withdraw",
+)  # fmt: skip
 """Choices that may be told ahead, and come to nothing where nobody has to make them."""
 SCENE = """
 select

@@ -157,7 +157,7 @@ def _round(assault: Assault) -> Doing:
     yield from _hero(assault)
     rows = yield from _ledger(of, assault.wild)
     facts = rows[-1].facts
-    told = {key: facts[key] for key in TOLD}
+    told = _told(facts)
     modifiers = [
         {"rule": row.rule, "value": row.halves // 2, "note": row.note}
         for row in rows
@@ -190,6 +190,11 @@ def _round(assault: Assault) -> Doing:
     return False
 
 
+def _told(facts: dict[str, Any]) -> dict[str, Any]:
+    """What a ledger says of one look at the chart."""
+    return {key: facts[key] for key in TOLD}
+
+
 def _hero(assault: Assault) -> Doing:
     """8.24: once all is revealed a hero beside the hex stands in for a weapon, or raises the strength by one."""
     if assault.wild is not None:
@@ -199,6 +204,8 @@ def _hero(assault: Assault) -> Doing:
     hidden = facts["column"] == "unrevealed_depth"
     if not facts["heroes"] or (hidden and not assault.of.choices.get("hero") and not facts["missing"]):
         return
+    # what he is chosen by is seen first
+    yield Tell(**_told(facts))
     options = [*(weapon for weapon in facts["missing"] if weapon in WEAPONS), "strength"]
 
     def check(value: Any) -> str | None:
@@ -244,7 +251,7 @@ def _apply(assault: Assault, word: str, facts: dict[str, Any]) -> Doing:
             code = yield from _sufferer(
                 facts["adjacent"] or assault.of.by, "step", "the attacker that loses a step"
             )
-            yield from lose_step(code, "8.3", "a result of the attack")
+            yield from lose_step(code, "8.3", "a result of the attack", choice=None)
         case "none":
             yield Tell(Step("8.3", assault.at, "no effect", "the attack has no effect"))
 
@@ -350,7 +357,7 @@ def _attrition(assault: Assault, facts: dict[str, Any]) -> Doing:
         wanted if isinstance(wanted, str) else (yield from _sufferer(adjacent, "step", "who loses the step"))
     )
     yield from strip(assault.enemy, "8.3")
-    yield from lose_step(code, "8.3", "attrition")
+    yield from lose_step(code, "8.3", "attrition", choice=None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -389,14 +396,15 @@ def _verdict(ruling: Ruling) -> str:
     if answer["allowed"] is False:
         return f"{what} is not allowed: {answer['why']}"
     sums = f"{what}: {answer.get('strength')} against {answer.get('defense')}"
+    untold = needs_in_words(ruling.needs) if ruling.needs else None
     if answer["allowed"] is None or answer.get("strength") is None or answer.get("defense") is None:
-        return clauses(
-            f"{what} cannot be read off to the end", needs_in_words(ruling.needs) if ruling.needs else None
-        )
+        return clauses(f"{what} cannot be read off to the end", untold)
     missing = f"without {series(answer['missing'])}" if answer["missing"] else "with all weapons required"
     result = in_words(answer["result"]).replace("_", " ") if answer.get("result") else None
     return clauses(
-        f"{sums}, {missing}", result, "it waits for a choice or a counter" if "pending" in answer else None
+        f"{sums}, {missing}",
+        result,
+        "it waits for a choice or a counter" if "pending" in answer else None,
     )
 
 

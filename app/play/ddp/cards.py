@@ -104,15 +104,43 @@ class Card:
 
 def read_card(value: Any, section: str) -> Card:
     """One section of a card as somebody typed it; a ValueError says what is wrong with it."""
-    if isinstance(value, str) and section == "event":
-        value = {"event": value}
+    if isinstance(value, str):
+        value = _typed(value, section)
     if not isinstance(value, Mapping):
-        raise ValueError(f"a card is a mapping of its {section} section, or its number")
+        raise ValueError(f"a card is its {section} section, as a mapping or in a few words, or its number")
     said = dict(value)
     inner = said.get(section) if section != "event" else None
     if isinstance(inner, Mapping):
         said = {**said, **inner}
     return READERS[section](said)
+
+
+def _typed(words: str, section: str) -> dict[str, Any]:
+    """A section in a few words: `orange R, blue star, brown armor, diamond, 7`; `blue circle left`; `hero depth`."""
+    said: dict[str, Any] = {}
+    colors: list[str] = []
+    for word in re.findall(r"[A-Za-z_]+|\d+", words.replace("★", " star ")):
+        if section == "event" and "event" not in said:
+            said["event"] = word
+        elif word in COLORS:
+            colors.append(word)
+        elif colors and word in ("star", "armor", *LETTERS):
+            colors[-1] += f" {word}"
+        elif word in SYMBOLS:
+            said["symbol"] = word
+        elif word in ("left", "right"):
+            said["drift"] = word
+        elif section == "event" and word == "depth":
+            said["depth"] = True
+        elif word.isdigit():
+            said["count" if section == "event" else "artillery"] = int(word)
+        elif section == "close_combat":
+            said["cc"] = word
+        else:
+            raise ValueError(f"{word} is no word of a {section.replace('_', ' ')} section")
+    if section == "landing":
+        return {"color": colors[0] if len(colors) == 1 else None, **said}
+    return {**said, **({"colors": colors} if colors else {})}
 
 
 def _fire(said: Mapping[str, Any]) -> Card:

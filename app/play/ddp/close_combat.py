@@ -135,11 +135,12 @@ def close_combat_in(at: str, origin: str | None, of: Action, *, suffix: str, han
 def _cards_or_ask(value: Any) -> str | None:
     if (
         value is None
+        or value is False
         or value == ASKED
         or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
     ):
         return None
-    return f"withdraw is a number of Japanese cards, or {ASKED}"
+    return f"withdraw is a number of Japanese cards, {ASKED}, or false"
 
 
 def _fought(fight: Fight, of: Action) -> Doing:
@@ -152,7 +153,7 @@ def _fought(fight: Fight, of: Action) -> Doing:
     rows = yield Ask(LEDGER, at=fight.at, attacker=fight.attacker, origin=fight.origin)
     facts = rows[-1].facts
     if not facts["allowed"]:
-        raise Refused("8.6", rows[-1].note, facts["at"])
+        raise Refused(rows[-1].rule, rows[-1].note, facts["at"])
     yield from _take_sides(fight, facts)
     first = facts["first"]
     told: dict[str, Any] = {"piles": facts["piles"], "first": first, "color": fight.color}

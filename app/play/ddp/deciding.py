@@ -47,6 +47,14 @@ class Names:
         self._asked[base] += 1
         return base if self._asked[base] == 1 else f"{base}_{self._asked[base]}"
 
+    def listed(self, base: str) -> Any:
+        """The list that was told for all decisions of a kind; None where there is none."""
+        return self._lists.get(base)
+
+    def keep(self, base: str, told: Any) -> None:
+        """A list holds for all further decisions of its kind."""
+        self._lists[base] = told
+
     def pick(self, base: str, purpose: str, ways: Sequence[tuple[str, ...]]) -> Deciding:
         """One of several sets, by the player; not asked where there is but one."""
         if len(ways) == 1:
@@ -54,12 +62,12 @@ class Names:
         single = len(ways[0]) == 1
         options = [way[0] if single else list(way) for way in ways]
         want = Picks(base, "us", purpose, options, ways=tuple(ways), default=options[0])
-        if base in self._lists and (told := want.picked(self._lists[base])) is not None:
+        if (told := want.picked(self.listed(base))) is not None:
             return told
         want = dataclasses.replace(want, name=self.name(base))
         answer = yield want
         if want.name == base and isinstance(answer, list):
-            self._lists[base] = answer
+            self.keep(base, answer)
         return want.picked(answer)
 
     def one(self, base: str, purpose: str, options: Sequence[str]) -> Deciding:

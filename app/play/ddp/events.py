@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.ddp import cards, losses
+from app.play.ddp.acting import counter, forgiving
 from app.play.ddp.deciding import Deciding
 from app.play.ddp.japanese import POINTS, Phase, act, stray_tank
 from app.play.ddp.phase import once_a_phase
@@ -72,6 +73,10 @@ class Event(Action):
 
 def event(of: Event) -> Procedure:
     """One event, from its card to its end."""
+    return forgiving(of, _event(of))
+
+
+def _event(of: Event) -> Procedure:
     [game] = yield Ask(GAME, proves=False)
     phase = game.conditions.get("phase")
     if phase in ("first_event", "second_event"):
@@ -130,8 +135,11 @@ class _Happening:
         """The first target, or of several of the first rank the player's choice, under any of its names."""
         _, group = next(itertools.groupby(targets, key=lambda one: one["rank"]))
         tied = {str(one["label"] if one["unit"] == "fortification" else one["unit"]): one for one in group}
-        name = next((name for name in CHOICES if name in self.of.choices), "unit")
-        return tied[(yield from self.names.one(name, purpose, list(tied)))]
+        return tied[(yield from self.names.one(self._named("unit"), purpose, list(tied)))]
+
+    def _named(self, name: str) -> str:
+        """The name under which a choice was told; else its own."""
+        return next((told for told in (name, *CHOICES) if told in self.of.choices), name)
 
     # Disruption.
 
@@ -207,9 +215,12 @@ class _Happening:
         options = [one["unit"] for one in targets]
         if not options:
             return {"happens": False}
-        name = next((name for name in CHOICES if name in self.of.choices), "reveal")
         chosen = yield Choose(
-            name, "us", "which Japanese unit is revealed, if any", [*options, "none"], default="none"
+            self._named("reveal"),
+            "us",
+            "which Japanese unit is revealed, if any",
+            [*options, "none"],
+            default="none",
         )
         if chosen == "none":
             return {"happens": False}
@@ -226,6 +237,7 @@ class _Happening:
         if one["unit"] == "fortification":
             yield from _reveal_fortification(one["label"], self.hand)
             return {"unit": None, "hex": one["label"]}
+        yield Tell(unit=one["unit"])
         placed = yield from reveal(one["unit"], self.hand, face_up=self.card.event == "patrol_report")
         return {"unit": one["unit"], "placed": placed}
 
@@ -327,7 +339,10 @@ class _Happening:
         if not targets:
             return {"happens": False}
         one = yield from self._first(targets, "which command post is under fire")
-        yield Change({"unit": one["unit"], "under_fire": True})
+        post = yield from counter(one["unit"])
+        before = post.attributes.get("command_range")
+        kept = {} if before in (None, 1) else {"command_range": 1, "range_before": before}
+        yield Change({"unit": one["unit"], "under_fire": True, **kept})
         yield Tell(
             Step("14.3", one["label"], "range 1", f"{one['unit']} commands one hex around it this turn")
         )
@@ -367,6 +382,7 @@ class _Happening:
         if not targets:
             return {"happens": False}
         one = yield from self._first(targets, "which Japanese unit attacks")
+        yield Tell(by=one["unit"])
         yield from _lose_depth(one["unit"], one["label"])
         struck = yield from self._struck(one["unit"])
         card = yield from cards.symbol(f"the suicide attack on {struck.code}")
@@ -389,7 +405,7 @@ class _Happening:
             if self.game.readings["ddp-57"] == "b":
                 stack = [row for row in stack if row.steps == max(other.steps for other in stack)]
         chosen = yield from self.names.one(
-            "hit", "which unit of the stack is struck", [row.code for row in stack]
+            self._named("hit"), "which unit of the stack is struck", [row.code for row in stack]
         )
         return next(row for row in stack if row.code == chosen)
 
@@ -415,8 +431,9 @@ class _Happening:
         able = [unit.code for unit in marines if unit.attributes.get("symbol") == second.symbol]
         if not able:
             return {"happens": False, "position": where}
-        hit = yield from self.names.one("hit", "which unit loses a step", able)
-        yield from losses.lose_step(hit, "4.0", "naval fire falls short", choice=self.names)
+        hit = yield from self.names.one(self._named("hit"), "which unit loses a step", able)
+        # 10.15: neither close combat nor Japanese fire
+        yield from losses.lose_step(hit, "4.0", "naval fire falls short", choice=None)
         return {"position": where, "unit": hit}
 
 

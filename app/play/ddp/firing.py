@@ -15,6 +15,7 @@ from pydantic import Field
 
 from app.play import charts
 from app.play.ddp import cards, losses
+from app.play.ddp.acting import forgiving
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.matching import Assignment, Shooter
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind, proof
@@ -63,6 +64,10 @@ class Volley:
 
 def fire(of: Fire) -> Procedure:
     """6.3: one position fires by a fire card, as if no other did."""
+    return forgiving(of, _fire(of))
+
+
+def _fire(of: Fire) -> Procedure:
     [place] = yield Ask(PLACE, proves=False, name=of.position)
     card = yield from cards.fire(f"the fire of {place.place}")
     color = card.color(place.color)

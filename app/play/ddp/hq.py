@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from app.play.charts import cell
-from app.play.ddp.acting import is_ridge, scene
+from app.play.ddp.acting import counter, is_ridge, scene
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
@@ -17,6 +17,9 @@ from importers.questions import Names
 
 POST = "select * from ddp.command_post(:position, :unit, :act, :conditions, :policy)"
 GARRISON = "select * from ddp.garrison(:position, :at, :conditions, :policy)"
+
+POST_WORDS = ("command_range", "range_box", "range_before")
+"""What a command post says of its range."""
 
 
 class CommandPost(Action):
@@ -41,19 +44,26 @@ def command_post(of: CommandPost) -> Procedure:
     if not facts["allowed"]:
         bar = next(row for row in rows if row.effect == "forbids")
         raise Refused(bar.rule, rows[-1].note, bar.at)
+    post = yield from counter(of.unit)
     match of.do:
         case "establish":
             yield Change({"unit": of.unit, "kind": "command_post", "command_range": 1, "range_box": 1})
         case "advance":
             box = facts["box"] + 1
             reach = yield from cell(of, "command_range_track", str(box), "range", rule="14.2")
-            told = {} if reach is None else {"command_range": int(reach)}
+            told = {} if reach is None else {_range(post): int(reach)}
             yield Change({"unit": of.unit, "range_box": box, **told})
-            yield Tell(range_box=box, command_range=told.get("command_range"))
+            yield Tell(range_box=box, command_range=None if reach is None else int(reach))
         case "abandon":
-            yield Change({"unit": of.unit, "kind": "regimental_hq", "command_range": None, "range_box": None})
+            gone = dict.fromkeys(name for name in POST_WORDS if name in post.attributes)
+            yield Change({"unit": of.unit, "kind": "regimental_hq", **gone})
     if of.do != "abandon":
         yield Change({"unit": of.unit, "acted": True}, kept=True)
+
+
+def _range(post: Any) -> str:
+    """Where the printed range of a post is kept; one under fire by an event gets it at the end of the turn."""
+    return "range_before" if post.attributes.get("under_fire") else "command_range"
 
 
 def garrison(of: Garrison) -> Procedure:

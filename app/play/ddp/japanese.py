@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.ddp import cards, losses
+from app.play.ddp.acting import forgiving
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.firing import Volley, lose_by_fire, volleyed
 from app.play.ddp.placing import Hand, first_of, give_depth, place_reserve
@@ -208,6 +209,10 @@ ALL = 99
 
 def japanese_action(of: JapaneseAction) -> Procedure:
     """12.0: one position or unit, checked by a fire card."""
+    return forgiving(of, _japanese_action(of))
+
+
+def _japanese_action(of: JapaneseAction) -> Procedure:
     if of.unit is not None:
         yield from _unit_acts(of, of.unit)
         return

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from app.play.ddp.deciding import Names
-from app.play.procedures import Ask, Change, Choose, Tell, Undecided, Want
+from app.play.procedures import AnswerError, Ask, Change, Choose, Tell, Undecided, Want
 from app.referee.rulings import Need, Step
 
 Doing = Generator[Want, Any, Any]
@@ -36,12 +36,13 @@ def conditions() -> Doing:
 
 
 def lose_step(
-    code: str, rule: str, why: str, *, choice: str | Names = "sacrifice", unit: Any = None
+    code: str, rule: str, why: str, *, choice: str | Names | None = "sacrifice", unit: Any = None
 ) -> Doing:
     """One step less; of the last one the hero may be given instead. Tells `lost`, `eliminated` or `sacrificed`.
 
     `choice` names the decision about the hero: another name for every time that one procedure may ask, or the names
-    of that procedure, which count themselves. `unit` is the unit's row where it has been asked for.
+    of that procedure, which count themselves; None where he saves nobody, as in neither close combat nor Japanese fire
+    (10.15). `unit` is the unit's row where it has been asked for.
     """
     if unit is None:
         [unit] = yield Ask(UNIT, proves=False, code=code)
@@ -56,24 +57,53 @@ def lose_step(
         yield Tell(Step(rule, unit.label, "step", f"{code} has {steps - 1} left: {why}"))
         yield from _counted(unit, steps)
         return "lost"
-    if said.get("hero"):
-        if isinstance(choice, Names):
-            choice = choice.name("sacrifice")
-        given = yield Choose(
-            choice,
+    if said.get("hero") and choice is not None and (yield from _given(code, choice)):
+        yield Change({"unit": code, "hero": False, "inspired": True})
+        yield Tell(Step("10.15", unit.label, "sacrificed", f"the hero of {code} falls, and it is inspired"))
+        return "sacrificed"
+    yield from eliminate(code, rule, why, unit=unit)
+    return "eliminated"
+
+
+@dataclasses.dataclass(frozen=True)
+class SacrificeChoice(Choose):
+    """Whether a hero is given: true or false, or the ids of the units whose heroes are."""
+
+    def mistake(self, value: Any) -> str | None:
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return None
+        return None if isinstance(value, str) else super().mistake(value)
+
+
+def _given(code: str, choice: str | Names) -> Doing:
+    """10.15: whether the hero of a unit is given for its last step; ids told once hold for all of one procedure."""
+    listed = choice.listed("sacrifice") if isinstance(choice, Names) else None
+    if listed is None:
+        value = yield SacrificeChoice(
+            choice.name("sacrifice") if isinstance(choice, Names) else choice,
             "us",
             f"whether the hero of {code} is given for its last step",
             [True, False],
             default=False,
         )
-        if given:
-            yield Change({"unit": code, "hero": False, "inspired": True})
-            yield Tell(
-                Step("10.15", unit.label, "sacrificed", f"the hero of {code} falls, and it is inspired")
-            )
-            return "sacrificed"
-    yield from eliminate(code, rule, why, unit=unit)
-    return "eliminated"
+        if isinstance(value, bool):
+            return value
+        listed = [value] if isinstance(value, str) else value
+        yield from _known(listed)
+        if isinstance(choice, Names):
+            choice.keep("sacrifice", listed)
+    return code in listed
+
+
+def _known(codes: list[str]) -> Doing:
+    """Ids that were told must be those of units."""
+    rows = yield Ask(
+        "select unit.code from unit where unit.position_id = :position and unit.code = any(:codes)",
+        proves=False,
+        codes=codes,
+    )
+    if strange := sorted({*codes} - {row.code for row in rows}):
+        raise AnswerError(f"There is no unit {strange[0]} whose hero could be given.")
 
 
 def eliminate(code: str, rule: str, why: str, *, unit: Any = None) -> Doing:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from app.play.ddp import cards
+from app.play.ddp.acting import forgiving
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.japanese import (
     POINTS,
@@ -49,6 +50,10 @@ class FirePhase(Action):
 
 def fire_phase(of: FirePhase) -> Procedure:
     """6.0: one fire card, and all that it makes the Japanese do."""
+    return forgiving(of, _fire_phase(of))
+
+
+def _fire_phase(of: FirePhase) -> Procedure:
     moment = yield from cards.moment()
     yield from once_a_phase(moment, "japanese_fire", 2 if moment.get("turn") == 13 else 1)
     card = yield from cards.fire("the Japanese Fire Phase")

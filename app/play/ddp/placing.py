@@ -21,6 +21,7 @@ PLACEMENT = "select * from ddp.placement(:position, :manner, :origin, :linked, :
 POOL = (
     "select position.tracks -> 'japan' as japan,"
     " (select count(*) from unit where unit.position_id = position.id and unit.side = 'japan') as units,"
+    " array(select unit.code from unit where unit.position_id = position.id and unit.q is null) as waiting,"
     " cast(:conditions as jsonb) as conditions from position where position.id = :position"
 )
 Manner = Literal["depth", "reinforcement", "tactical", "infiltration_event", "fortification"]
@@ -85,6 +86,12 @@ def pool(name: str) -> Deciding:
     return (row.japan or {}).get(name)
 
 
+def waiting() -> Deciding:
+    """Ids of the units off the map; a pool may name others, of whom nothing is told."""
+    [row] = yield Ask(POOL, proves=False)
+    return row.waiting
+
+
 def is_empty(held: Any) -> bool:
     return bool(held == 0 or held == [])
 
@@ -143,7 +150,7 @@ def place_reserve(at: str, rule: str, hand: Hand, *, depth: bool, revealed: bool
         return None
     drawing = hand.shown if revealed else hand.counter
     value, now = yield from drawing("reserve", held, f"a reserve unit for {at}")
-    unit, said = _reserve_counter(value, row.units)
+    unit, said = _reserve_counter(value, row)
     face = {"revealed": True} if revealed else {}
     yield Change({"unit": unit, **said, "at": at, **face})
     yield from left("reserve", now)
@@ -153,14 +160,14 @@ def place_reserve(at: str, rule: str, hand: Hand, *, depth: bool, revealed: bool
     return unit
 
 
-def _reserve_counter(value: Any, units: int) -> tuple[str, dict[str, Any]]:
-    """The id of a unit out of the reserve, and what it says beyond what is known of it."""
+def _reserve_counter(value: Any, row: Any) -> tuple[str, dict[str, Any]]:
+    """The id of a unit out of the reserve, and what it says beyond what is known of it; one nobody has described is new."""
     if isinstance(value, str):
-        return value, {}
+        return value, {} if value in row.waiting else {"side": "japan"}
     said = dict(value)
     given = said.pop("id", None)
     known = {key: told for key, told in said.items() if told not in (None, [], False)}
-    return given or f"reserve {units + 1}", {"side": "japan", **known}
+    return given or f"reserve {row.units + 1}", {"side": "japan", **known}
 
 
 class Placement(Action):

@@ -11,7 +11,7 @@ from pydantic import Field
 from app.play import sequence
 from app.play.ddp import cards
 from app.play.ddp.deciding import Deciding
-from app.play.ddp.placing import Blind, Hand, draw_depth, left, pool
+from app.play.ddp.placing import Blind, Hand, draw_depth, left, pool, waiting
 from app.play.procedures import (
     Action,
     Ask,
@@ -84,16 +84,20 @@ class Walk(sequence.Walk):
             return False
         return turn > 1 or code in ("us_action", "end_of_turn")
 
+    def rule(self, state: State) -> str:
+        """3.0, 18.1: setting up."""
+        if self.leaf(state) is not None:
+            return super().rule(state)
+        return "18.1" if is_ridge(state.conditions) else "3.0"
+
     def actions(self, state: State) -> tuple[str, ...]:
-        """4.0: on turn 1 units only come into the boxes; 18.2: HQ and Action Phase of Bloody Nose Ridge."""
+        """4.0: on turn 1 units only come into the boxes; 18.2: the HQ Phase of Bloody Nose Ridge."""
         allowed = super().actions(state)
         phase, ridge = state.conditions.get("phase"), is_ridge(state.conditions)
         if phase == "amphibious_operations" and state.conditions.get("turn") == 1:
             return tuple(name for name in allowed if name not in ("landing", "land"))
         if phase == "hq" and ridge:
             return tuple(name for name in ("recover", *allowed) if name != "command_post")
-        if phase == "us_action" and ridge:
-            return tuple(name for name in allowed if name != "recover")
         if phase == "us_action" and state.conditions.get("turn") == NIGHT:
             return tuple(name for name in allowed if name != "barrage")
         return allowed
@@ -225,6 +229,20 @@ def _forget(flags: Sequence[str]) -> Deciding:
         )
 
 
+def _ranges_back() -> Deciding:
+    """A post that an event had left a range of one commands as far as its marker says again."""
+    rows = yield Ask(
+        "select code, kind, attributes -> 'range_before' as before from unit"
+        " where position_id = :position and attributes ? 'range_before' order by code",
+        proves=False,
+    )
+    for row in rows:
+        if row.kind == "command_post":
+            yield Change({"unit": row.code, "command_range": row.before})
+            yield Tell(Step("14.2", None, f"range {row.before}", f"{row.code} is under fire no longer"))
+    yield from _forget(("range_before",))
+
+
 def _take_off(kind: str) -> Deciding:
     """All markers of a kind leave the map."""
     rows = yield Ask(
@@ -271,6 +289,7 @@ def end_turn(_: NothingMore) -> Procedure:
         raise Undecided(Need("the turn", "4.0"), over=None)
     yield from _discard(game.tracks.get("deck"))
     yield from _take_off("smoke")
+    yield from _ranges_back()
     yield from _forget(("under_fire", "drifted"))
     if turn == NIGHT and not is_ridge(game.conditions):
         yield from lose_contact(Hand())
@@ -370,11 +389,12 @@ def lose_contact(hand: Hand) -> Deciding:
 
 def _elite_back(held: Any, back: int, hand: Hand) -> Deciding:
     reserve = yield from pool("reserve")
+    known_units = yield from waiting()
     drawn: list[Any] = []
     for _ in range(back):
         unit, held = yield from hand.counter("eliminated_elite", held, "an elite unit that comes back")
         drawn.append(unit)
-        if isinstance(unit, str):
+        if isinstance(unit, str) and unit in known_units:
             yield Change({"unit": unit, "status": "reserve", "disrupted": False, "revealed": False})
     yield from left("eliminated_elite", held)
     if isinstance(reserve, list):
@@ -407,7 +427,7 @@ DEPTH_AT = ("B1", "B4", "B5")
 class Setup(Action):
     """Which scenario is set up; the counters and the bombardment card are drawn."""
 
-    scenario: Literal["15_september", "peleliu_assault", "bloody_nose_ridge"] | None = Field(
+    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] | None = Field(
         None, description="The scenario; that of the conditions where nothing is said"
     )
     alternate: bool = Field(False, description="Whether tanks begin in their alternate positions (20.2)")

@@ -16,7 +16,7 @@ Letter = Literal["M", "R", "P", "A", "I"]
 FOREIGN: dict[str, frozenset[str]] = {
     "japan": frozenset({
         "kind", "steps", "symbol", "range", "weapons", "hero", "inspired", "command_range", "range_box",
-        "under_fire", "box", "drifted", "arrives", "beach", "started", "acted", "moved", "stepped", "fresh",
+        "under_fire", "range_before", "box", "drifted", "arrives", "beach", "started", "acted", "moved", "stepped", "fresh",
         "action_under_fire",
     }),
     "us": frozenset({
@@ -68,6 +68,8 @@ class DdpUnit(Unit):
     """Of a command post: the box of the Command Range Track in which its marker lies (14.2)."""
     under_fire: bool = False
     """Of a command post: an event leaves it a range of one for this turn."""
+    range_before: Whole | None = None
+    """The range that such a post gets back at the end of the turn."""
     box: Name | None = None
     """The beach landing box in which it waits, instead of a hex (5.3)."""
     drifted: bool = False
