@@ -204,6 +204,7 @@ def test_many_lines_at_once_are_those_of_los(
 def test_most_lines_of_hill_312_are_plain(connection: Connection) -> None:
     ground = demo("hill-312")
     with Stored(connection, PositionDraft("bob", ground)) as position_id:
+        connection.execute(ANALYZE)
         viewers, targets = ["D9", "H5", "L3"], [ground.scheme.label(hex) for hex in ground.hexes]
         found = plain(connection, position_id, viewers, targets)
         assert len(found) > 0.6 * len(viewers) * len(targets)
