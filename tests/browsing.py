@@ -52,7 +52,9 @@ def served(url: URL) -> Iterator[str]:
     """The address of a server on a database, as the role that it connects as."""
     engine = make_engine(as_web(url))
     settings = Settings(log_level="error", stream_heartbeat=1)
-    server = create_server(create_app(settings, engine), host="127.0.0.1", port=0, threads=settings.threads)
+    server: Any = create_server(
+        create_app(settings, engine), host="127.0.0.1", port=0, threads=settings.threads
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.effective_port}"

@@ -26,7 +26,7 @@ CATALOGUE = SHARED / "catalogue"
 TEMPLATE = "template_sightline"
 FOR_TESTS = (
     "SIGHTLINE_TEST_CLUSTER", "SIGHTLINE_RULEBOOKS", "SIGHTLINE_CHROMIUM", "SIGHTLINE_BARE", "SIGHTLINE_QGIS", "SIGHTLINE_FAULTS",
-    "SIGHTLINE_FUZZ", "SIGHTLINE_FIRE",
+    "SIGHTLINE_FUZZ", "SIGHTLINE_FIRE", "SIGHTLINE_COMBAT_CSS", "SIGHTLINE_WORLDS", "SIGHTLINE_BENT", "SIGHTLINE_SEED",
 )  # fmt: skip
 """Variables that tests read; all others would be settings of whoever runs them."""
 CLUSTER = pytest.StashKey[Cluster]()

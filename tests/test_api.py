@@ -23,6 +23,7 @@ from db.database import make_engine
 from db.rulesets import CODES
 from db.settings import Settings
 from tests.conftest import Databases, web_engine
+from tests.rounds import rounds
 
 SPINE = (SUITE / "css" / "css-7.1-sameB.yaml").read_text(encoding="utf-8")
 RULINGS = "/api/v1/rulings"
@@ -61,7 +62,7 @@ def test_an_operation_answers_as_described(api_schema: Any, method: str, path: s
 
     @given(case=operation.as_strategy())
     @settings(
-        max_examples=20,
+        max_examples=rounds(12, 200),
         deadline=None,
         derandomize=True,
         database=None,

@@ -18,7 +18,7 @@ from tests.bench import (
 )
 from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
-from tests.bench.drawn import exponent, measure_board
+from tests.bench.drawn import exponent, measure_board, measure_road_reach
 from tests.bench.large import DOORS, measure_large
 from tests.dense_board import Shape
 from tests.small_map import make_map
@@ -166,6 +166,14 @@ def test_large_maps_are_looked_at_and_taken_away_again(own_engine: Engine) -> No
         assert 1 < found[f"most memory of {who}, MB"].milliseconds < 256
     with own_engine.connect() as connection:
         assert connection.scalar(sa.text("select count(*) from map")) == 0
+
+
+def test_the_reach_along_a_road_that_enemies_may_see_is_measured(connection: Connection) -> None:
+    [found] = measure_road_reach(connection, Shape("ccp", 346, False, 1000), 4, quiet)
+    assert "a road of 33 hexes and 8 enemies" in found.name
+    assert found.ratio is not None
+    assert found.ratio > 1
+    assert (found.target, found.met) == ("≤ 50 ms", found.milliseconds <= 50)
 
 
 def test_sight_over_drawn_terrain_is_measured_beside_shapely(connection: Connection) -> None:

@@ -21,6 +21,7 @@ from db import SightlineError
 from db.base import Base
 from db.map_draft import vocabulary
 from db.values import to_json
+from tests.rounds import rounds
 
 BASES: list[dict[str, Any]] = [
     {
@@ -283,26 +284,26 @@ def test_the_sound_cases_are_sound(connection: Connection, base: dict[str, Any])
         assert len(rule_text(connection, text, "case.yaml")[1]) == len(base["ask"])
 
 
-@bounded(400)
+@bounded(rounds(200, 4_000))
 @given(text=mutated())
 def test_a_mutated_case_is_ruled_on_or_refused(connection: Connection, text: str) -> None:
     check(connection, text)
 
 
-@bounded(250)
+@bounded(rounds(120, 2_500))
 @given(text=scratched())
 def test_a_scratched_file_is_ruled_on_or_refused(connection: Connection, text: bytes) -> None:
     check(connection, text)
 
 
-@bounded(80)
+@bounded(rounds(50, 800))
 @given(text=varied())
 def test_a_sound_case_is_ruled_on(connection: Connection, text: str) -> None:
     error = check(connection, text).error
     assert error is None, str(error)
 
 
-@bounded(150)
+@bounded(rounds(80, 1_500))
 @given(text=st.one_of(st.binary(max_size=60), st.text(max_size=60)))
 def test_anything_else_is_refused(connection: Connection, text: str | bytes) -> None:
     check(connection, text)

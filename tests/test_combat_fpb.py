@@ -22,6 +22,7 @@ from app.referee.cases import rule_text
 from app.referee.questions import forms, kinds_of
 from app.referee.rulings import Asked
 from importers.cases import case_of, store_position
+from tests.rounds import rounds
 from tests.test_movement_fpb import CORNER, SCHEME, bounded, seeds
 from tests.test_play import digest, tree
 
@@ -60,7 +61,7 @@ def chances(line: int, differential: int) -> dict[str, str]:
     return {result: str(Fraction(count, 6)) for result, count in found.items()}
 
 
-@settings(bounded, max_examples=150)
+@settings(bounded, max_examples=rounds(50, 500))
 @given(seed=seeds)
 def test_sums_and_odds_are_what_a_count_by_hand_finds(connection: Connection, seed: int) -> None:
     dice = random.Random(seed)
@@ -200,7 +201,7 @@ def attempt(asked: Asked, dice: random.Random, start: dict[str, Any]) -> Outcome
     return tried(asked, lambda: kind.begin(of), Whim(dice), lambda: kinds_of("fpb"))  # type: ignore[arg-type]
 
 
-@settings(bounded, max_examples=250)
+@settings(bounded, max_examples=rounds(80, 1_000))
 @given(seed=seeds)
 def test_random_combats_come_to_an_end_that_the_rules_allow(connection: Connection, seed: int) -> None:
     dice = random.Random(seed)

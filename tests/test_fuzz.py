@@ -22,7 +22,7 @@ from db.database import beneath, fetched
 
 SOME_ACTIONS = 20
 """Of the one ccp game that every run of the tests begins."""
-GAMES = int(os.environ.get("SIGHTLINE_FUZZ", "2"))
+GAMES = int(os.environ.get("SIGHTLINE_FUZZ", "1"))
 TURNS = 3 if GAMES <= 2 else 6
 """Of a night of bob: its first minutes, or all of it."""
 

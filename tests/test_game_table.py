@@ -20,7 +20,7 @@ from tests.conftest import Databases
 
 MOST_CLICKS = 160
 """Orders after which a game of one turn must be over."""
-PER_PHASE = 2
+PER_PHASE = 1
 """Orders that are given in a phase before it is ended."""
 
 

@@ -137,6 +137,15 @@ def test_a_page_reads_its_own_forms_only(client: FlaskClient) -> None:
     assert client.post("/cases", data={"text": SPINE}).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/cases", "/games/x/act"])
+def test_a_form_has_so_many_fields(client: FlaskClient, path: str) -> None:
+    """Eight megabytes of empty fields would be made some hundred of memory."""
+    form = b"a=&" * 2_000
+    answer = client.post(path, data=form, content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 413
+    assert "1,000 fields" in answer.text
+
+
 def test_every_answer_keeps_other_sites_out(client: FlaskClient) -> None:
     for path in ("/", "/api/v1/questions", "/healthz", "/static/sightline.css", "/nowhere"):
         told = client.get(path).headers

@@ -26,6 +26,7 @@ from importers.cases import store_position
 from importers.charts import fill_blanks, read_chart
 from tests import oracle_bob_moves as oracle
 from tests.oracle_bob_moves import Board, Cell, Piece
+from tests.rounds import rounds
 from tests.small_map import scheme_of
 
 SCHEME = scheme_of("bob")
@@ -44,7 +45,7 @@ REACHED = sa.text(
 """Where a Vehicle can go, and what its move by that way is ruled to cost."""
 CARD = b"chart: pac_terrain\nruleset: bob\ncells: {turning: {mp_vehicle: 1}}\n"
 bounded = settings(
-    max_examples=60,
+    max_examples=rounds(30, 300),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

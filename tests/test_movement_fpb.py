@@ -22,6 +22,7 @@ from importers.cases import store_position
 from importers.charts import import_chart
 from tests import oracle_fpb as oracle
 from tests.oracle_fpb import Board, Cell, Piece
+from tests.rounds import rounds
 from tests.small_map import scheme_of
 from tests.test_movement_css import neighbours, wander
 
@@ -34,7 +35,7 @@ KEY = (
 READINGS = ("fpb-3", "fpb-4", "fpb-15", "fpb-28", "fpb-42")
 seeds = st.integers(0, 2**32)
 bounded = settings(
-    max_examples=500,
+    max_examples=rounds(120, 2_000),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from app.referee import version
 from app.referee.questions import kinds
 from app.referee.version import VersionError, ruling_modules, version_of
-from tests.conftest import ROOT
+from tests.conftest import FOR_TESTS, ROOT
 
 ROOMS = ("db", "importers", "app.referee", "app.play", "app.drawing", "app.web", "app.terminal")
 """From the bottom to the top: a room imports those before it, never one behind it."""
@@ -100,3 +101,14 @@ def test_another_word_in_a_module_is_another_version(tmp_path: Path) -> None:
 def test_without_modules_of_questions_there_is_no_version() -> None:
     with pytest.raises(VersionError, match="No module of questions"):
         version_of("css", [Path(version.rulings.__file__)])
+
+
+def test_every_variable_that_a_test_reads_reaches_it() -> None:
+    """Others are taken out of the environment, since they would be settings of whoever runs the tests."""
+    read = {
+        name
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r'environ(?:\.get\(|\[)"(SIGHTLINE_\w+)"', path.read_text(encoding="utf-8"))
+    }
+    assert {"SIGHTLINE_FUZZ", "SIGHTLINE_FAULTS"} <= read
+    assert read <= set(FOR_TESTS)

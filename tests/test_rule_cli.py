@@ -20,6 +20,7 @@ from app.terminal.report import abbreviations
 from db.database import make_engine
 from db.rulesets import CODES
 from tests.conftest import Databases
+from tests.ruled import Ruled
 
 Run = Callable[..., Result]
 GOOD = SUITE / "css" / "css-7.1-sameB.yaml"
@@ -234,8 +235,12 @@ def test_without_a_file_it_is_a_usage_error(run: Run, tmp_path: Path) -> None:
     assert "no case file" in str(run("rule", tmp_path / "empty").exception)
 
 
-def test_conformance_tells_of_the_games_that_are_named(run: Run, tmp_path: Path) -> None:
+def test_conformance_tells_of_the_games_that_are_named(
+    run: Run, ruled: Ruled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is written of all games is tested with the page (tests/test_conformance.py)."""
+    # the suite is ruled on once a run, whoever asks
+    monkeypatch.setattr("app.terminal.commands.conformance.rule_file", lambda connection, file: ruled(file))
     result = run("conformance", "fpb", "--json")
     told = json.loads(result.stdout)
     assert list(told) == ["fpb"]

@@ -22,9 +22,10 @@ from importers.cases import store_position
 from importers.charts import import_chart
 from tests import oracle_fpb_solitaire as oracle
 from tests.oracle_fpb import Board, Cell, Piece
+from tests.rounds import rounds
 from tests.test_movement_fpb import KEY, SCHEME, bounded, draft, paint, seeds
 
-few = settings(bounded, max_examples=100)
+few = settings(bounded, max_examples=rounds(60, 500))
 
 
 @pytest.fixture

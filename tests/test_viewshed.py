@@ -19,6 +19,7 @@ from db.position_draft import PositionDraft
 from db.rulesets import read_ruleset
 from db.schema import SQL
 from importers.cases import store_position
+from tests.rounds import rounds
 from tests.small_map import scheme_of
 
 SCHEME = scheme_of("css")
@@ -145,7 +146,7 @@ EDITS = {
 
 
 @settings(
-    max_examples=50,
+    max_examples=rounds(20, 300),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

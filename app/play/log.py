@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -157,20 +157,32 @@ def _standing(rows: Sequence[Any]) -> list[Any]:
 
 def moment(connection: Connection, table: Table, number: int) -> Tree:
     """The position after an event, as one tree."""
-    if not 1 <= number <= table.events:
+    [(_, tree)] = moments(connection, table, number, number)
+    return tree
+
+
+def moments(connection: Connection, table: Table, first: int, last: int) -> Iterator[tuple[int, Tree]]:
+    """The positions after some events that follow each other, each with its number; read once, folded one by one."""
+    if not 1 <= first <= last <= table.events:
+        number = last if 1 <= first <= table.events else first
         raise GameError(f"{table.name} has no event {number}.", f"Its events are 1 to {table.events}.")
     [start] = fetched(
         connection,
         "select number, tree from snapshot where game_id = :game and number <= :number order by number desc limit 1",
-        {"game": table.id, "number": number},
+        {"game": table.id, "number": first},
     )
     rows = fetched(
         connection,
-        "select changes from event where game_id = :game and number > :start and number <= :number order by number",
-        {"game": table.id, "start": start.number, "number": number},
+        "select number, changes from event where game_id = :game and number > :start and number <= :number"
+        " order by number",
+        {"game": table.id, "start": start.number, "number": last},
     )
-    tree: Tree = folded(start.tree, (change for row in rows for change in row.changes))
-    return tree
+    tree = folded(start.tree, (change for row in rows if row.number <= first for change in row.changes))
+    yield first, tree
+    for row in rows:
+        if row.number > first:
+            tree = folded(tree, row.changes)
+            yield row.number, tree
 
 
 def event_tree(connection: Connection, table: Table, number: int) -> Tree:

@@ -13,13 +13,13 @@ import functools
 import importlib
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from sqlalchemy.engine import Connection
 
-from app.play.log import moment
+from app.play.log import moment, moments
 from app.play.tables import GameError, Table, Tree, open_game
 from db.counter_forms import Hidden
 from db.counters import TRACKS
@@ -156,15 +156,28 @@ class View:
 
     def event(self, connection: Connection, table: Table, event: Tree) -> Tree:
         """An event as the seat sees it."""
+        return self.events(connection, table, [event])[0]
+
+    def events(self, connection: Connection, table: Table, events: Sequence[Tree]) -> list[Tree]:
+        """Events as the seat sees them: in none is told what is hidden before or after it."""
         if self.whole:
-            return event
-        number = event["number"]
-        words = self.words(moment(connection, table, number))
-        if number > 1:
-            words |= self.words(moment(connection, table, number - 1))
+            return list(events)
+        told = {event["number"]: event for event in events}
+        seen: dict[int, Tree] = {}
+        for first, last in _runs(told):
+            before: set[str] = set()
+            for number, tree in moments(connection, table, max(first - 1, 1), last):
+                words = self.words(tree)
+                if number in told:
+                    seen[number] = self._event(told[number], before | words)
+                before = words
+        return [seen[event["number"]] for event in events]
+
+    def _event(self, event: Tree, words: set[str]) -> Tree:
         told = {key: value for key, value in event.items() if key != "changes"}
         told["effects"] = [self._effect(effect) for effect in event.get("effects", [])]
-        return without(told, words) if words else told
+        seen: Tree = without(told, words)
+        return seen
 
     def words_now(self, connection: Connection, table: Table, number: int | None = None) -> set[str]:
         """Words that only hidden places hold, now or after an event."""
@@ -234,18 +247,37 @@ def _units(tree: Tree) -> set[str]:
     return set(units) if isinstance(units, Mapping) else {unit["id"] for unit in units if "id" in unit}
 
 
+def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and last of numbers that follow each other."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return runs
+
+
 def without(tree: Any, words: set[str]) -> Any:
     """A tree in which those names are not told."""
-    if not words:
-        return tree
+    return _without(tree, words, _naming(frozenset(words))) if words else tree
+
+
+def _without(tree: Any, words: set[str], naming: re.Pattern[str]) -> Any:
     if isinstance(tree, Mapping):
-        return {key: without(value, words) for key, value in tree.items() if key not in words}
+        return {key: _without(value, words, naming) for key, value in tree.items() if key not in words}
     if isinstance(tree, list):
-        return [without(one, words) for one in tree]
+        return [_without(one, words, naming) for one in tree]
     if isinstance(tree, str):
-        named = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-        return re.sub(rf"(?<![\w-])(?:{named})(?![\w-])", UNSEEN, tree)
+        return naming.sub(UNSEEN, tree)
     return tree
+
+
+@functools.lru_cache(maxsize=64)
+def _naming(words: frozenset[str]) -> re.Pattern[str]:
+    """What finds those names where they stand alone."""
+    named = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?:{named})(?![\w-])")
 
 
 @functools.cache

@@ -384,7 +384,7 @@ def _log(connection: Connection, shown: Shown) -> list[Tree]:
     else:
         last = min(table.events, max(shown.at + SHOWN_EVENTS // 4, SHOWN_EVENTS))
         found = log(connection, table, first=max(1, last - SHOWN_EVENTS + 1), last=last)
-    seen = [shown.view.event(connection, table, event) for event in found]
+    seen = shown.view.events(connection, table, found)
     return [
         {
             **event,
@@ -502,7 +502,7 @@ def report_of(connection: Connection, shown: Shown) -> dict[str, Any]:
     chosen = {number for number in request.args.getlist("map", type=int) if 1 <= number <= table.events}
     if "map" not in request.args:
         chosen = {turn.last for turn in turns(connection, table)}
-    told = [shown.view.event(connection, table, event) for event in log(connection, table)]
+    told = shown.view.events(connection, table, log(connection, table))
     parts = []
     for turn in turns(connection, table):
         parts.append({

@@ -6,12 +6,16 @@ Whatever is checked here is checked for every route, so that a new one cannot be
 from __future__ import annotations
 
 import contextlib
+import io
 import threading
 import time
 from collections.abc import Iterator
+from typing import IO
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, request
+from flask import Flask, Request, Response, g, request
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.formparser import FormDataParser
 
 from db import SightlineError
 from db.budget import Budget, TooMuchError, within
@@ -42,6 +46,8 @@ MOST = {
     "values of a document": 400_000,
 }
 """What one request may have of each thing."""
+MOST_FIELDS = 1_000
+"""Of a form: as many parts as a form with files may have."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of an answer that is not sent piece by piece."""
 HEADERS = {
@@ -73,6 +79,12 @@ class UnknownFormError(SightlineError):
     status = 415
 
 
+class TooManyFieldsError(SightlineError):
+    """A form with more fields than any page has."""
+
+    status = 413
+
+
 class FullError(SightlineError):
     """More requests wait than the server takes on."""
 
@@ -101,8 +113,33 @@ def protect(web: Flask, settings: Settings) -> None:
         if spending is not None:
             spending.close()
 
+    web.request_class = GuardedRequest
     web.before_request(admit)
     web.teardown_request(dismiss)
+
+
+class FieldsParser(FormDataParser):
+    """Reads a page's form, and counts its fields before it makes anything of them."""
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        mimetype: str,
+        content_length: int | None,
+        options: dict[str, str] | None = None,
+    ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]:
+        if mimetype == FORMS[0]:
+            sent = stream.read()
+            if sent.count(b"&") >= MOST_FIELDS:
+                raise TooManyFieldsError(f"A form has at most {MOST_FIELDS:,} fields.")
+            stream = io.BytesIO(sent)
+        return super().parse(stream, mimetype, content_length, options)
+
+
+class GuardedRequest(Request):
+    """A request whose forms are read with care."""
+
+    form_data_parser_class = FieldsParser
 
 
 def refuse_when_full() -> None:

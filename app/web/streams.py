@@ -109,8 +109,8 @@ class Streams:
 
 def _new_events(connection: Connection, table: Table, after: int, view: View) -> Iterator[dict[str, Any]]:
     for first in range(after + 1, table.events + 1, BATCH):
-        for event in log(connection, table, first=first, last=min(first + BATCH - 1, table.events)):
-            seen = view.event(connection, table, event)
+        found = log(connection, table, first=first, last=min(first + BATCH - 1, table.events))
+        for seen in view.events(connection, table, found):
             yield {**seen, "verdict": sentence(table.ruleset, seen)}
 
 

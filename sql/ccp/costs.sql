@@ -163,8 +163,7 @@ begin
   -- T84: beside its bridge a hex is what else lies in it
   other as materialized (
     select
-      hex.q,
-      hex.r,
+      hex.i,
       found.*
     from place as hex
     cross join lateral ccp._other_terrain(map, hex.q, hex.r, hex.features) as found
@@ -192,7 +191,8 @@ begin
   left join cost on cost.code = place.terrain
   left join marked on marked.q = place.q and marked.r = place.r
   left join held on held.q = place.q and held.r = place.r
-  left join other on other.q = place.q and other.r = place.r;
+  -- by its place in the way: a bridge may be entered twice
+  left join other on other.i = place.i;
 end
 $$;
 

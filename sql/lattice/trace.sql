@@ -406,7 +406,8 @@ create or replace function lattice.build_trace(radius integer)
 returns bigint
 language sql volatile strict
 as $$
-  -- One sextant by PostGIS, the other five by rotation: (q, r) → (−r, q + r).
+  -- One sextant by whole numbers, which a test compares with the literal query, the other five by rotation:
+  -- (q, r) → (−r, q + r).
   with recursive sextant as (
     select
       0 as turn,
@@ -414,7 +415,7 @@ as $$
       step.dr,
       cell.*
     from lattice.disc(0, 0, radius) as step,
-      lateral lattice._literal(step.dq, step.dr) as cell
+      lateral lattice._reckoned(step.dq, step.dr) as cell
     where step.dq > 0 and step.dr >= 0
     union all
     select

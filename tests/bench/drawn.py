@@ -15,8 +15,11 @@ import sqlalchemy as sa
 from shapely import LineString, STRtree
 from sqlalchemy.engine import Connection
 
+from db.counters import UNITS
 from db.labels import Axial
 from db.map_draft import MapDraft
+from db.position_draft import PositionDraft
+from importers.cases import store_position
 from importers.maps import store_map
 from tests.bench import RADIUS, Measure, _ratio, medians
 from tests.dense_board import Shape, centre, dense_board, filled
@@ -24,6 +27,8 @@ from tests.dense_board import Shape, centre, dense_board, filled
 STOPS = ("woods", "stone_building", "wooden_building", "jungle", "building")
 GROWTH = (1250, 2500, 5000, 10000)
 """Vertices of boards of one size, to see how a fan grows with them."""
+ENEMIES, MOST_REACH = 8, 50
+"""Who may see a road, and the milliseconds that a reach along it may take."""
 SIZES = (346, 1332)
 """Hexes of boards drawn as densely, to see how a fan of range 8 and one of the whole board grow with them."""
 
@@ -123,6 +128,40 @@ def measure_board(
     ]
 
 
+def measure_road_reach(
+    connection: Connection, shape: Shape, times: int, say: Callable[[str], None]
+) -> list[Measure]:
+    """What a ccp reach costs at worst: a road through the whole board, and eight enemies who may see it (T94)."""
+    board = dense_board(shape)
+    position = PositionDraft("ccp", board)
+    road = board.paths[-1].hexes
+    start = road[len(road) // 2]
+    near = [hex for hex in sorted(board.hexes) if 3 <= start.distance(hex) <= 10 and hex not in road]
+    places = [("mover", "allied", start)]
+    places += [(f"enemy {n}", "japan", hex) for n, hex in enumerate(random.Random(43).sample(near, ENEMIES))]
+    for code, side, hex in places:
+        unit = UNITS["ccp"].model_validate(
+            {"id": code, "side": side, "kind": "squad", "at": board.scheme.label(hex), "movement": 5}
+        )
+        position.units[code] = unit, hex
+    made = store_position(connection, position)
+    connection.execute(
+        sa.text("analyze hex, path, terrain_area, crest, drawn_hex, drawn_edge, unit, position")
+    )
+    reach = sa.text("select * from ccp.reach(:position, 'mover', '{\"points\": 10}')")
+    name = f"dense board of ccp, {shape.hexes} hexes, {'hills' if shape.hills else 'flat'}"
+    what = f"reach with 10 points, a road of {len(road)} hexes and {ENEMIES} enemies"
+    say(f"{name}: {what}")
+    taken = medians(
+        max(4, times // 12),
+        nothing=lambda: connection.execute(sa.text("select 1")).all(),
+        reach=lambda: connection.execute(reach, {"position": made}).all(),
+    )
+    spent = taken["reach"]
+    target, met = f"≤ {MOST_REACH} ms", spent <= MOST_REACH
+    return [_ratio(f"{name}: {what}", spent, "SELECT 1", spent / taken["nothing"], target, met)]
+
+
 def exponent(sizes: list[int], taken: list[float]) -> float:
     """How a time grows with a size: the slope of the fitted line through their logarithms."""
     xs, ys = [math.log(size) for size in sizes], [math.log(span) for span in taken]
@@ -164,4 +203,6 @@ def measure_drawn(connection: Connection, times: int, say: Callable[[str], None]
             for hills in (False, True):
                 found += measure_board(connection, Shape(ruleset, hexes, hills), times, say)
         found += measure_growth(connection, ruleset, times, say)
+    for hills in (False, True):
+        found += measure_road_reach(connection, Shape("ccp", SIZES[-1], hills), times, say)
     return found

@@ -1,6 +1,7 @@
 """A house to do harm in: a private server, the web process before it, and commands that are killed on their way.
 
-`SIGHTLINE_FAULTS=300` makes it as many rounds of everything; without it there are a few, to be part of every run.
+`SIGHTLINE_FAULTS=300` makes it as many rounds of everything, fewer of what takes long; without it there are a few, to be
+part of every run.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ COMMANDS.set_forkserver_preload(
 """Starts commands in no time: the moment of a kill is then a moment of the work, not of the start."""
 
 
-def rounds(few: int) -> int:
-    """How often: a few times in every run, and as often as somebody wants."""
-    return int(os.environ.get("SIGHTLINE_FAULTS", few))
+def rounds(few: int, costs: int = 1) -> int:
+    """How often: a few times in every run, and as often as somebody wants; what costs as much as several, less often."""
+    wanted = os.environ.get("SIGHTLINE_FAULTS")
+    return few if wanted is None else -(-int(wanted) // costs)
 
 
 LONG = rounds(0) > 0
@@ -238,8 +240,8 @@ class Work:
     """Something that a command does; it is done or it is not, whatever is killed meanwhile."""
 
     name = ""
-    few = 3
-    """Rounds in every run."""
+    few, costs = 3, 1
+    """Rounds in every run, and as how many rounds of others one counts in a long run."""
 
     def __init__(self, house: House, folder: Path) -> None:
         self.house, self.folder = house, folder

@@ -84,7 +84,7 @@ class Upgrade(Work):
     """Functions, rulesets and rights made anew: all of them or none."""
 
     name = "upgrade"
-    few = 1
+    few, costs = 1, 2
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
@@ -115,7 +115,7 @@ class Restore(Work):
     """The database replaced by one of two backups."""
 
     name = "restore"
-    few = 1
+    few, costs = 1, 4
 
     def __init__(self, house: House, folder: Path) -> None:
         super().__init__(house, folder)
@@ -153,5 +153,5 @@ def test_a_command_that_is_killed_has_done_all_or_nothing(
     quiet: House, tmp_path: Path, work: type[Work]
 ) -> None:
     tmp_path.chmod(0o755)
-    outcomes = harm(work(quiet, tmp_path), number := rounds(work.few))
+    outcomes = harm(work(quiet, tmp_path), number := rounds(work.few, work.costs))
     assert sum(outcomes.values()) == number

@@ -23,6 +23,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Engine
 
+from app.web import site
 from app.web.site import create_app
 from app.web.uploads import ENDINGS
 from db.database import make_engine
@@ -127,11 +128,16 @@ class Meter:
 
 
 def ask(
-    server: Serving, path: str, body: Any = None, kind: str = "application/json", patience: float = 120
+    server: Serving,
+    path: str,
+    body: Any = None,
+    kind: str = "application/json",
+    patience: float = 120,
+    method: str | None = None,
 ) -> tuple[int, int]:
     """Status and bytes of an answer."""
     data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-    request = urllib.request.Request(server.address + path, data, {"Content-Type": kind})
+    request = urllib.request.Request(server.address + path, data, {"Content-Type": kind}, method=method)
     try:
         with urllib.request.urlopen(request, timeout=patience) as answer:
             return answer.status, sum(map(len, iter(lambda: answer.read(1 << 16), b"")))
@@ -206,19 +212,25 @@ def test_eight_megabytes_of_nothing_cost_little(meter: Meter, path: str, kind: s
     assert told in (415, 422)
 
 
-def addresses(engine: Engine, **named: str) -> list[str]:
-    """Every route that is read, with something of the demo, or what is named, in the place of each name."""
-    found = []
+def routes(engine: Engine, *methods: str, **named: str) -> list[tuple[str, str]]:
+    """Every route that takes one of these methods, with something of the demo, or what is named, in the place of each name."""
+    found = set()
     by_folder = BY_FOLDER | named
     for rule in create_app(Settings(log_level="error"), engine).url_map.iter_rules():
-        if "GET" not in (rule.methods or ()) or rule.rule.endswith("/stream"):
+        if rule.rule.endswith("/stream"):
             continue
         parts = rule.rule.strip("/").split("/")
         folder = parts[2] if parts[0] == "api" and len(parts) > 2 else parts[0]
         here = NAMES | ({"name": by_folder[folder]} if folder in by_folder else {})
         path = re.sub(r"<int:\w+>", "1", rule.rule)
-        found.append(re.sub(r"<(?:\w+:)?(\w+)>", lambda name: here.get(name[1], "x"), path))  # noqa: B023
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: here.get(name[1], "x"), path)  # noqa: B023
+        found |= {(method, path) for method in methods if method in (rule.methods or ())}
     return sorted(found)
+
+
+def addresses(engine: Engine, **named: str) -> list[str]:
+    """Every route that is read."""
+    return [path for _, path in routes(engine, "GET", **named)]
 
 
 def test_no_address_takes_more_memory_than_a_request_may(meter: Meter, engine: Engine) -> None:
@@ -242,6 +254,59 @@ def test_no_address_takes_more_memory_than_a_request_may(meter: Meter, engine: E
     )
     assert max(waits) < MOST_WAIT
     assert answered > 60
+
+
+FIELDS = sorted(
+    {
+        name
+        for template in Path(site.__file__).with_name("templates").rglob("*.html")
+        for name in re.findall(r'name="([\w.]+)"', template.read_text(encoding="utf-8"))
+    }
+)
+"""Every field that any form of the pages has."""
+
+
+def heavy_bodies(path: str) -> Iterator[tuple[str, str, bytes]]:
+    """As much as a route takes, in the forms in which it reads: what is sent, its kind, and the bytes."""
+    if path.startswith("/api/"):
+        yield "empty lists", "application/json", EMPTY
+        yield "one long text", "application/json", b'{"name": "' + b"x" * 7_000_000 + b'"}'
+        yield "lines", "application/yaml", b"- a\n" * 1_900_000
+        return
+    each = b"x" * (400_000 // len(FIELDS))
+    yield (
+        "every field",
+        "application/x-www-form-urlencoded",
+        b"&".join(b"%s=%s" % (name.encode(), each) for name in FIELDS),
+    )
+    yield "many fields", "application/x-www-form-urlencoded", b"a=&" * 2_500_000
+    parts = b"".join(
+        b'--line\r\nContent-Disposition: form-data; name="%s"; filename="a.yaml"\r\n\r\n%s\r\n'
+        % (name, content)
+        for name, content in ((b"file", b"- a\n" * 1_500_000), (b"other", b"x" * 1_000_000))
+    )
+    yield "files", "multipart/form-data; boundary=line", parts + b"--line--\r\n"
+
+
+@pytest.mark.skipif(not LONG, reason="takes minutes: set SIGHTLINE_FAULTS")
+def test_no_route_that_writes_takes_more_memory_than_a_request_may(meter: Meter, engine: Engine) -> None:
+    writing = routes(engine, "POST", "PUT", "PATCH", "DELETE")
+    assert len(writing) >= 20
+    worst = []
+    for method, path in writing:
+        for what, kind, body in heavy_bodies(path):
+            with meter.watching():
+                status, _ = ask(meter.server, path, body, kind, method=method)
+            worst.append(
+                (max(meter.in_web, meter.in_backend), meter.worst_wait, f"{method} {path}: {what}: {status}")
+            )
+            assert status < 500 or status == 503, worst[-1]
+            assert meter.wrong == [], worst[-1]
+            assert worst[-1][0] < MOST_MEMORY, worst[-1]
+            assert worst[-1][1] < MOST_WAIT, worst[-1]
+    print(
+        f"{len(writing)} routes that write, {len(worst)} requests; the most:", *sorted(worst)[-3:], sep="\n  "
+    )
 
 
 MILLION_DOORS = (

@@ -34,7 +34,7 @@ def ask(server: str, path: str, body: object) -> int:
 def test_upgrades_beside_a_live_server_neither_deadlock_nor_break_anything(
     databases: Databases,
 ) -> None:
-    number = rounds(2)
+    number = rounds(2, costs=2)
     url = databases.make()
     engine = make_engine(url)
     with engine.begin() as connection:

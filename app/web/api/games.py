@@ -460,7 +460,7 @@ def events(path: GameName, query: EventsQuery) -> Response:
     last = min(query.first + query.limit - 1, query.last or LAST_NUMBER, table.events)
     view = _view(table, query)
     found = log.log(connection, table, first=query.first, last=last)
-    told = [_told(table, view.event(connection, table, event)) for event in found]
+    told = [_told(table, event) for event in view.events(connection, table, found)]
     following = last + 1 if query.first <= last < table.events else None
     return flask.jsonify({"events": told, "total": table.events, "next": following})
 
