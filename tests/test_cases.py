@@ -148,3 +148,61 @@ def test_every_implemented_point_has_a_case_that_it_decides_and_that_switches_it
     unproved = {point: sorted(decided[point]) for point in sorted(turning) if len(decided[point]) < 2}
     assert unproved == {}, "no case rules both ways on these (readings seen to decide)"
     assert implemented.keys() - named == set(), "no case touches these"
+
+
+OWN_RULES = {
+    "fire": {"6.0", "20.5", "20.6"},
+    "op_fire": {"9.0"},
+    "final_op_fire": {"10.0", "20.7"},
+    "assault_fire": {"5.2"},
+    "muzzle_flash": {"50.2"},
+    "sustained_fire": {"61.1"},
+    "fireteam": {"58.3"},
+    "satw": {"33.0"},
+    "satchel_charge": {"36.0"},
+    "close_assault": {"20.9"},
+    "satt": {"59.4"},
+    "uk": {"61.2"},
+    "indirect_fire": {"32.0"},
+    "fire_mission": {"32.0"},
+    "air_attack": {"35.0"},
+    "illumination": {"50.1"},
+    "smoke": {"48.0", "48.1", "48.2"},
+    "event": {"17.0"},
+    "sniper": {"17.0"},
+    "rout": {"11.0"},
+    "melee": {"12.0", "12.1"},
+    "recover": {"13.0"},
+    "weather": {"55.2"},
+    "decoy": {"50.3"},
+    "mark": {"4.2", "4.3"},
+    "pass": {"4.1"},
+    "mount": {"21.3"},
+    "dismount": {"21.3", "22.0"},
+    "coxswain_panic": {"21.7"},
+    "swim": {"45.5"},
+    "clear": {"43.6", "43.7"},
+    "crush": {"20.12"},
+    "mines": {"49.0"},
+    "trail": {"54.4"},
+    "banzai": {"59.6"},
+    "seishin": {"59.5"},
+    "hub": {"63.2", "63.3"},
+    "fatigue": {"64.1"},
+    "regroup": {"65.2"},
+    "command_point": {"3.0", "3.1"},
+}
+"""Of each procedure of bob, the rules by which it is done at all: one of them is in every proof."""
+
+
+def test_what_is_done_in_bob_names_the_rule_by_which_it_is_done(ruled: Ruled) -> None:
+    silent = {
+        (Path(file).stem, ruling.kind)
+        for file in FILES
+        if Path(file).parent.name == "bob"
+        for ruling in ruled(file).rulings
+        if ruling.answer.get("allowed") is True
+        and not {step.rule for step in ruling.steps}
+        & OWN_RULES.get(ruling.kind, {step.rule for step in ruling.steps})
+    }
+    assert silent == set()

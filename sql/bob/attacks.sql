@@ -148,6 +148,20 @@ $$;
 comment on function bob.fire(bigint, text, text, text, text, integer, text, jsonb, jsonb, jsonb, jsonb) is
 'An attack by fire before its dice: whether it may be made, FP step by step, the adjusted FP against each target, the Prof Check; the verdict last.';
 
+create or replace function bob._attack_rule(shot bob.shot)
+returns text
+language sql immutable parallel safe
+return case shot.manner
+  when 'op_fire' then '9.0'
+  when 'final_op_fire' then case when (shot.firer).kind in ('squad', 'wt') then '10.0' else '20.7' end
+  when 'assault_fire' then '5.2'
+  when 'muzzle_flash' then '50.2'
+  else case when (shot.firer).kind in ('squad', 'wt') then '6.0' when shot.at_vehicle then '20.6' else '20.5' end
+end;
+
+comment on function bob._attack_rule(bob.shot) is
+'The rule by which an attack of its kind is made at all.';
+
 create or replace function bob._attack_verdict(shot bob.shot, steps rulings.ledger_step[], facts jsonb)
 returns rulings.ledger_step
 language plpgsql stable
@@ -161,7 +175,7 @@ declare
 begin
   select step.note, step.rule into why, rule from unnest(steps) as step where step.effect = 'forbids' limit 1;
   return row(
-    coalesce(rule, case when blocked then '14.0' else '6.2' end), null, (shot.aim).target.label,
+    coalesce(rule, case when blocked then '14.0' else bob._attack_rule(shot) end), null, (shot.aim).target.label,
     case when why is not null or blocked then 'not allowed' when unknown then 'not told' else 'allowed' end,
     coalesce(why, case when blocked then 'the line of sight is blocked' when unknown then 'something that is not printed would decide it' else 'the attack may be made' end),
     null, (shot.firer).code, null,
@@ -235,6 +249,28 @@ $$;
 comment on function bob._hard_result(positions.state, jsonb, integer) is
 'What a roll does to a Vehicle: no_effect, unconfirmed_kill or destroyed (20.6, 20.11, 61.2, bob-16).';
 
+create or replace function bob._result_rule(target jsonb, word text, roll integer, value integer)
+returns text
+language sql immutable parallel safe
+return case
+  when (target ->> 'vehicle')::boolean then case
+    when word = 'unconfirmed_kill' then '61.2'
+    when target ->> 'number' is not null then '20.11'
+    when target ->> 'arm' = 'artillery' then '32.0'
+    else '20.6'
+  end
+  -- a 10 is nothing, and a 1 at least something, whatever the FP
+  when roll = 10 then '6.1'
+  when roll = 1 and word is distinct from bob._soft_result(target || '{"class": "", "adjacent": false, "in_range": false}', value, roll)
+    then case when target ->> 'class' = 'artillery' then '32.0' else '6.1' end
+  when word = 'eliminated' and target ->> 'kind' = 'gun' then '20.2'
+  when word = 'reduced' or word = 'eliminated' and (target ->> 'reduced')::boolean then '8.0'
+  else '6.2'
+end;
+
+comment on function bob._result_rule(jsonb, text, integer, integer) is
+'The rule by which a roll does to a target what it does (6.1, 6.2, 8.0, 20.2, 20.6, 20.11, 32.0, 61.2).';
+
 create or replace function bob.fire_results(
   position_id bigint, targets jsonb, roll integer, conditions jsonb default null, policy jsonb default null
 )
@@ -271,7 +307,7 @@ begin
       word := 'no_effect';
     end if;
     return next row(
-      case when reveals then '43.0' when afloat then '21.5' when (target ->> 'vehicle')::boolean then '20.6' else '6.2' end, null, null,
+      case when reveals then '43.0' when afloat then '21.5' else bob._result_rule(target, word, roll, value) end, null, null,
       coalesce(word, 'unknown'), case when word is null then 'counter' else format('%s against %s', roll, value) || case when reveals then ', the fortification shown' when afloat then ', at sea' else '' end end,
       case
         when (target ->> 'vehicle')::boolean and bob._in_force(state, 'unconfirmed_kills') and roll = value and target ->> 'number' is null then 'bob-16'

@@ -97,7 +97,8 @@ begin
   steps := array(select step from bob._point_forbids(state, asked, purpose) as step);
   return query select * from unnest(steps);
   return next row(
-    '3.0', null, asked.label, case when cardinality(steps) = 0 then 'allowed' else 'refused' end,
+    case when bob._company_pool(state, asked) then '3.1' else '3.0' end, null, asked.label,
+    case when cardinality(steps) = 0 then 'allowed' else 'refused' end,
     coalesce(steps[1].note, case when held is null then 'a CP may be spent' else format('a CP may be spent; %s left after it', greatest(held - 1, 0)) end), null, asked.code, null,
     jsonb_build_object(
       'allowed', cardinality(steps) = 0, 'why', steps[1].note, 'rule', steps[1].rule,

@@ -76,7 +76,7 @@ begin
     return;
   end if;
   return next row(
-    '2.1', null, (shot.firer).label, fp::text, bob._fp_name(shot, proficient), null, (shot.firer).code, 2 * fp, null
+    bob._fp_rule(shot), null, (shot.firer).label, fp::text, bob._fp_name(shot, proficient), null, (shot.firer).code, 2 * fp, null
   )::rulings.ledger_step;
   if long and state.readings ->> 'bob-36' = 'b' then
     fp := fp / 2;
@@ -125,6 +125,20 @@ end;
 
 comment on function bob._fp_name(bob.shot, boolean) is
 'Which number of a counter an attack begins with.';
+
+create or replace function bob._fp_rule(shot bob.shot)
+returns text
+language sql immutable parallel safe
+return case
+  when shot.arm = 'flame' then '34.0'
+  when shot.arm = 'canister' then '37.0'
+  when shot.arm = 'mortar' and (shot.firer).kind = 'gun' then '38.0'
+  when (shot.firer).kind in ('gun', 'vehicle', 'carrier') then '20.4'
+  else '2.1'
+end;
+
+comment on function bob._fp_rule(bob.shot) is
+'The rule that says which number of a counter an attack begins with.';
 
 create or replace function bob._situation(n integer, key text, arm text, note text, times integer, read jsonb)
 returns setof bob.cover_row
@@ -216,12 +230,17 @@ as $$
   from bob._situation(11, 'flank', shot.arm, 'from its flank', 1, shot.read) as item
   where bob._is_flanked(state, shot, target)
   union all
-  select 11, '6.2', case when bob._is_flanked(state, shot, target) is null then null else 0 end, 'on the line between its front and flank', 'bob-34', 'situation',
+  select 11, '2.2', case when bob._is_flanked(state, shot, target) is null then null else 0 end, 'on the line between its front and flank', 'bob-34', 'situation',
     case when bob._is_flanked(state, shot, target) is null then 'infantry_facing' end
   where bob._is_flanked(state, shot, target) is distinct from true
     and target.kind in ('squad', 'wt') and bob._faceless(state, target) is null and not target.code = any(shot.movers)
     and shot.arm in ('infantry', 'v_gun', 'canister')
     and bob._ahead((target.attributes ->> 'facing')::integer, (shot.firer).q - target.q, (shot.firer).r - target.r) = 0
+  union all
+  select 11, '2.2', 0, bob._faceless(state, target) || ': it has no flank', null, 'situation', null
+  where target.kind in ('squad', 'wt') and bob._faceless(state, target) is not null and target.attributes ->> 'facing' is not null
+    and bob._in_force(state, 'facing') and shot.arm in ('infantry', 'v_gun', 'canister')
+    and bob._is_front((target.attributes ->> 'facing')::integer, (shot.firer).q - target.q, (shot.firer).r - target.r, state.readings ->> 'bob-34') is false
   union all
   select * from bob._situation(12, 'hindrance', shot.arm, format('%s Hindrance(s)', (shot.aim).hindrance), (shot.aim).hindrance, shot.read)
   where (shot.aim).hindrance > 0 and shot.arm = 'infantry'

@@ -437,3 +437,34 @@ $$;
 
 comment on function bob._forbids(positions.state, bob.shot) is
 'All that stands against a shot, or would decide about it, a row each.';
+
+create or replace function bob.sustains(
+  position_id bigint, by text, at text, beside text, facing integer default null, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 1
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  shot bob.shot;
+  target bob.sight_end;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  target := (bob._shot(state, by, at, 'fire', null, facing, null, '{}')).aim.target;
+  shot := bob._shot(state, by, beside, 'fire', null, facing, null, '{}');
+  return query
+  select '61.1', null, (shot.aim).target.label, 'forbids', fact.why, null, by, null::integer, null::jsonb
+  from (
+    values
+    (lattice.distance(target.q, target.r, (shot.aim).target.q, (shot.aim).target.r) <> 1, 'the second hex is next to the target'),
+    ((shot.aim).away > shot.far, 'the second hex is within normal range'),
+    (shot.front is false, 'the second hex is to the front'),
+    (exists (select from bob._sight_steps(state, shot) as step where step.effect in ('blocked', 'forbids')), 'the second hex is in sight')
+  ) as fact (speaks, why)
+  where fact.speaks;
+end
+$$;
+
+comment on function bob.sustains(bigint, text, text, text, integer, jsonb, jsonb) is
+'Why an MG cannot keep a second hex under fire, a row each; none where it can (61.1).';

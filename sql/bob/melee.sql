@@ -23,7 +23,12 @@ as $$
       end as fp,
       case
         when piece.gun then '20.8'
-        when piece.attributes ? 'melee_fp' then '12.0'
+        when piece.attributes ? 'melee_fp' then case
+          when bob._flag(piece, 'ss') then '57.4'
+          when piece.nation = 'us' then '58.2'
+          when piece.nation = 'japan' then '59.1'
+          else '12.0'
+        end
         when piece.kind = 'wt' then '2.0'
         else '12.0'
       end as rule,

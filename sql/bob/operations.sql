@@ -71,7 +71,10 @@ as $$
       recruit.concealed and recruit.kind in ('gun', 'vehicle') and coalesce(manner, 'used') in ('used', 'op_fire', 'mark'),
       '4.1', 'it begins and ends its Use Concealed', 1
     ),
-    (recruit.kind in ('gun', 'vehicle', 'artillery', 'aircraft'), '4.1', 'Guns, Vehicles, Artillery and Aircraft count three', 3),
+    (recruit.kind in ('gun', 'vehicle'), '20.0', 'Guns and Vehicles count three', 3),
+    (recruit.kind = 'artillery', '32.0', 'Artillery counts three', 3),
+    (recruit.kind = 'aircraft', '35.0', 'Aircraft count three', 3),
+    (recruit.kind = 'illumination', '50.1', 'it counts one', 1),
     (true, '4.1', 'it counts one', 1)
   ) as fact (holds, rule, note, counts)
   where fact.holds

@@ -361,6 +361,23 @@ $$;
 comment on function bob._rout_number(positions.state, bob.piece, boolean) is
 'The number that the margin of a failed Rout check is compared with (11.1, bob-28); null where the counter does not tell.';
 
+create or replace function bob._alone_in_melee(pieces bob.piece[], piece bob.piece)
+returns boolean
+language sql immutable parallel safe
+return (piece).melee and not exists (
+  select
+  from unnest(pieces) as friend
+  where friend.side = (piece).side
+    and friend.code <> (piece).code
+    and friend.q = (piece).q
+    and friend.r = (piece).r
+    and friend.location = (piece).location
+    and friend.melee
+);
+
+comment on function bob._alone_in_melee(bob.piece[], bob.piece) is
+'Whether no friend would hold the Melee that a unit leaves (11.1).';
+
 create or replace function bob.rout_check(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
@@ -402,16 +419,7 @@ begin
       'gun', piece.gun and not piece.mounted,
       'carrier', piece.attributes ->> 'in',
       'engaged', 'same_hex' = any(because),
-      'alone', piece.melee and not exists (
-        select
-        from unnest(pieces) as friend
-        where friend.side = piece.side
-          and friend.code <> piece.code
-          and friend.q = piece.q
-          and friend.r = piece.r
-          and friend.location = piece.location
-          and friend.melee
-      )
+      'alone', bob._alone_in_melee(pieces, piece)
     )
   )::rulings.ledger_step;
 end

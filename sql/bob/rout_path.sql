@@ -493,6 +493,14 @@ declare
 begin
   select * into state from positions.state(rout_path.position_id, rout_path.conditions, rout_path.policy);
   mover := bob._mover(state, pieces, rout_path.unit, 'rout', false, false);
+  -- 11.1: whoever it leaves behind is no longer in Melee, and it would move next to them
+  if exists (select from unnest(pieces) as piece where piece.code = rout_path.unit and bob._alone_in_melee(pieces, piece)) then
+    return next row(
+      '11.1', null, mover.label, 'eliminated', 'no friend holds the Melee as it leaves', null, null, null,
+      '{"destinations": [], "halves": {}, "toward": null, "edge": false, "eliminated": true}'
+    )::rulings.ledger_step;
+    return;
+  end if;
   mover.spent := 0;
   found := bob._rout(state, pieces, mover);
   return next row(

@@ -95,7 +95,7 @@ def satw(of: Satw) -> Procedure:
     if unit.attributes.get("concealed"):
         yield from show_works(of.firer)
     if unit.kind == "decoy":
-        # 57.5: firing uncovers it
+        yield Tell(Step("57.5", unit.label, "eliminated", "a Decoy that fires a Panzerfaust is gone"))
         yield Change({"unit": of.firer, "concealed": 0, "eliminated": True, "cause": "fired"})
     else:
         yield from _use(unit, **uncovered(unit))
@@ -344,6 +344,7 @@ def uk(of: UkOf) -> Procedure:
     count = unit.attributes.get("uk", 0)
     if not count:
         raise Refused("61.2", f"{of.unit} has no UK counter")
+    yield Tell(Step("61.2", unit.label, "checks", "a die for each counter: on 6 or more it was destroyed"))
     for n in range(count):
         die = yield Roll("1d10", f"UK counter {n + 1} of {of.unit}")
         yield Tell(Step("61.2", unit.label, "destroyed" if die >= 6 else "undamaged", f"a {die}"))

@@ -120,6 +120,7 @@ def mount(of: Ride) -> Procedure:
 
 def _may_ride(of: Ride, own: Any) -> Asking:
     """21.3: it is a move, so it takes a Morale Check."""
+    yield Tell(Step("21.3", None, "moves", "who mounts or dismounts is moving"))
     if own.kind in ("vehicle",):
         return True
     found = yield from checked(of.unit, "move", of)
@@ -158,6 +159,8 @@ def dismount(of: Ride) -> Procedure:
         yield from _jumped(of, own, carrier)
         return
     yield from _fit_place(carrier, of.unit, own.side)
+    if riding:
+        yield Tell(Step("22.0", None, "dismounts", "a rider gets down, Used; the Vehicle keeps its points"))
     yield Tell(
         cost=_half(carrier) if not riding else None,
         may_move=0 if of.moved or riding or own.kind == "gun" else 2,
@@ -263,9 +266,11 @@ def _driven(of: Panic, here: Any) -> Asking:
 
 def _overboard(rider: Any, place: str) -> Asking:
     if rider.kind == "gun":
+        yield Tell(Step("21.7", place, "eliminated", f"{rider.code}: Guns are lost"))
         yield Change({"unit": rider.code, "eliminated": True, "in": None})
         return "eliminated"
     die = yield Roll("1d10", f"{rider.code} in the water")
+    yield Tell(Step("21.7", place, str(die), f"{rider.code} suffers on 6 or more"))
     if die < 6:
         yield Change({"unit": rider.code, "at": place, "in": None, "used": True})
         return "no_effect"

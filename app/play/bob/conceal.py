@@ -10,7 +10,7 @@ from app.play.bob.checks import Doing, conditions, counter, kinds
 from app.play.bob.losses import reveal, show_works
 from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Tell, procedure_kind
 from app.referee.questions.bob.ground import Unit
-from app.referee.rulings import Ruling
+from app.referee.rulings import Ruling, Step
 from importers.questions import Names
 
 LEDGER = "select * from bob.conceal(:position, :unit, :since, :by, :conditions, :policy)"
@@ -105,6 +105,9 @@ def decoy(of: DecoyOf) -> Procedure:
     name = of.decoy or gone[0]
     if of.decoy is None and len(gone) > 1 and "decoy" in of.choices:
         name = yield Choose("decoy", unit.side, "the Decoy that comes back", gone, default=gone[0])
+    yield Tell(
+        Step("50.3", unit.label, "regenerated", f"{name} comes back, Used, as {of.unit} is Used for it")
+    )
     yield Change(
         {"unit": of.unit, "used": True},
         {"unit": name, "at": unit.label, "used": True, "concealed": 1, "cause": None},

@@ -45,17 +45,26 @@ def _into_melee(own: Any, foes: list[Any], left: str, label: str) -> Procedure:
     if jungle and any(not foe.decoy for foe in hidden):
         yield Tell(Step("51.1", label, "ambush", "a Concealed unit was in the Jungle"))
         yield Change({"marker": "ambush", "at": label})
-    elif real and (yield from _through_flank(real, left)):
-        yield Tell(Step("12.2", left, "flank", "it comes through the flank of all who are there"))
-        yield Change({"unit": own.code, "flank": True})
+    elif real:
+        flanked = yield from _through_flank(real, left)
+        note = (
+            "it comes through the flank of all who are there"
+            if flanked
+            else "it is not the flank of all who are there"
+        )
+        yield Tell(Step("12.2", left, "flank" if flanked else "no flank", note), flank=flanked)
+        if flanked:
+            yield Change({"unit": own.code, "flank": True})
 
 
 def _through_flank(foes: list[Any], left: str) -> Any:
     """12.2: the hex it left is flank to every enemy there."""
     for foe in foes:
         rows = yield Ask(
-            "select facts from bob.arc(:position, :unit, :conditions, :policy)", proves=False, unit=foe.code
+            "select * from bob.arc(:position, :unit, :conditions, :policy)", proves=False, unit=foe.code
         )
+        if any(row.point == "bob-34" and row.at == left for row in rows):
+            yield Tell(points=("bob-34",))
         told = rows[-1].facts
         behind = (
             told.get("flank") if "flank" in told else [*(told.get("side") or ()), *(told.get("rear") or ())]

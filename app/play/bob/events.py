@@ -444,6 +444,7 @@ def sniper(of: SniperOf) -> Procedure:
     if hit is not None:
         if hit not in [unit.code for unit in open_foot]:
             raise Refused("17.0", f"{hit} is not an unconcealed Squad or WT")
+        yield Tell(Step("17.0", None, "sniper", f"{hit}, an unconcealed Squad or WT, is hit"))
         yield from reduce(hit)
         return
     if of.side is None:

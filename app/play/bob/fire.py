@@ -36,6 +36,7 @@ LEDGER = (
     " :conditions, :policy)"
 )
 RESULTS = "select * from bob.fire_results(:position, cast(:targets as jsonb), :roll, :conditions, :policy)"
+SUSTAINS = "select * from bob.sustains(:position, :by, :at, :beside, :facing, :conditions, :policy)"
 REACTS = ("op_fire", "final_op_fire")
 OPTIONS = ("cp", "sustained", "against", "fireteam")
 POINTS = (
@@ -251,6 +252,13 @@ def _sustain(of: Fire, unit: Any, facts: dict[str, Any], beside: Any) -> Doing:
         raise Refused("61.1", "only an MG WT sustains its fire")
     hexes = [str(label) for label in (beside if isinstance(beside, list) else [beside]) if beside is not True]
     hexes = [facts["hex"], *(label for label in hexes if label != facts["hex"])]
+    for label in hexes[1:]:
+        bars = yield Ask(
+            SUSTAINS, proves=False, by=of.firer, at=of.place, beside=f"hex:{label}", facing=of.facing
+        )
+        if bars:
+            raise Refused("61.1", bars[0].note, label)
+    yield Tell(Step("61.1", facts["hex"], "sustained", f"{of.firer} keeps {series(hexes)} under fire"))
     yield Change({"unit": of.firer, "sustained": hexes})
     marker = {"marker": "sustained_fire", "at": facts["hex"], "by": of.firer}
     yield Change({**marker, "toward": hexes[1]} if len(hexes) > 1 else marker)
@@ -313,6 +321,7 @@ def check_movers(
         unit = yield from counter(code)
         if unit.kind not in ("squad", "wt"):
             continue
+        yield Tell(Step("9.0", None, "checks", f"{code} moves and is Suppressed: it checks at once"))
         if (
             one.get("suppression") == "full"
             and results[code] == "suppressed"

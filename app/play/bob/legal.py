@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.play.bob.conceal import DECOYS
 from app.play.bob.interruption import SHOOTERS
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
@@ -34,8 +35,22 @@ ARGUMENTS = {
     "mount": ("unit", "carrier"),
     "dismount": ("unit", "carrier"),
     "clear": ("unit", "what"),
+    "crush": ("unit", "target"),
+    "decoy": ("unit", "decoy"),
 }
 """How the arguments of an action are called: who does it, and to whom or what."""
+IN_THE_WAY = """
+select 'wire' as what from marker
+where marker.position_id = :position and marker.q = :q and marker.r = :r and marker.kind = 'wire'
+union
+select 'roadblock' from position
+cross join lateral lattice.neighbours(:q, :r) as beside
+join hexside on hexside.map_id = position.map_id and hexside.kind = 'roadblock'
+  and hexside.x = :q + beside.nq and hexside.y = :r + beside.nr
+where position.id = :position
+order by what
+"""
+"""What a unit might clear out of its hex, and off its sides (43.6, 43.7)."""
 LIGHTS = (
     "select distinct hex.label from bob._pieces(:position) as friend join position on position.id = :position"
     " join hex on hex.map_id = position.map_id and lattice.distance(hex.q, hex.r, friend.q, friend.r) <= 5"
@@ -152,14 +167,19 @@ class _Table:
             if ready := [code for code in own if self._stands("mount", {"unit": unit.code, "carrier": code})]:
                 yield "mount", ready
         if unit.infantry:
-            here = self.asked.rows(
-                "select distinct marker.kind from marker where marker.position_id = :position"
-                " and marker.q = :q and marker.r = :r and marker.kind = 'wire'",
-                q=unit.q,
-                r=unit.r,
-            )
-            if here and self._stands("clear", {"unit": unit.code, "what": "wire"}):
-                yield "clear", ["wire"]
+            in_the_way = [row.what for row in self.asked.rows(IN_THE_WAY, q=unit.q, r=unit.r)]
+            if cleared := [
+                what for what in in_the_way if self._stands("clear", {"unit": unit.code, "what": what})
+            ]:
+                yield "clear", cleared
+        if unit.concealed and self.asked.conditions.get("night"):
+            gone = [row.code for row in self.asked.rows(DECOYS, side=unit.side)]
+            if back := [code for code in gone if self._stands("decoy", {"unit": unit.code, "decoy": code})]:
+                yield "decoy", back
+        if unit.attributes.get("crusher"):
+            guns = [one.code for one in self.units if one.gun and one.side != unit.side and not one.mounted]
+            if under := [code for code in guns if self._stands("crush", {"unit": unit.code, "target": code})]:
+                yield "crush", under
 
     def _of_asset(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         """What an asset may be used for (32.0, 35.0, 50.1), and at which hexes or units."""
@@ -383,6 +403,8 @@ class _Table:
         return lambda label: away.get(label, 0)
 
     def _of_phase(self, side: str | None) -> Iterator[Offer]:
+        if self.phase == "start":
+            yield from self._charge(side)
         if self.phase == "rout" and side not in (self.state.tracks.get("routed") or ()):
             yield {"action": "rout", "arguments": {"side": side}}
             return
@@ -394,6 +416,14 @@ class _Table:
             if waiting:
                 return
         yield {"action": END_PHASE.name, "arguments": {}}
+
+    def _charge(self, side: str | None) -> Iterator[Offer]:
+        """59.6: a Banzai Charge, where the scenario has one, is called before anything is done."""
+        japanese = next((one.side for one in self.units if one.nation == "japan"), None)
+        if japanese is None or side not in (None, japanese) or not self.asked.conditions.get("banzai"):
+            return
+        if self._stands("banzai", {"side": japanese}):
+            yield {"action": "banzai", "arguments": {"side": japanese}}
 
     def chance(self, dice: random.Random) -> Offer | None:
         """A random player's action, found without looking at all there are."""
@@ -441,8 +471,8 @@ class _Table:
 
 
 def _manner(name: str) -> str:
-    manners = {"mark_used": "used", "mark_op_fire": "op_fire", "satw": "fire"}
-    return manners.get(name, "move" if name in ("mount", "dismount", "clear") else name)
+    manners = {"mark_used": "used", "mark_op_fire": "op_fire", "satw": "fire", "decoy": "used"}
+    return manners.get(name, "move" if name in ("mount", "dismount", "clear", "crush") else name)
 
 
 def _verdict(ruling: Ruling) -> str:

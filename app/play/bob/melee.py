@@ -102,10 +102,13 @@ def _struck(
         hits[unit] = sum(die <= values[unit] for die in dice[unit])
         scored[fighter["side"]] = scored.get(fighter["side"], 0) + hits[unit]
         shown = " and ".join(map(str, dice[unit]))
-        yield Tell(Step("12.0", None, f"{hits[unit]} hits", f"{unit} rolls {shown} against {values[unit]}"))
+        step = Step("12.0", None, f"{hits[unit]} hits", f"{unit} rolls {shown} against {values[unit]}")
+        yield Tell(step, hits=dict(hits))
     sides = list(dict.fromkeys(fighter["side"] for fighter in state.values()))
     losses = []
     first = all(fighter["ambush"] for fighter in alive)
+    if not first:
+        yield Tell(Step("12.1", None, "at once", "all have struck before any casualty is taken"))
     for side in sides:
         suffered = sum(count for other, count in scored.items() if other != side)
         mine = [fighter for fighter in state.values() if fighter["side"] == side]

@@ -479,13 +479,14 @@ FACTS: dict[str, Any] = {
         "left": "points that it has left",
         "ends_at": "the hex in which it ends; of a way that cannot be gone, the first that it cannot enter",
         "opportunity_fire": "who may fire at it, and in which hex",
+        "flank": "of who enters a Melee: whether it comes through the flank of all who are there (12.2)",
         "checks": "Morale Checks that are rolled for, in order: where and for what",
         "morale": "the Morale that it rolls against",
         "mc": "passed, failed or automatic",
         "result": "moved or failed",
     },
     "verdict": _verdict,
-    "points": ("bob-1", "bob-18", "bob-23", "bob-44", "bob-45", "bob-47"),
+    "points": ("bob-1", "bob-18", "bob-23", "bob-34", "bob-44", "bob-45", "bob-47"),
     "example": 'move: {unit: "1/A", path: ["D5", "E5"]}',
 }
 RETREAT: dict[str, Any] = FACTS | {

@@ -25,6 +25,11 @@ from app.referee.rulings import Ruling, Step
 from importers.questions import Names
 
 TOLD = ("counts", "spent", "left", "must_pass", "may_pass")
+MARKED = {
+    "used": ("4.2", "marked Used, without an action"),
+    "op_fire": ("4.3", "marked Op Fire, to fire at a mover later"),
+}
+"""How a unit is marked: the rule, and what it means."""
 BUILDINGS = ("stone_building", "wooden_building")
 
 
@@ -126,10 +131,15 @@ def mark(of: Mark) -> Procedure:
     if (yield from activated(of.unit, of.manner)) is None:
         return
     said: dict[str, Any] = {"unit": of.unit, of.manner: True}
+    rule, note = MARKED[of.manner]
+    yield Tell(Step(rule, None, "marked", note))
     if of.facing is not None:
         said["facing"] = of.facing
+        yield Tell(Step("20.2" if row.kind == "gun" else rule, None, "turns", f"to corner {of.facing}"))
     if of.conceal:
         said["concealed"] = 1
+        gains = "20.1" if row.kind == "gun" else "15.0"
+        yield Tell(Step(gains, None, "concealed", "outside the sight of all enemies"))
     yield Change(said)
     yield Tell(result=of.manner)
 

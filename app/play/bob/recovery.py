@@ -160,6 +160,7 @@ def _weather(*, compulsory: bool) -> Asking:
             raise Refused("55.2", why)
         return
     low, high = monsoon["check"]
+    yield Tell(Step("55.2", None, "checks", "until the rain has begun or ended the first player rolls"))
     die = yield Roll("1d10", "the Monsoon Storm Check")
     changes = low <= die <= high
     result = ("stops" if raining else "starts") if changes else "no_change"

@@ -22,8 +22,11 @@ from app.play.procedures import (
     Tell,
     Undecided,
     procedure_kind,
+    proof,
 )
 from app.referee.questions.bob.ground import Unit
+from app.referee.questions.bob.movement import needs_of
+from app.referee.questions.movement import points
 from app.referee.rulings import Need, Ruling, Step
 from importers.questions import Names
 
@@ -58,13 +61,13 @@ select squad.side, squad.kind, squad.attributes, squad.label as here, hex.label,
   bob._in_melee(state, squad) as melee,
   bob._far(bob._shown(squad.attributes, 'range')) as far,
   exists (select from bob.los(state.position_id, bob._place_name(squad), 'hex:' || hex.label, state.conditions, state.readings) as step where step.effect = 'visible') as visible,
-  (select cell.value from bob._pac('pac_terrain', bob._ground(state, hex.q, hex.r), 'mp_infantry') as cell) as cost,
   bob._of_side(state, squad.side, 'smoke') as held
 from positions.state(:position, :conditions, :policy) as state
 cross join lateral bob._counter(state, :unit) as squad
 cross join lateral positions.place(state.position_id, :at) as place
 join hex on hex.map_id = state.map_id and hex.q = place.q and hex.r = place.r
 """
+MOVES_THERE = "select * from bob.move(:position, :unit, :path, '{}', :conditions, :policy)"
 LIT = """
 select hex.label,
   exists (
@@ -138,6 +141,7 @@ def indirect_fire(of: IndirectFire) -> Procedure:
         yield Tell(result="no_effect")
         return
     if facts["t44"]:
+        yield Tell(Step("32.2", None, "spent", "rockets are fired once"))
         yield Change({"unit": battery, "eliminated": True})
     ends_at = yield from _drift(battery, facts)
     if ends_at is None:
@@ -177,6 +181,7 @@ def _land(of: IndirectFire, battery: str, ends_at: str) -> Doing:
     labels = [one["hex"] for one in facts["hexes"]]
     yield Tell(hexes=labels)
     if smoke:
+        yield Tell(Step("48.0", ends_at, "smoke", "smoke in all seven hexes, and no attack"))
         yield from lay_smoke(labels, "smoke")
         yield Tell(result="no_effect")
         return
@@ -404,7 +409,12 @@ def illumination(of: Illumination) -> Procedure:
     counts = 1
     if not site.fresh and (yield from reading("bob-17")) == "b":
         counts = 0
-    yield Tell(counts=counts)
+    yield Tell(
+        Step(
+            "50.1", site.label, "lit", "a friend not in Melee is within 5 hexes; this hex and those around it"
+        ),
+        counts=counts,
+    )
     yield Change(
         {"marker": "illumination", "at": site.label}, {"unit": asset, "eliminated": True, "used": True}
     )
@@ -436,14 +446,14 @@ def smoke(of: Smoke) -> Procedure:
     if now.get("weather") == "monsoon":
         raise Refused("55.2", "there is no smoke in the deluge", site.label)
     if of.manner == "grenade":
-        yield from _grenade(site, now)
+        yield from _grenade(unit, site, now)
     else:
         yield from _discharger(unit, site)
     yield from lay_smoke([site.label], "dispersed_smoke")
 
 
-def _grenade(site: Any, now: Mapping[str, Any]) -> Doing:
-    """48.1: a moving Squad, its own hex or the next."""
+def _grenade(unit: str, site: Any, now: Mapping[str, Any]) -> Doing:
+    """48.1: a moving Squad, its own hex or the next, for what it would cost to move there."""
     told = now.get("smoke_grenades")
     given = told is True or told == site.side or (isinstance(told, list | dict) and site.side in told)
     refusals = (
@@ -458,14 +468,15 @@ def _grenade(site: Any, now: Mapping[str, Any]) -> Doing:
     for refused, why in refusals:
         if refused:
             raise Refused("48.1", why, site.label)
-    cost = (
-        float(site.cost)
-        if site.away and site.cost and site.cost.replace(".", "").isdigit()
-        else None
-        if site.away
-        else 0
-    )
-    yield Tell(cost=cost if cost is None or cost % 1 else int(cost))
+    if not site.away:
+        yield Tell(Step("48.1", site.label, "smoke", "Dispersed Smoke in its own hex"), cost=0)
+        return
+    rows = yield Ask(MOVES_THERE, proves=False, unit=unit, path=[site.label])
+    yield proof([row for row in rows if row.effect == "cost"])
+    cost = points(rows[-1].halves)
+    yield Tell(Step("48.1", site.label, "smoke", "for what it would cost to move there"), cost=cost)
+    if cost is None:
+        raise Undecided(*needs_of("bob", rows[:-1]), cost=None)
 
 
 def _discharger(unit: str, site: Any) -> Doing:
@@ -481,6 +492,10 @@ def _discharger(unit: str, site: Any) -> Doing:
     for refused, why in refusals:
         if refused:
             raise Refused("59.3", why, site.label)
+    yield Tell(
+        Step("48.2", site.label, "smoke", "a grenade discharger lays Dispersed Smoke"),
+        Step("59.3", site.label, "used", "it sees the hex within its Range, and is Used for it"),
+    )
     yield Change({"unit": unit, "used": True})
     if site.held is not None:
         yield Change({"side": site.side, "smoke": site.held - 1})
