@@ -413,6 +413,16 @@ def aimed(shot: Shot, orders: Orders) -> Doing:
     return shot if target in whole else dataclasses.replace(shot, target=target)
 
 
+def as_told(shot: Shot, orders: Orders) -> Doing:
+    """A shot with helpers that somebody names, aimed; what its ledger does not allow is no answer, and vetoes nothing."""
+    shot = yield from aimed(shot, orders)
+    ready = dataclasses.replace(shot, manner="op_fire", alerted=True)
+    [*_, verdict] = yield Ask(LEDGER, proves=False, shot=ready.said())
+    if not verdict.facts["allowed"]:
+        raise NotOfferedError(verdict.rule, f"{verdict.note[0].upper()}{verdict.note[1:]}.")
+    return shot
+
+
 def react(
     shot: Shot,
     trigger: Trigger,
@@ -581,7 +591,8 @@ class Gunners(Choose):
         try:
             by = self._told(value).by[0]
         except ValidationError as wrong:
-            return f"{self.name}: {wrong.errors()[0]['msg']}"
+            first = wrong.errors()[0]
+            return f"{self.name}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
         return None if by in self.guns else f"{by} may not fire; there is {series(self.guns)}"
 
     def shot(self, chosen: Any) -> Shot:

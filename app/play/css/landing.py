@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Gunners, Shot, Trigger, aimed, alert, react
+from app.play.css.fire import Gunners, Shot, Trigger, aimed, alert, as_told, react
 from app.play.css.frame import css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
@@ -123,10 +123,10 @@ def _window(
         chosen = yield gunners
         if chosen == NOTHING:
             return
-        shot = gunners.shot(chosen)
+        shot = _at_sea(of, facts, arm, gunners.shot(chosen), left)
         by = shot.by[0]
         done.add(guns[by])
-        shot = yield from aimed(_at_sea(of, facts, arm, shot, left), orders)
+        shot = yield from (aimed if chosen in options else as_told)(shot, orders)
         alerted = yield from alert(by)
         yield from react(
             shot,

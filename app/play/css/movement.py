@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import CHOICES, Gunners, Trigger, aimed, alert, react
+from app.play.css.fire import CHOICES, Gunners, Trigger, aimed, alert, as_told, react
 from app.play.css.fire import POINTS as FIRE_POINTS
 from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
@@ -240,15 +240,18 @@ class _Going:
             chosen = yield gunners
             if chosen == NOTHING:
                 return
-            shot = gunners.shot(chosen)
+            shot = dataclasses.replace(gunners.shot(chosen), at=self.here, read=self.of.read)
             by = shot.by[0]
             done.add(guns[by])
+            if chosen not in options:
+                shot = yield from as_told(shot, self.orders)
             alerted = yield from alert(by)
             if alerts[by] and not alerted:
                 yield Tell(Step("12.5", guns[by], "silent", "the dogs do not give the alarm"))
                 continue
             purpose = f"Opportunity Fire of {by} as {self.here} is left for {to}"
-            shot = yield from aimed(dataclasses.replace(shot, at=self.here, read=self.of.read), self.orders)
+            if chosen in options:
+                shot = yield from aimed(shot, self.orders)
             fired = yield Call(
                 react(
                     shot,
