@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+import yaml
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
@@ -131,3 +132,19 @@ def test_who_does_not_get_ashore_is_not_on_the_beach(connection: Connection) -> 
     assert landed["K2"]["after"] == {"K": {"zone": None, "at": "27.59"}, "27.59": {"dg": 1}}
     assert landed["K9"]["after"] == {"K": {"eliminated": True}}
     assert landed["L9"]["after"] == {"L": {"zone": None, "box": "routed"}}
+
+
+@pytest.mark.parametrize(("reading", "rule"), [("a", "8.7.3"), ("b", "17.1")])
+@pytest.mark.parametrize(
+    "spotter", [{}, {"spotter": "self"}, {"spotter": "Spot"}], ids=["any", "self", "unit"]
+)
+def test_a_hex_that_nobody_sees_is_not_lit_by_the_rule_of_illumination(
+    connection: Connection, reading: str, rule: str, spotter: dict[str, str]
+) -> None:
+    unseen = {"illuminate": {"by": ["Mortar"], "at": "24.36", **spotter}, "policy": {"css-13": reading}}
+    told = yaml.safe_load((SUITE / "css" / "css-8.7.3-a.yaml").read_text(encoding="utf-8"))
+    hill = {"24.41": {"level": 3}, "24.39": {"level": 3}}
+    ground = told["map"] | {"hexes": hill}
+    [ruling] = rule_text(connection, canonical(told | {"map": ground, "ask": [unseen]}), "unseen.json")[1]
+    assert ruling.answer["allowed"] is False
+    assert {step.rule for step in ruling.steps if step.effect in ("forbids", "refused")} == {rule}

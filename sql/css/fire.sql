@@ -195,6 +195,15 @@ begin
   shot.flame := firer.flame;
   shot.others := css._picked(position_id, css._listed(said -> 'by') - 0, stack);
   shot.helpers := css._picked(position_id, css._listed(said -> 'with'), stack);
+  if said ->> 'manner' = 'op_fire' then
+    -- 12.5: dogs alert the hex that they are in; they are not the one weapon that helps
+    shot.helpers := array(
+      select helper
+      from unnest(shot.helpers) as helper
+      where not helper.attributes ? 'alert'
+        or (helper.q, helper.r, helper.inside) is distinct from (firer.q, firer.r, firer.inside)
+    );
+  end if;
   foreach piece in array shot.others loop
     shot.flame := shot.flame or piece.flame;
   end loop;

@@ -154,6 +154,13 @@ language plpgsql stable rows 1
 as $$
 declare
   state constant positions.state := aim.state;
+  -- css-13: an Illumination Round has a rule of its own, in two places
+  seen_by constant text := case
+    when aim.manner <> 'illumination' then '8.7.1'
+    when state.readings ->> 'css-13' = 'b' then '17.1'
+    else '8.7.3'
+  end;
+  named constant boolean := aim.said ->> 'spotter' is not null;
   who css.piece;
   why text;
 begin
@@ -166,8 +173,8 @@ begin
     end;
     if why is not null then
       return next css._entry(
-        '8.7.6', null, 'forbids',
-        case when aim.said ->> 'spotter' = 'aircraft' then why else 'nobody sees the target' end,
+        case when named or aim.manner <> 'illumination' then '8.7.6' else seen_by end, null, 'forbids',
+        case when named then why else 'nobody sees the target' end,
         spotter, null, case when aim.manner = 'illumination' then 'css-13' end, (aim.there).label
       );
     end if;
@@ -183,17 +190,17 @@ begin
     return next css._entry('8.7.1', null, 'forbids', why, who.code, null, null, (aim.there).label);
   elsif css._sees(state, who.code, (aim.there).label, css._sight_conditions(aim)) is not true then
     return next css._entry(
-      '8.7.1', null, 'forbids', format('%s does not see the target', who.code), who.code, null,
+      seen_by, null, 'forbids', format('%s does not see the target', who.code), who.code, null,
       case when aim.manner = 'illumination' then 'css-13' end, (aim.there).label
     );
   elsif aim.manner = 'illumination' then
-    return next css._entry('17.1', null, 'passes', format('%s sees the target', who.code), who.code, null, 'css-13');
+    return next css._entry(seen_by, null, 'passes', format('%s sees the target', who.code), who.code, null, 'css-13');
   end if;
 end
 $$;
 
 comment on function css._spotting_bars(css.barrage, text) is
-'What keeps a target from being spotted (8.7.1, 8.7.3, 8.7.6, 21.1).';
+'What keeps a target from being spotted (8.7.1, 8.7.3, 8.7.6, 17.1, 21.1).';
 
 create or replace function css._battery_bars(aim css.barrage)
 returns setof rulings.ledger_step

@@ -538,7 +538,8 @@ begin
     select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
     from (
       select
-        coalesce((actor.allegiance).division, '') as division,
+        -- 26.0: who pays for Corps Artillery is chosen
+        case when css._is_corps(actor.attributes) then 'corps' else coalesce((actor.allegiance).division, '') end as division,
         -- 4.0: a hot day doubles every Direct Command
         count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
       from unnest(actors) as actor

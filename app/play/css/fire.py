@@ -7,10 +7,10 @@ Sums and charts are SQL (`css.fire`, `css.fire_result`, `css.flame`); here is th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from app.play.css.dice import d10
 from app.play.css.frame import css_kind
@@ -40,6 +40,7 @@ from app.play.procedures import (
     AnswerError,
     Ask,
     Change,
+    Choose,
     NotOfferedError,
     Procedure,
     Refused,
@@ -399,6 +400,8 @@ HERE = (
 
 def aimed(shot: Shot, orders: Orders) -> Doing:
     """8.2, 22.3.2: the hex, or a Hard Target in it, which may be all there is; at sea css-30. Gives the shot at that."""
+    if shot.target is not None:
+        return shot
     [*_, verdict] = yield Ask(LEDGER, proves=False, shot=shot.said())
     facts = verdict.facts
     apart = facts["apart"]
@@ -408,6 +411,16 @@ def aimed(shot: Shot, orders: Orders) -> Doing:
         "target", facts["side"], "what is fired at", [*whole, *apart], unsaid=whole[0] if whole else None
     )
     return shot if target in whole else dataclasses.replace(shot, target=target)
+
+
+def as_told(shot: Shot, orders: Orders) -> Doing:
+    """A shot with helpers that somebody names, aimed; what its ledger does not allow is no answer, and vetoes nothing."""
+    shot = yield from aimed(shot, orders)
+    ready = dataclasses.replace(shot, manner="op_fire", alerted=True)
+    [*_, verdict] = yield Ask(LEDGER, proves=False, shot=ready.said())
+    if not verdict.facts["allowed"]:
+        raise NotOfferedError(verdict.rule, f"{verdict.note[0].upper()}{verdict.note[1:]}.")
+    return shot
 
 
 def react(
@@ -557,6 +570,39 @@ def fire(of: Fire) -> Procedure:
     orders = Orders(of.choices)
     yield from shoot(of.shot(), orders)
     yield from orders.finish(*CHOICES)
+
+
+GUN = ("by", "with", "as", "target")
+"""What may be told of an Opportunity Fire on the way of others; the rest they tell themselves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Gunners(Choose):
+    """Who fires on the way of others: a hex that is offered, or as `op_fire` has it, {by, with, as, target}."""
+
+    guns: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Units that may fire, each with its hex."""
+
+    def mistake(self, value: Any) -> str | None:
+        if not isinstance(value, Mapping):
+            return super().mistake(value)
+        if others := [key for key in value if key not in GUN]:
+            return f"{canonical(others[0])} is not told of {self.name}; there is {', '.join(GUN)}"
+        try:
+            by = self._told(value).by[0]
+        except ValidationError as wrong:
+            first = wrong.errors()[0]
+            return f"{self.name}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return None if by in self.guns else f"{by} may not fire; there is {series(self.guns)}"
+
+    def shot(self, chosen: Any) -> Shot:
+        """The shot that was chosen, at nothing yet; of a hex its first unit fires alone."""
+        if isinstance(chosen, Mapping):
+            return dataclasses.replace(self._told(chosen).shot(), at=None)
+        return Shot(by=(next(code for code, hex in self.guns.items() if hex == chosen),))
+
+    def _told(self, value: Mapping[str, Any]) -> Fire:
+        return Fire.model_validate({**value, "at": next(iter(self.guns.values()))})
 
 
 class Trigger_(BaseModel):  # noqa: N801 - the name Trigger is taken by what it becomes

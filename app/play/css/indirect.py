@@ -38,6 +38,8 @@ class Barrage:
     spotter: str | None = None
     manner: Literal["indirect", "naval", "bombardment", "illumination"] = "indirect"
     read: dict[str, Any] = dataclasses.field(default_factory=dict)
+    pays: str | None = None
+    """The Division that pays, where several may (26.0)."""
 
     def said(self, **more: Any) -> str:
         """The fire as its ledger takes it."""
@@ -53,8 +55,7 @@ class Barrage:
 
 def bombard(fire: Barrage, orders: Orders, purpose: str = "indirect fire") -> Doing:
     """Indirect fire from its declaration to its Barrage; gives its facts with `barrage` and `result`."""
-    facts = yield from declare(fire)
-    yield from pay(facts["cost"])
+    facts = yield from declare(fire, orders)
     if fire.by:
         yield from note_action({"indirect_fired": facts["from"]}, fire.by)
     if fire.manner == "naval":
@@ -70,19 +71,53 @@ def bombard(fire: Barrage, orders: Orders, purpose: str = "indirect fire") -> Do
     return (yield from _falls(fire, facts, hit, orders))
 
 
-def declare(fire: Barrage) -> Doing:
-    """The fire with its value, refused where it may not be fired."""
+def declare(fire: Barrage, orders: Orders) -> Doing:
+    """The fire with its value, paid for; refused where it may not be fired."""
     rows = yield Ask(LEDGER, fire=fire.said(), proves=fire.manner != "bombardment")
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
     yield _told(facts, rows)
+    cost = yield from _billed(fire, facts["cost"], orders)
+    yield Tell(cost=cost)
+    yield from pay(cost)
     return facts
+
+
+PAYING = (
+    "select payer.division, display.direct_commands as left"
+    " from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._payers(state, positions._asked_counter(:position, :unit)) as payer (division)"
+    " left join lateral css._displays(state) as display on display.name = payer.division order by 1"
+)
+
+
+def _billed(fire: Barrage, cost: dict[str, int], orders: Orders) -> Doing:
+    """26.0: for Corps Artillery either Marine Division pays, for others their own; gives the cost by who does."""
+    owed = cost.get("corps", 0)
+    if not owed:
+        if cost and fire.pays not in (None, *cost):
+            raise Refused("5.3", f"{fire.pays} does not pay for {fire.by[0]}")
+        return cost
+    left = {row.division: row.left for row in (yield Ask(PAYING, proves=False, unit=fire.by[0]))}
+    able = [division for division, has in left.items() if has is None or has >= owed]
+    pays = fire.pays
+    if left and pays not in (None, *left):
+        raise Refused("26.0", f"{pays} is no Marine Division")
+    if left and pays not in (None, *able):
+        raise Refused("26.0", f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
+    if left and not able:
+        raise Refused("26.0", f"no Marine Division has {counted(owed, 'Direct Command')} left")
+    if pays is None and able:
+        pays = yield from orders.one("pays", "us", "which Division pays", able, rule="26.0")
+    payer = pays or "either Marine Division"
+    yield Tell(Step("26.0", None, "pays", f"{payer} pays for Corps Artillery"))
+    return {pays: owed} if pays else {}
 
 
 def _told(facts: dict[str, Any], rows: Sequence[Any]) -> Tell:
     return Tell(
-        value=facts["value"], type=facts["type"], spotter=facts["spotter"], cost=facts["cost"],
+        value=facts["value"], type=facts["type"], spotter=facts["spotter"],
         modifiers=[
             {"rule": row.rule, "value": row.halves // 2, "note": row.note} for row in rows if row.effect == "adds"
         ],
@@ -181,6 +216,7 @@ class Battery(Action):
     assault: Place | None = Field(
         None, description="The assault that it supports (9.1 B): the hex that is assaulted"
     )
+    pays: str | None = Field(None, description="The Marine Division that pays for Corps Artillery (26.0)")
 
     @field_validator("by", mode="before")
     @classmethod
@@ -193,8 +229,8 @@ def indirect_fire(of: Battery) -> Procedure:
     orders = Orders(of.choices)
     if of.assault is not None:
         yield from _supports(of, of.assault)
-    yield from bombard(Barrage(of.by, of.at, of.spotter, read=of.read), orders)
-    yield from orders.finish(*CHOICES)
+    yield from bombard(Barrage(of.by, of.at, of.spotter, read=of.read, pays=of.pays), orders)
+    yield from orders.finish("pays", *CHOICES)
 
 
 ASSAULTED = (
@@ -226,6 +262,7 @@ class Round(Action):
     by: Ids = Field(min_length=1, max_length=1, description="The indirect unit that fires it")
     at: Place = Field(description="The hex that is to be lit")
     spotter: Annotated[str, Names(())] | None = Field(None, description="A unit's id or self")
+    pays: str | None = Field(None, description="The Marine Division that pays for Corps Artillery (26.0)")
 
     @field_validator("by", mode="before")
     @classmethod
@@ -235,8 +272,8 @@ class Round(Action):
 
 def illuminate(of: Round) -> Procedure:
     """8.7.3, 17.1: a hex is lit unless a 9 is rolled."""
-    facts = yield from declare(Barrage(of.by, of.at, of.spotter, "illumination", of.read))
-    yield from pay(facts["cost"])
+    orders = Orders(of.choices)
+    facts = yield from declare(Barrage(of.by, of.at, of.spotter, "illumination", of.read, of.pays), orders)
     yield from note_action({"indirect_fired": facts["from"]}, of.by)
     die = yield from d10("illumination")
     lit = die != 9
@@ -246,6 +283,7 @@ def illuminate(of: Round) -> Procedure:
     )  # fmt: skip
     if lit:
         yield from place_marker("illumination", facts["hex"])
+    yield from orders.finish("pays")
 
 
 class Smoke(Action):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import Shot, Trigger, aimed, alert, react
+from app.play.css.fire import Gunners, Shot, Trigger, aimed, alert, as_told, react
 from app.play.css.frame import css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
 from app.play.css.victory import entered_by
-from app.play.procedures import NOTHING, Action, Ask, Change, Choose, Procedure, Refused, Tell
+from app.play.procedures import NOTHING, Action, Ask, Change, Procedure, Refused, Tell
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series
 from importers.questions import Names
@@ -114,15 +115,18 @@ def _window(
             return
         options = sorted({row.label for row in rows})
         asked["op_fire"] += 1
-        chosen = yield Choose(
+        guns = {row.code: row.label for row in rows}
+        gunners = Gunners(
             "op_fire" if asked["op_fire"] == 1 else f"op_fire_{asked['op_fire']}", "japan", "who fires at those who come ashore" if arm == "unit" else "who fires at the run-in",
-            options=[*options, NOTHING], unsaid=NOTHING, rule="22.3.2",
+            options=[*options, NOTHING], unsaid=NOTHING, rule="22.3.2", guns=guns,
         )  # fmt: skip
+        chosen = yield gunners
         if chosen == NOTHING:
             return
-        done.add(chosen)
-        by = next(row.code for row in rows if row.label == chosen)
-        shot = yield from aimed(_shot(of, facts, arm, by, left), orders)
+        shot = _at_sea(of, facts, arm, gunners.shot(chosen), left)
+        by = shot.by[0]
+        done.add(guns[by])
+        shot = yield from (aimed if chosen in options else as_told)(shot, orders)
         alerted = yield from alert(by)
         yield from react(
             shot,
@@ -133,10 +137,13 @@ def _window(
         )
 
 
-def _shot(of: Landing, facts: dict[str, Any], arm: str, by: str, left: list[str]) -> Shot:
+def _at_sea(of: Landing, facts: dict[str, Any], arm: str, shot: Shot, left: list[str]) -> Shot:
+    """The shot at those who land, or at the zone."""
     if arm == "unit":
-        return Shot(by=(by,), at=facts["at"], landing=tuple(left), postures=dict(of.postures), read=of.read)
-    return Shot(by=(by,), zone={"beach": facts["at"], "run": arm}, read=of.read)
+        return dataclasses.replace(
+            shot, at=facts["at"], landing=tuple(left), postures=dict(of.postures), read=of.read
+        )
+    return dataclasses.replace(shot, zone={"beach": facts["at"], "run": arm}, read=of.read)
 
 
 # Onto the beach.

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.play.css.fire import CHOICES, Shot, Trigger, aimed, alert, react
+from app.play.css.fire import CHOICES, Gunners, Trigger, aimed, alert, as_told, react
 from app.play.css.fire import POINTS as FIRE_POINTS
 from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
@@ -228,24 +228,30 @@ class _Going:
         enemy = OTHER[self.side]
         done: set[str] = set()
         while True:
-            gunners = yield from self._gunners(to)
-            options = sorted({label for label, _, _ in gunners if label not in done})
+            alerts, places = yield from self._gunners(to)
+            guns = {code: label for code, label in places.items() if label not in done}
+            options = sorted(set(guns.values()))
             if not options or not (yield from self._still_here()):
                 return
-            chosen = yield Choose(
+            gunners = Gunners(
                 self.orders.named("op_fire"), enemy, f"who fires at {self.of.unit} as it leaves {self.here}", options=[*options, NOTHING],
-                unsaid=NOTHING, rule="8.6",
+                unsaid=NOTHING, rule="8.6", guns=guns,
             )  # fmt: skip
+            chosen = yield gunners
             if chosen == NOTHING:
                 return
-            done.add(chosen)
-            by, wants_alert = next((by, wants) for label, by, wants in gunners if label == chosen)
+            shot = dataclasses.replace(gunners.shot(chosen), at=self.here, read=self.of.read)
+            by = shot.by[0]
+            done.add(guns[by])
+            if chosen not in options:
+                shot = yield from as_told(shot, self.orders)
             alerted = yield from alert(by)
-            if wants_alert and not alerted:
-                yield Tell(Step("12.5", chosen, "silent", "the dogs do not give the alarm"))
+            if alerts[by] and not alerted:
+                yield Tell(Step("12.5", guns[by], "silent", "the dogs do not give the alarm"))
                 continue
             purpose = f"Opportunity Fire of {by} as {self.here} is left for {to}"
-            shot = yield from aimed(Shot(by=(by,), at=self.here, read=self.of.read), self.orders)
+            if chosen in options:
+                shot = yield from aimed(shot, self.orders)
             fired = yield Call(
                 react(
                     shot,
@@ -262,17 +268,14 @@ class _Going:
         return bool(rows)
 
     def _gunners(self, to: str) -> Asking:
-        """Hexes with enemies who may fire, one enemy for each, and whether it takes an alert roll."""
+        """Enemies who may fire, whether it takes an alert roll, and their hexes."""
         options = {"with": [code for code in self.party if code != self.of.unit], "purse": 198}
         rows = yield Ask(STEP, proves=False, unit=self.of.unit, to=to, options=canonical(options))
         if rows[-1].effect != "legal":
-            return []
+            return {}, {}
         fires = {one["by"]: one["alert"] for one in rows[-1].facts["fires"]}
         places = yield Ask(PLACES, proves=False, codes=list(fires))
-        found: dict[str, tuple[str, str, bool]] = {}
-        for row in places:
-            found.setdefault(row.label, (row.label, row.code, fires[row.code]))
-        return list(found.values())
+        return fires, {row.code: row.label for row in places}
 
     # Mines and ambushes.
 
