@@ -133,6 +133,17 @@ def test_differences_are_told_in_hours_and_kilometres(client: FlaskClient) -> No
     assert "no account" in text(client, f"{GUAM}/differences?one=css&other=nobody", 400)
 
 
+def test_the_page_of_differences_opens_with_two_accounts_that_differ(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/differences")
+    assert "Hours apart" in page
+    offered = re.findall(r'href="[^"]*differences\?one=([\w-]+)&amp;other=([\w-]+)', page)
+    assert ("css", "fpb") in offered, "every pair that differs is named"
+    assert ("bob", "ccp") not in offered
+    assert "Choose two" in text(client, f"{GUAM}/differences?one=css&other=css")
+    known = text(client, f"{GUAM}/differences?one=css&other=fpb&known=2099-01-01")
+    assert 'name="known" value="2099-01-01"' in known, "what is known goes along"
+
+
 def test_citations_are_sound(client: FlaskClient) -> None:
     bib = text(client, f"{GUAM}/entries/wilson-patrol/cite.bib")
     assert bib.startswith("@misc{guam-1944-wilson-patrol,")
