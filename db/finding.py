@@ -32,10 +32,7 @@ def hexes(connection: Connection, words: str, most: int = MOST) -> Found:
     query = (
         sa.select(Map.name.label("map"), Map.title, Map.ruleset, Hex.label, Hex.terrain, Hex.name)
         .join(Hex, (Hex.map_id == Map.id) & Hex.label.in_(told))
-        .order_by(
-            sum(called.icontains(word, autoescape=True).cast(sa.Integer) for word in words.split()).desc()
-        )
-        .order_by(Map.name, Hex.label)
+        .order_by(sa.desc(_answered(called, words)), Map.name, Hex.label)
     )
     return _first(connection, query, most)
 
@@ -160,6 +157,12 @@ def _today(model: type[Campaign | Entry | Force]) -> sa.ColumnElement[bool]:
 def _answers(column: Any, words: str) -> sa.ColumnElement[bool]:
     """Whether every word stands in a text."""
     return sa.and_(*(column.icontains(word, autoescape=True) for word in words.split()))
+
+
+def _answered(column: Any, words: str) -> sa.ColumnElement[int]:
+    """How many of the words stand in a text."""
+    found = (column.icontains(word, autoescape=True).cast(sa.Integer) for word in words.split())
+    return sum(found, start=sa.literal(0))
 
 
 def _first(connection: Connection, query: sa.Select[*tuple[Any, ...]], most: int) -> Found:

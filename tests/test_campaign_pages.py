@@ -216,6 +216,52 @@ def test_numbers_that_the_form_does_not_show_stay(client: FlaskClient, own: Engi
     assert involved[0]["losses"] == [13, 13]
 
 
+def test_strength_and_losses_are_recorded_and_corrected_by_the_form(client: FlaskClient, own: Engine) -> None:
+    address = client.post(
+        f"{GUAM}/record",
+        data=FORM
+        | {
+            "forces": "3mar 22mar",
+            "involved_force": ["3mar", "21mar", ""],
+            "involved_role": ["attacks", "", ""],
+            "involved_strength": ["2800-3200", "", ""],
+            "involved_losses": ["40", "12", ""],
+        },
+    ).location
+    key = address.rsplit("/", 1)[-1]
+    query = sa.text("select involved from entry where key = :key and upper_inf(known)")
+    with own.connect() as connection:
+        involved = connection.scalar(query, {"key": key})
+    assert [one["force"] for one in involved] == ["3mar", "22mar", "21mar"]
+    assert involved[0]["strength"] == [2800, 3200]
+    assert involved[0]["role"] == "attacks"
+    assert [one.get("losses") for one in involved] == [[40, 40], None, [12, 12]]
+    page = text(client, f"{GUAM}/record?key={key}")
+    assert re.search(r'name="involved_strength" value="2800-3200"', page), "what is there is shown"
+    seen = re.search(r'name="seen" value="([^"]*)"', page)
+    assert seen is not None
+    corrected = FORM | {
+        "key": key,
+        "seen": seen[1],
+        "forces": "3mar",
+        "involved_force": ["3mar"],
+        "involved_role": ["attacks"],
+        "involved_strength": [""],
+        "involved_losses": ["41"],
+    }
+    assert client.post(f"{GUAM}/record", data=corrected).status_code == 303
+    with own.connect() as connection:
+        [one] = connection.scalar(query, {"key": key})
+    assert one["losses"] == [41, 41]
+    assert one.get("strength") is None, "what was taken out of the form is gone"
+    wrong = client.post(
+        f"{GUAM}/record", data=FORM | {"involved_force": ["3mar"], "involved_losses": ["many"]}
+    )
+    assert wrong.status_code == 422
+    assert "losses" in wrong.text
+    assert 'value="many"' in wrong.text, "what was filled in stays"
+
+
 def test_a_form_of_another_site_is_refused(client: FlaskClient) -> None:
     answer = client.post(f"{GUAM}/record", data=FORM, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 403
