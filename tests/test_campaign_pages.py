@@ -144,6 +144,12 @@ def test_the_page_of_differences_opens_with_two_accounts_that_differ(client: Fla
     assert 'name="known" value="2099-01-01"' in known, "what is known goes along"
 
 
+def test_without_a_game_there_is_nothing_to_choose(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/game")
+    assert "No game is played here yet" in page
+    assert 'name="game"' not in page
+
+
 def test_citations_are_sound(client: FlaskClient) -> None:
     bib = text(client, f"{GUAM}/entries/wilson-patrol/cite.bib")
     assert bib.startswith("@misc{guam-1944-wilson-patrol,")
