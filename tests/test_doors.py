@@ -140,6 +140,23 @@ def test_words_lie_upon_counters_and_rims(page: Page) -> None:
     assert heights == sorted(heights)
 
 
+SEA = """() => {
+  // light blue, as the palette has the sea by day
+  let found = 0;
+  for (const tile of document.querySelectorAll("#map .leaflet-tile-pane canvas")) {
+    const { data } = tile.getContext("2d").getImageData(0, 0, tile.width, tile.height);
+    for (let n = 0; n < data.length; n += 4) found += data[n + 3] > 250 && data[n + 2] > 215 && data[n + 2] - data[n] > 40;
+  }
+  return found;
+}"""
+
+
+def test_an_island_has_its_sea_from_afar(page: Page) -> None:
+    opened(page, "/maps/campaign-island")
+    page.wait_for_timeout(800)
+    assert page.evaluate(SEA) > 5000, "pixels"
+
+
 def test_a_large_position_opens_with_counters_that_can_be_read(page: Page) -> None:
     opened(page, POSITION)
     page.wait_for_timeout(300)

@@ -23,8 +23,9 @@ export class GroundPainter {
   paint(context, box, scale, pixels) {
     const step = stepOf(scale);
     const hexes = this.ground.in(box, step, "hexes");
-    if (!hexes.length) return;
     const near = step === 1;
+    if (!near) this.afar(context, this.ground.shores(box, step), step);
+    if (!hexes.length) return;
     context.lineJoin = context.lineCap = "round";
     const wide = [box[0] - 2, box[1] - 2, box[2] + 2, box[3] + 2];
     const waters = near ? this.ground.lands(box).flatMap((land) => land.waters).filter(({ x, y }) => meets([x, y, x, y], wide)) : [];
@@ -66,6 +67,21 @@ export class GroundPainter {
         small.fill();
       }
     });
+  }
+
+  // The same from afar, where one hex stands for several.
+  afar(context, shores, step) {
+    context.fillStyle = this.looks.terrain("sea");
+    for (const [reach, alpha] of [[4.5, 0.3], [3.5, 0.45], [2.5, 1]]) {
+      context.beginPath();
+      for (const { x, y } of shores) {
+        context.moveTo(x + reach * step, y);
+        context.arc(x, y, reach * step, 0, 2 * Math.PI);
+      }
+      context.globalAlpha = alpha;
+      context.fill();
+    }
+    context.globalAlpha = 1;
   }
 
   // What is painted small and enlarged is soft.
