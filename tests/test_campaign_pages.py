@@ -625,6 +625,7 @@ def test_where_a_force_stood_is_recorded_by_keys_alone(visitor: Page) -> None:
     expect(visitor.get_by_label("Force, by its key")).to_have_value("38inf")
     visitor.get_by_label("When", exact=True).fill("1944-08-01")
     drawing = visitor.locator("[data-picker] svg")
+    expect(drawing).to_have_attribute("tabindex", "0")  # the script is there
     drawing.focus()
     for key in ("+", "ArrowRight", "Enter"):
         visitor.keyboard.press(key)
