@@ -213,6 +213,26 @@ def differences(
     return [dict(row) for row in connection.execute(query, values).mappings()]
 
 
+def disputes(
+    connection: Connection, campaign_id: int, known: Moment | None = None, most: int = 12
+) -> list[tuple[str, str, int]]:
+    """Pairs of accounts that tell of the same and differ, with in how much; who has most in common first."""
+    query = sa.text(
+        "with told as ("
+        "  select account, event as about from entry where campaign_id = :campaign and event is not null"
+        "  and archive._stood(known, cast(:known as timestamptz))"
+        "  union select account, force from archive.stances(:campaign, null, null, cast(:known as timestamptz)))"
+        " select mine.account, theirs.account from told as mine join told as theirs"
+        " on mine.about = theirs.about and mine.account < theirs.account"
+        " group by 1, 2 order by count(*) desc, 1, 2 limit :most"
+    )
+    pairs = connection.execute(query, {"campaign": campaign_id, "known": known, "most": most}).all()
+    found = [
+        (one, other, len(differences(connection, campaign_id, one, other, known))) for one, other in pairs
+    ]
+    return [pair for pair in found if pair[2]]
+
+
 def tracks(
     connection: Connection, campaign_id: int, until: Moment | None, known: Moment | None
 ) -> list[Told]:

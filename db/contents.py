@@ -34,17 +34,21 @@ def ruleset_contents(connection: Connection) -> list[RulesetContents]:
 
     def count(
         table: type[Rule | Terrain | ContestedPoint | Map | Hex | Position | SavedRuling],
+        *asked: sa.ColumnElement[bool],
     ) -> sa.ScalarSelect[int]:
         return (
             sa.select(sa.func.count())
             .select_from(table)
-            .where(table.ruleset == Ruleset.code)
+            .where(table.ruleset == Ruleset.code, *asked)
             .correlate(Ruleset)
             .scalar_subquery()
         )
 
-    tables = (Rule, Terrain, ContestedPoint, Map, Hex, Position, SavedRuling)
-    query = sa.select(Ruleset.code, Ruleset.title, *(count(table) for table in tables)).order_by(
-        Ruleset.title
-    )
+    counts = [
+        *(count(table) for table in (Rule, Terrain, ContestedPoint, Map, Hex)),
+        # every map has one without a name, on which it is asked bare
+        count(Position, Position.name.is_not(None)),
+        count(SavedRuling),
+    ]
+    query = sa.select(Ruleset.code, Ruleset.title, *counts).order_by(Ruleset.title)
     return [RulesetContents(*tuple(row)) for row in connection.execute(query)]

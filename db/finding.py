@@ -1,4 +1,4 @@
-"""Things by their names: hexes, places, units, games and notes, wherever they are saved."""
+"""Things by their names: hexes, places, units, games, notes, and what campaigns record, wherever they are saved."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from db.archive import Campaign, Entry, Force
 from db.games import Annotation, Game
 from db.maps import Hex, Map, MapFeature, MapFeatureHex
 from db.positions import Position, Unit
@@ -25,12 +26,13 @@ class Found:
 
 
 def hexes(connection: Connection, words: str, most: int = MOST) -> Found:
-    """Hexes whose printed number is among the words."""
+    """Hexes whose printed number is among the words; first those of a map that other words name."""
     told = {word for given in words.split() for word in (given, given.upper(), given.lower())}
+    called = sa.func.concat_ws(" ", Map.name, Map.title, Map.ruleset)
     query = (
         sa.select(Map.name.label("map"), Map.title, Map.ruleset, Hex.label, Hex.terrain, Hex.name)
         .join(Hex, (Hex.map_id == Map.id) & Hex.label.in_(told))
-        .order_by(Map.name, Hex.label)
+        .order_by(sa.desc(_answered(called, words)), Map.name, Hex.label)
     )
     return _first(connection, query, most)
 
@@ -109,9 +111,58 @@ def notes(connection: Connection, words: str, most: int = MOST) -> Found:
     return _first(connection, sa.select(both).order_by(both.c.game, both.c.number, both.c.map), most)
 
 
+def campaigns(connection: Connection, words: str, most: int = MOST) -> Found:
+    """Campaigns that are called so, as they are known today."""
+    query = (
+        sa.select(Campaign.name, Campaign.title)
+        .where(_today(Campaign), _answers(sa.func.concat_ws(" ", Campaign.name, Campaign.title), words))
+        .order_by(Campaign.name)
+    )
+    return _first(connection, query, most)
+
+
+def entries(connection: Connection, words: str, most: int = MOST) -> Found:
+    """Entries of campaigns in which every word stands, in the order of time."""
+    query = (
+        sa.select(Campaign.name.label("campaign"), Entry.key, Entry.title, Entry.kind)
+        .join(Entry, Entry.campaign_id == Campaign.id)
+        .where(
+            _today(Campaign),
+            _today(Entry),
+            _answers(sa.func.concat_ws(" ", Entry.title, Entry.place, Entry.text), words),
+        )
+        .order_by(Campaign.name, sa.func.lower(Entry.during), Entry.key)
+    )
+    return _first(connection, query, most)
+
+
+def forces(connection: Connection, words: str, most: int = MOST) -> Found:
+    """Forces of campaigns in whose key or name every word stands."""
+    query = (
+        sa.select(Campaign.name.label("campaign"), Force.key, Force.name, Force.side)
+        .join(Force, Force.campaign_id == Campaign.id)
+        .where(
+            _today(Campaign), _today(Force), _answers(sa.func.concat_ws(" ", Force.key, Force.name), words)
+        )
+        .order_by(sa.func.lower(Force.key) != words.casefold(), Campaign.name, Force.key)
+    )
+    return _first(connection, query, most)
+
+
+def _today(model: type[Campaign | Entry | Force]) -> sa.ColumnElement[bool]:
+    """Whether a version is the one that stands today."""
+    return sa.func.upper_inf(model.known)
+
+
 def _answers(column: Any, words: str) -> sa.ColumnElement[bool]:
     """Whether every word stands in a text."""
     return sa.and_(*(column.icontains(word, autoescape=True) for word in words.split()))
+
+
+def _answered(column: Any, words: str) -> sa.ColumnElement[int]:
+    """How many of the words stand in a text."""
+    found = (column.icontains(word, autoescape=True).cast(sa.Integer) for word in words.split())
+    return sum(found, start=sa.literal(0))
 
 
 def _first(connection: Connection, query: sa.Select[*tuple[Any, ...]], most: int) -> Found:

@@ -324,6 +324,7 @@ class SearchAnswer(Answer):
     absent: Absent | None = Field(
         description="Set where the game searched has no such thing; the hits are then what comes nearest"
     )
+    total: int = Field(description="How many rules answer in all; hits are the best of them")
     hits: list[Hit]
 
 
@@ -755,13 +756,19 @@ def search(connection: Connection, words: str, ruleset: str | None = None, limit
         game_title(connection, ruleset)
     rows = connection.execute(
         sa.text(
-            "select game as ruleset, rule as number, title, kind, headline, score, errata"
+            "select game as ruleset, rule as number, title, kind, headline, score, errata, total"
             " from rules.search(:words, :ruleset, :limit)"
         ),
         {"words": words.replace("\0", " "), "ruleset": ruleset, "limit": limit},
-    ).mappings()
-    hits = [Hit(**row) for row in rows]
-    return SearchAnswer(words=words, ruleset=ruleset, absent=_absent(connection, words, ruleset), hits=hits)
+    ).all()
+    hits = [Hit(**{field: getattr(row, field) for field in Hit.model_fields}) for row in rows]
+    return SearchAnswer(
+        words=words,
+        ruleset=ruleset,
+        absent=_absent(connection, words, ruleset),
+        total=rows[0].total if rows else 0,
+        hits=hits,
+    )
 
 
 def _absent(connection: Connection, words: str, ruleset: str | None) -> Absent | None:

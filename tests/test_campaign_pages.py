@@ -133,6 +133,23 @@ def test_differences_are_told_in_hours_and_kilometres(client: FlaskClient) -> No
     assert "no account" in text(client, f"{GUAM}/differences?one=css&other=nobody", 400)
 
 
+def test_the_page_of_differences_opens_with_two_accounts_that_differ(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/differences")
+    assert "Hours apart" in page
+    offered = re.findall(r'href="[^"]*differences\?one=([\w-]+)&amp;other=([\w-]+)', page)
+    assert ("css", "fpb") in offered, "every pair that differs is named"
+    assert ("bob", "ccp") not in offered
+    assert "Choose two" in text(client, f"{GUAM}/differences?one=css&other=css")
+    known = text(client, f"{GUAM}/differences?one=css&other=fpb&known=2099-01-01")
+    assert 'name="known" value="2099-01-01"' in known, "what is known goes along"
+
+
+def test_without_a_game_there_is_nothing_to_choose(client: FlaskClient) -> None:
+    page = text(client, f"{GUAM}/game")
+    assert "No game is played here yet" in page
+    assert 'name="game"' not in page
+
+
 def test_citations_are_sound(client: FlaskClient) -> None:
     bib = text(client, f"{GUAM}/entries/wilson-patrol/cite.bib")
     assert bib.startswith("@misc{guam-1944-wilson-patrol,")
@@ -203,6 +220,52 @@ def test_numbers_that_the_form_does_not_show_stay(client: FlaskClient, own: Engi
             sa.text("select involved from entry where key = 'wilson-patrol' and upper_inf(known)")
         )
     assert involved[0]["losses"] == [13, 13]
+
+
+def test_strength_and_losses_are_recorded_and_corrected_by_the_form(client: FlaskClient, own: Engine) -> None:
+    address = client.post(
+        f"{GUAM}/record",
+        data=FORM
+        | {
+            "forces": "3mar 22mar",
+            "involved_force": ["3mar", "21mar", ""],
+            "involved_role": ["attacks", "", ""],
+            "involved_strength": ["2800-3200", "", ""],
+            "involved_losses": ["40", "12", ""],
+        },
+    ).location
+    key = address.rsplit("/", 1)[-1]
+    query = sa.text("select involved from entry where key = :key and upper_inf(known)")
+    with own.connect() as connection:
+        involved = connection.scalar(query, {"key": key})
+    assert [one["force"] for one in involved] == ["3mar", "22mar", "21mar"]
+    assert involved[0]["strength"] == [2800, 3200]
+    assert involved[0]["role"] == "attacks"
+    assert [one.get("losses") for one in involved] == [[40, 40], None, [12, 12]]
+    page = text(client, f"{GUAM}/record?key={key}")
+    assert re.search(r'name="involved_strength" value="2800-3200"', page), "what is there is shown"
+    seen = re.search(r'name="seen" value="([^"]*)"', page)
+    assert seen is not None
+    corrected = FORM | {
+        "key": key,
+        "seen": seen[1],
+        "forces": "3mar",
+        "involved_force": ["3mar"],
+        "involved_role": ["attacks"],
+        "involved_strength": [""],
+        "involved_losses": ["41"],
+    }
+    assert client.post(f"{GUAM}/record", data=corrected).status_code == 303
+    with own.connect() as connection:
+        [one] = connection.scalar(query, {"key": key})
+    assert one["losses"] == [41, 41]
+    assert one.get("strength") is None, "what was taken out of the form is gone"
+    wrong = client.post(
+        f"{GUAM}/record", data=FORM | {"involved_force": ["3mar"], "involved_losses": ["many"]}
+    )
+    assert wrong.status_code == 422
+    assert "losses" in wrong.text
+    assert 'value="many"' in wrong.text, "what was filled in stays"
 
 
 def test_a_form_of_another_site_is_refused(client: FlaskClient) -> None:
@@ -562,6 +625,7 @@ def test_where_a_force_stood_is_recorded_by_keys_alone(visitor: Page) -> None:
     expect(visitor.get_by_label("Force, by its key")).to_have_value("38inf")
     visitor.get_by_label("When", exact=True).fill("1944-08-01")
     drawing = visitor.locator("[data-picker] svg")
+    expect(drawing).to_have_attribute("tabindex", "0")  # the script is there
     drawing.focus()
     for key in ("+", "ArrowRight", "Enter"):
         visitor.keyboard.press(key)

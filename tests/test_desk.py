@@ -623,6 +623,9 @@ def test_one_search_finds_rules_maps_and_positions(demo: FlaskClient, words: str
         ("lipata field", "Places", "/maps/pagasa-coast?look=14.13"),
         ("css-7.1-sameB", "Cases", "/cases/css-7.1-sameB"),
         ("rally", "Cases", "/cases/css-10.1-a"),
+        ("guam 1944", "Campaigns", "/campaigns/guam-1944"),
+        ("skaggs wounded", "Entries of campaigns", "/campaigns/guam-1944/entries/skaggs-wounded"),
+        ("48imb", "Forces", "/campaigns/guam-1944/forces/48imb"),
     ],
 )
 def test_one_search_finds_things_by_their_names(
@@ -631,6 +634,27 @@ def test_one_search_finds_things_by_their_names(
     page = demo.get("/search", query_string={"q": words}).text
     assert re.search(rf">{heading} <span class=\"quiet\">[1-9]", page)
     assert f'href="{link}"' in page
+
+
+def test_one_search_says_how_many_rules_there_are(demo: FlaskClient) -> None:
+    page = demo.get("/search?q=tank").text
+    told = re.search(r"The best 8 of (\d+) rules for “tank”", page)
+    assert told is not None
+    assert int(told[1]) > 50
+    assert "1 rule for “css 7.1.2”" in demo.get("/search?q=css+7.1.2").text
+
+
+def test_a_hex_comes_first_on_the_map_that_is_named_with_it(demo: FlaskClient) -> None:
+    page = demo.get("/search?q=13.15+pagasa").text
+    assert page.index("/maps/pagasa-coast?look=13.15") < page.index("/maps/campaign-island?look=13.15")
+
+
+def test_home_counts_what_is_listed(demo: FlaskClient) -> None:
+    page = demo.get("/").text
+    row = re.search(r"<tr>(?:(?!</tr>).)*<code>bob</code>.*?</tr>", page, re.DOTALL)
+    assert row is not None
+    numbers = re.findall(r'class="number">([\d,]+)<', row[0])
+    assert numbers[-3:-1] == ["168", "1"], "hexes, and the one position that has a name"
 
 
 def test_one_search_finds_kept_rulings(client: FlaskClient) -> None:

@@ -68,21 +68,93 @@ def test_who_can_hurt_me_is_asked_of_a_hex_and_of_a_way(page: Page) -> None:
     expect(page.locator(".verdict")).to_contain_text("The worst hex of the way is 12.14")
 
 
-@pytest.mark.parametrize(
-    ("address", "least"), [("/positions/vesny-morning", 0.75), ("/maps/kokoda-track", 0.75)]
-)
-def test_a_small_map_is_seen_whole(page: Page, address: str, least: float) -> None:
-    opened(page, address)
-    page.wait_for_timeout(300)
-    seen = page.evaluate(
-        """() => {
-          const map = document.getElementById("map").getBoundingClientRect();
-          const drawn = [...document.querySelectorAll("#map .on-map")].map((one) => one.getBoundingClientRect());
-          const inside = drawn.filter((one) => one.left >= map.left && one.right <= map.right && one.top >= map.top && one.bottom <= map.bottom);
-          return drawn.length ? inside.length / drawn.length : 1;
-        }"""
+def where_counters_are(page: Page) -> list[list[float]]:
+    """On the screen, in whole pixels."""
+    found: list[list[float]] = page.evaluate(
+        """() => [...document.querySelectorAll("#map .on-map")].map((one) => {
+          const { left, top, width } = one.getBoundingClientRect();
+          return [left, top, width].map(Math.round);
+        })"""
     )
-    assert seen >= least
+    return found
+
+
+@pytest.mark.parametrize("name", ["vesny-morning", "sorovi-crossing"])
+def test_a_small_map_is_seen_whole(page: Page, name: str) -> None:
+    opened(page, f"/positions/{name}")
+    page.wait_for_timeout(300)
+    first = where_counters_are(page)
+    page.get_by_role("button", name="The whole map").click()
+    page.wait_for_timeout(600)
+    assert where_counters_are(page) == first
+    assert all(width >= 10 for *_, width in first)
+
+
+RECORD_WORDS = """
+  const fill = CanvasRenderingContext2D.prototype.fillText;
+  window.written = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const { a, e, f } = this.getTransform();
+    const size = { width: a * this.measureText(text).width, height: 0.9 * a * parseFloat(this.font.match(/([\\d.]+)px/)[1]) };
+    window.written.push({ text, x: e + a * x, y: f + a * y, canvas: this.canvas, ...size });
+    return fill.call(this, text, x, y);
+  };
+"""
+WORDS_THAT_MEET = """() => {
+  const seen = new Map(); // what crosses the edge of a tile is written in both
+  for (const { text, x, y, width, height, canvas } of window.written) {
+    if (!canvas.isConnected) continue;
+    const { left, top } = canvas.getBoundingClientRect();
+    const [across, down] = [left + x / devicePixelRatio, top + y / devicePixelRatio];
+    const [wide, high] = [width / 2 / devicePixelRatio - 1, height / 2 / devicePixelRatio - 1];
+    seen.set(`${text} ${Math.round(across / 3)} ${Math.round(down / 3)}`, [text, across - wide, down - high, across + wide, down + high]);
+  }
+  const words = [...seen.values()];
+  const meet = (one, other) => one[0] !== other[0] && one[1] < other[3] && other[1] < one[3] && one[2] < other[4] && other[2] < one[4];
+  return { words: words.map(([text]) => text), meeting: words.flatMap((one, n) => words.slice(n + 1).filter((other) => meet(one, other)).map((other) => `${one[0]} / ${other[0]}`)) };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("address", "name"), [("/maps/guam-house", "Barrigada"), ("/positions/vesny-morning", "Church of Vesny")]
+)
+def test_no_word_of_a_map_lies_on_another(page: Page, address: str, name: str) -> None:
+    page.add_init_script(RECORD_WORDS)
+    opened(page, address)
+    page.locator("#map").focus()
+    for key in "0++":
+        page.keyboard.press(key)
+        page.wait_for_timeout(1200)
+        found = page.evaluate(WORDS_THAT_MEET)
+        assert found["meeting"] == []
+    assert name in found["words"]
+    assert len(found["words"]) > 100, "hex numbers"
+
+
+def test_words_lie_upon_counters_and_rims(page: Page) -> None:
+    opened(page, f"{POSITION}?tool=los&from=A/1/31&to=14.12")
+    heights = page.evaluate(
+        """() => ["marker", "cursor", "lines", "words", "numbers"].map((pane) =>
+          Number(getComputedStyle(document.querySelector(`.leaflet-${pane}-pane`)).zIndex))"""
+    )
+    assert heights == sorted(heights)
+
+
+SEA = """() => {
+  // light blue, as the palette has the sea by day
+  let found = 0;
+  for (const tile of document.querySelectorAll("#map .leaflet-tile-pane canvas")) {
+    const { data } = tile.getContext("2d").getImageData(0, 0, tile.width, tile.height);
+    for (let n = 0; n < data.length; n += 4) found += data[n + 3] > 250 && data[n + 2] > 215 && data[n + 2] - data[n] > 40;
+  }
+  return found;
+}"""
+
+
+def test_an_island_has_its_sea_from_afar(page: Page) -> None:
+    opened(page, "/maps/campaign-island")
+    page.wait_for_timeout(800)
+    assert page.evaluate(SEA) > 5000, "pixels"
 
 
 def test_a_large_position_opens_with_counters_that_can_be_read(page: Page) -> None:

@@ -254,6 +254,17 @@ def test_a_case_is_asked_by_clicks_from_an_empty_page(page: Page, board: Callabl
     expect(verdict).to_have_text("A/1/9 sees 1/38; range 4")
 
 
+def test_tool_and_board_are_seen_together(page: Page, board: Callable[[str], None]) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    board("Guam")
+    for tool in ("Paint", "Counter"):
+        hold(page, tool)
+        for seen in ("fieldset[data-tool]:visible", ".board > svg"):
+            box = page.locator(seen).first.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= 800, (tool, seen)
+
+
 def test_what_is_typed_is_drawn_and_mistakes_stand_in_the_gutter(
     page: Page, board: Callable[[str], None]
 ) -> None:

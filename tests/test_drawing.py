@@ -264,6 +264,19 @@ def test_names_are_written_upon_counters() -> None:
     assert drawn.index('class="counter"') < drawn.index(">Here<")
 
 
+def test_no_name_is_written_on_another() -> None:
+    position = plain("fpb", ("0101", "0909"))
+    for label in ("0404", "0604", "0503"):
+        place = position.board.scheme.hex(label)
+        position.board.hexes[place] = HexDraft("clear", 1, (), f"The long beach of {label}")
+    drawn = parsed(svg(position, {}))
+    names = [element for element in drawn.iter() if (element.text or "").startswith("The long")]
+    at = {element.text: (float(element.get("x") or 0), float(element.get("y") or 0)) for element in names}
+    assert len(at) >= 2
+    for (one, (x, y)), (other, (u, v)) in itertools.combinations(at.items(), 2):
+        assert abs(y - v) > 24 or abs(x - u) > 14 * len(one), (one, other)
+
+
 def test_a_line_ends_in_the_centres_of_its_hexes() -> None:
     for scheme in (vocabulary("fpb").scheme, POINTED):
         position = plain("fpb", ("0101", "0505"), scheme=scheme)

@@ -492,6 +492,14 @@ def test_an_answer_that_stands_names_one_need() -> None:
     )
 
 
+def test_what_holds_is_told_by_yes_and_no() -> None:
+    assert words.arguments_in_words({"night": True, "rain": False, "turn": 1}) == [
+        "night yes",
+        "rain no",
+        "turn 1",
+    ]
+
+
 def test_halves_are_told_as_such() -> None:
     answer = {"hexes": {"22.78": 0, "22.79": Decimal("0.5")}}
     assert words.verdict(ruling("reach", {"unit": "A"}, answer)) == (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from app.drawing.labels import Box as LabelBox
 from app.drawing.outlines import Land, around, chained, rounded, side
 from app.drawing.palette import (
     CONTOUR,
@@ -35,6 +36,8 @@ from db.map_draft import GRID, MapDraft, vocabulary
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
+NAME = 26
+"""Size of the letters of a name."""
 RADIUS = 100
 """A hex's corner radius in units of the drawing."""
 ROOT3 = 3**0.5
@@ -391,19 +394,37 @@ class _GroundSheet(Paper):
     def words(self) -> Iterator[str]:
         """Labels, levels above the lowest, names, and what else is printed in a hex."""
         levels = {self.board.hexes[place].level for place in self.shown}
-        labels, numbers, names = [], [], []
+        labels, numbers = [], []
         for place in sorted(self.shown):
             ground = self.board.hexes[place]
             x, y = self.center(place)
             labels.append(f'<text x="{x:g}" y="{y - 60:g}">{escape(self.board.scheme.label(place))}</text>')
             if ground.level > min(levels) and self.land.crowns(place):
                 numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
-            if ground.name:
-                names.append(f'<text x="{x:g}" y="{y + 74:g}">{escape(ground.name)}</text>')
             yield from (self._sign(sign, x - 34 * n, y) for n, sign in enumerate(ground.features))
         yield _written("label", labels, 20)
         yield _written("level", numbers, 24, "700")
-        yield _written("name", names, 25, "700", ' font-style="italic"')
+        names = [f'<text x="{x:g}" y="{y:g}">{escape(text)}</text>' for text, x, y in self._names()]
+        yield _written("name", names, NAME, "600")
+
+    def _names(self) -> Iterator[tuple[str, float, float]]:
+        """Names below the counters of their hexes, else above them; who finds no room has none.
+
+        As in `named` of `static/map/painter.js`; y is where the letters stand.
+        """
+        taken: list[LabelBox] = []
+        for place in sorted(self.shown):
+            text = self.board.hexes[place].name
+            if not text:
+                continue
+            x, middle = self.center(place)
+            half = 0.275 * NAME * len(text)
+            for low in (middle + 88, middle - 89):
+                box = LabelBox(x - half, low - 1.1 * NAME, x + half, low)
+                if not any(box.meets(other) for other in taken):
+                    taken.append(box)
+                    yield text, x, low - 0.25 * NAME
+                    break
 
     def places(self) -> Iterator[str]:
         """Objectives, printed positions with their fire dots, exits."""
@@ -572,14 +593,14 @@ def _beside(one: Point, other: Point, reach: float) -> Point:
     return (x1 + x2) / 2 - reach * (y2 - y1) / length, (y1 + y2) / 2 + reach * (x2 - x1) / length
 
 
-def _written(word: str, texts: Sequence[str], size: int, weight: str = "400", more: str = "") -> str:
+def _written(word: str, texts: Sequence[str], size: int, weight: str = "400") -> str:
     """Words on the map, with a halo of paper so that they are read over any pattern."""
     if not texts:
         return ""
     return (
         f'<g class="map-{word} halo" color="{INKS[word]}" fill="currentColor" stroke="{INKS["paper"]}"'
         f' stroke-width="6" stroke-linejoin="round" paint-order="stroke" font-size="{size}" font-weight="{weight}"'
-        f' text-anchor="middle"{more}>{"".join(texts)}</g>'
+        f' font-family="Source Sans 3, DejaVu Sans, sans-serif" text-anchor="middle">{"".join(texts)}</g>'
     )
 
 

@@ -183,8 +183,12 @@ def needs_in_words(needs: Sequence[Need], most: int = NEEDED) -> str:
 
 
 def arguments_in_words(arguments: Mapping[str, Any]) -> list[str]:
-    """What a question was asked of, an argument each."""
-    return [f"{name} {in_words(value)}" for name, value in arguments.items()]
+    """What a question was asked of, an argument each; what holds or not is told as such."""
+    told = {
+        name: ("yes" if value else "no") if isinstance(value, bool) else value
+        for name, value in arguments.items()
+    }
+    return [f"{name} {in_words(value)}" for name, value in told.items()]
 
 
 # Turns of phrase that sentences are made of.

@@ -275,7 +275,8 @@ comment on function rules.absent(text, text) is
 
 create or replace function rules.search(words text, ruleset text default null, "limit" integer default 20)
 returns table (
-  game text, rule text, title text, kind text, headline text, score double precision, errata bigint
+  game text, rule text, title text, kind text, headline text, score double precision, errata bigint,
+  total bigint
 )
 language plpgsql stable
 as $$
@@ -328,7 +329,8 @@ begin
       rule.path,
       rule.title,
       rule.kind,
-      best.score
+      best.score,
+      count(*) over () as total
     from best join public.rule on best.id = rule.id
     order by best.score desc, rule.ruleset asc, rule.path asc, rule.number asc
     limit search."limit"
@@ -348,11 +350,12 @@ begin
         and erratum.withdrawn_at is null
         and erratum.since <= current_date
         and (erratum.ends is null or erratum.ends > current_date)
-    )
+    ),
+    shown.total
   from shown
   order by shown.score desc, shown.ruleset asc, shown.path asc, shown.number asc;
 end;
 $$;
 
 comment on function rules.search(text, text, integer) is
-'Rules that answer some words or a number, the best first; a game''s code among the words narrows the search.';
+'Rules that answer some words or a number, the best first, and how many there are in all; a game''s code among the words narrows the search.';

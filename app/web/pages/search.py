@@ -1,4 +1,4 @@
-"""One search over everything: rules, cases, rulings, maps, positions, hexes, places, units, games and notes."""
+"""One search over everything: rules, cases, rulings, maps, positions, hexes, places, units, games, notes and campaigns."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ def search() -> str:
         units=finding.units(connection, words),
         games=finding.games(connection, words),
         notes=finding.notes(connection, words),
+        campaigns=finding.campaigns(connection, words),
+        entries=finding.entries(connection, words),
+        forces=finding.forces(connection, words),
         cases=cases[:CASES],
         cases_total=len(cases),
         rulings=[summary(row) for row in rulings],

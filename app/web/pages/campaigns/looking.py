@@ -195,8 +195,11 @@ def differences(name: str) -> str:
     view = read_view(name)
     offered = choices(view)
     known = list(offered["accounts"])
-    one = request.args.get("one") or next(iter(known), "")
-    other = request.args.get("other") or next((key for key in known if key != one), "")
+    disputed = chronicle.disputes(database(), view.campaign.id, view.as_known)
+    first = disputed[0][:2] if disputed else [*known, "", ""][:2]
+    one, other = (
+        request.args.get(word) or usual for word, usual in zip(("one", "other"), first, strict=True)
+    )
     for account in (one, other):
         if account and account not in known:
             raise SightlineError(
@@ -224,7 +227,7 @@ def differences(name: str) -> str:
     ]  # fmt: skip
     return render_template(
         "campaigns/differences.html", view=view, campaign=view.campaign, rows=told, one=one, other=other,
-        **stage(view, marks, f"Where {one} and {other} differ"), **offered,
+        disputed=disputed, **stage(view, marks, f"Where {one} and {other} differ"), **offered,
     )  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, make_response, redirect, render_template, request, url_for
@@ -33,6 +34,8 @@ FIELDS = {
 SECTIONS = {"entry": "entries", "stance": "stances", "force": "forces", "account": "accounts"}
 UNDER = ("force", "account", "page", "when")
 """What a row of the table tells under whom a force stood."""
+INVOLVED = ("force", "role", "strength", "losses", "killed", "wounded", "missing")
+"""What a row of the table tells of a force that took part."""
 NUMBERS = ("uncertainty", "year")
 NOBODY = "somebody on the web"
 YEAR = 365 * 24 * 3600
@@ -81,11 +84,19 @@ def _filled(view: View, kind: str, key: str) -> Tree:
     tree = entry_tree(key, told, view.zone) if kind == "entry" else stance_tree(key, told, view.zone)
     if kind == "entry":
         tree["forces"] = " ".join(row["forces"])
+        tree["involved"] = [
+            {word: _written_numbers(one[word]) for word in INVOLVED if word in one} for one in row["involved"]
+        ]
     if isinstance(tree.get("strength"), list):
-        tree["strength"] = "-".join(str(number) for number in tree["strength"])
+        tree["strength"] = _written_numbers(tree["strength"])
     if row["hex"] is None and shape is not None:
         tree["at"] = _written_shape(shape)
     return tree
+
+
+def _written_numbers(value: Any) -> Any:
+    """A number with its range, as a form has it: 2800-3200, or 40."""
+    return "-".join(str(number) for number in dict.fromkeys(value)) if isinstance(value, list) else value
 
 
 def _written_shape(shape: Mapping[str, Any]) -> str:
@@ -122,7 +133,9 @@ def record(name: str, kind: str) -> str | AnyResponse | tuple[str, int]:
         if (text := form.get(field, "").replace("\r\n", "\n").strip())
     }
     if kind == "force":
-        told["under"] = _under(form)
+        told["under"] = _table(form, "under", UNDER)
+    if kind == "entry" and "involved_force" in form:
+        told["involved"] = _table(form, "involved", INVOLVED)
     correcting = bool(form.get("correct")) or (kind in ("entry", "stance") and "key" in told)
     problems = Problems()
     section: Any = []
@@ -172,7 +185,9 @@ def _section(view: View, kind: str, told: Mapping[str, Any], correcting: bool) -
         if re.fullmatch(r"\d{1,9}", thing.get(field, "")):
             thing[field] = int(thing[field])
     if kind == "entry":
-        if correcting:
+        if "involved" in told:
+            thing["forces"] = _counted_forces(thing.get("forces", ""), told["involved"])
+        elif correcting:
             thing["forces"] = _kept_forces(view, thing["key"], thing.get("forces", ""))
         elif "forces" in thing:
             thing["forces"] = _words(thing["forces"])
@@ -200,14 +215,20 @@ def _counters(text: str) -> Any:
     return node.plain()
 
 
-def _under(form: MultiDict[str, str]) -> list[Tree]:
-    """The rows that tell under whom a force stood; an empty row tells nothing."""
-    columns = [form.getlist(f"under_{word}") for word in UNDER]
+def _table(form: MultiDict[str, str], name: str, words: Sequence[str]) -> list[Tree]:
+    """The rows of a table of a form; one that names no force tells nothing."""
+    columns = [form.getlist(f"{name}_{word}") for word in words]
     rows = [
-        dict(zip(UNDER, (cell.strip() for cell in cells), strict=True))
-        for cells in zip(*columns, strict=False)
+        {word: cell.strip() for word, cell in zip(words, cells, strict=True) if cell.strip()}
+        for cells in itertools.zip_longest(*columns, fillvalue="")
     ]
-    return [{word: cell for word, cell in row.items() if cell} for row in rows if row["force"]]
+    return [row for row in rows if "force" in row]
+
+
+def _counted_forces(text: str, rows: Sequence[Tree]) -> list[Any]:
+    """The forces of the form in their order, each with what the table tells of it; then those of the table alone."""
+    told = {row["force"]: row for row in rows}
+    return [told.get(force, force) for force in dict.fromkeys([*_words(text), *told])]
 
 
 def _told_problem(kind: str, key: str, problem: Any) -> tuple[str, str]:

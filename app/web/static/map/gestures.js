@@ -133,6 +133,8 @@ export class Gestures {
   // Bring what the address speaks of into sight.
   frame() {
     const { looked, panel: { draws } } = this;
+    // a small map is seen whole
+    if (!draws && !looked && this.map.getZoom() >= READABLE) return;
     const labels = draws ? [...draws.ends, ...draws.path, ...Object.keys(draws.hexes)] : looked ? [looked] : [...this.counters.inHex.keys()];
     const points = labels.map((label) => this.ground.point(label)).filter(Boolean);
     if (!points.length) return;

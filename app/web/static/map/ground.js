@@ -1,7 +1,7 @@
 // The ground of a map: fetched square by square as far as it is seen, found by place; and tiles to paint it on.
 import { CRS, DomUtil, GridLayer, LatLngBounds, extend } from "../vendor/leaflet/leaflet-src.esm.js";
 import { STEPS } from "./lattice.js";
-import { Land } from "./outlines.js";
+import { Land, SHORE, WATER } from "./outlines.js";
 
 const SIDE = 64; // plane units of a square of ground; from afar as many times the step
 const RIM = 6; // plane units around a square whose hexes come with it
@@ -69,6 +69,11 @@ class Square {
     return (this.lie ??= new Land(this, SIDE, RIM));
   }
 
+  // Whether it tells of no water: then a shore ends the map.
+  get isDry() {
+    return (this.dry ??= ![...this.byPlace.values()].some((hex) => WATER.has(hex.terrain)));
+  }
+
   // The hex at a place, if it belongs here and not to the rim.
   own(hex) {
     return squareOf(hex.x, this.step) === this.x && squareOf(hex.y, this.step) === this.y;
@@ -110,6 +115,7 @@ class Square {
   }
 }
 
+const FADED = 5; // hexes from a shore within which the water beyond it fades away
 const squareOf = (coordinate, step) => Math.floor(coordinate / SIDE / step);
 
 export class Ground {
@@ -191,6 +197,13 @@ export class Ground {
   // How the land lies in the squares that a box meets, as far as they are there.
   lands(box) {
     return this.keys(box, 1).map((key) => this.loaded(...key)?.land).filter(Boolean);
+  }
+
+  // Shores that end the map in or near a box.
+  shores(box, step) {
+    const wide = [box[0] - FADED * step, box[1] - FADED * step, box[2] + FADED * step, box[3] + FADED * step];
+    if (!this.keys(wide, step).every((key) => this.loaded(...key)?.isDry ?? true)) return [];
+    return this.in(wide, step, "hexes").filter((hex) => SHORE.has(hex.terrain));
   }
 
   // The whole map, as Leaflet wants it.

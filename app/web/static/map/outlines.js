@@ -2,8 +2,8 @@
 // of the sea, slopes in light and shade. The same as app/drawing/outlines.py, in the display plane, where y goes up.
 import { CORNERS, STEPS } from "./lattice.js";
 
-const WATER = new Set(["sea", "ocean", "shallow", "reef", "surf"]);
-const SHORE = new Set(["beach", "mangrove_swamp"]);
+export const WATER = new Set(["sea", "ocean", "shallow", "reef", "surf"]);
+export const SHORE = new Set(["beach", "mangrove_swamp"]);
 const DEEP = 3; // hexes from the shore within which the sea grows deeper
 const LIGHT = [-0.5, -0.7]; // where light comes from, on a sheet with y down
 const SHADES = 6;

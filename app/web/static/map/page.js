@@ -69,8 +69,8 @@ async function start() {
   const painter = new GroundPainter(ground, looks);
   const load = (box, scale) => ground.load(box, stepOf(scale));
   const tiles = new Tiles((...tile) => painter.paint(...tile), {}, load);
-  // upon the counters
-  Object.assign(map.createPane("words").style, { zIndex: 620, pointerEvents: "none" });
+  // upon the counters and the rims of what was found
+  Object.assign(map.createPane("words").style, { zIndex: 655, pointerEvents: "none" });
   const words = new Tiles((...tile) => painter.words(...tile), { pane: "words", blank: (scale) => scale < NAMED }, load).addTo(map);
   const painted = new Promise((resolve) => tiles.once("load", resolve));
   tiles.on("tileerror", ({ error }) => panel.say(`${error.message} Reload the page to try again.`));

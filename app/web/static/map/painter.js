@@ -10,7 +10,8 @@ const FADING = [[3, 0.25], [2, 0.45], [1, 1]]; // of the water beyond a map: the
 const SHADING = 0.05; // how dark or light a degree of shade or light is
 const NAMES = 8; // plane units around a tile within which names may be in each other's way
 export const NAMED = 7; // pixels of a corner radius from which on anything is written
-const SMALLEST = 8; // pixels of a hex number: below, nobody can read it
+const SMALLEST = 8; // pixels of a word: below, nobody can read it
+const [BELOW, ABOVE] = [-0.88, 0.89]; // between which a hex has its counters and its number: names end or begin here
 
 export class GroundPainter {
   constructor(ground, looks) {
@@ -22,8 +23,9 @@ export class GroundPainter {
   paint(context, box, scale, pixels) {
     const step = stepOf(scale);
     const hexes = this.ground.in(box, step, "hexes");
-    if (!hexes.length) return;
     const near = step === 1;
+    if (!near) this.afar(context, this.ground.shores(box, step), step);
+    if (!hexes.length) return;
     context.lineJoin = context.lineCap = "round";
     const wide = [box[0] - 2, box[1] - 2, box[2] + 2, box[3] + 2];
     const waters = near ? this.ground.lands(box).flatMap((land) => land.waters).filter(({ x, y }) => meets([x, y, x, y], wide)) : [];
@@ -41,16 +43,15 @@ export class GroundPainter {
     if (this.shown.paths) this.paths(context, box, scale, step);
     if (this.shown.artwork) this.crests(context, box, scale, step);
     if (scale >= 12) this.dots(context, box, hexes);
-    if (scale >= 20 && this.shown.labels) this.features(context, hexes, scale, pixels);
+    if (0.2 * scale >= SMALLEST && this.shown.labels) this.features(context, box, hexes, scale, pixels);
   }
 
-  features(context, hexes, scale, pixels) {
-    context.textAlign = "center";
-    context.textBaseline = "middle";
+  features(context, box, hexes, scale, pixels) {
+    const write = this.writer(context, this.named(box, scale), scale, pixels);
     for (const hex of hexes) {
       // a coast is seen
       const printed = hex.features.filter((word) => word !== "coast");
-      if (printed.length) pixels(hex.x, hex.y - 0.42, () => this.word(context, printed.join(" ").replaceAll("_", " "), 0.2 * scale, this.looks.inks.level));
+      if (printed.length) write(printed.join(" ").replaceAll("_", " "), hex.x, hex.y - 0.42, 0.2 * scale, this.looks.inks.level);
     }
   }
 
@@ -66,6 +67,21 @@ export class GroundPainter {
         small.fill();
       }
     });
+  }
+
+  // The same from afar, where one hex stands for several.
+  afar(context, shores, step) {
+    context.fillStyle = this.looks.terrain("sea");
+    for (const [reach, alpha] of [[4.5, 0.3], [3.5, 0.45], [2.5, 1]]) {
+      context.beginPath();
+      for (const { x, y } of shores) {
+        context.moveTo(x + reach * step, y);
+        context.arc(x, y, reach * step, 0, 2 * Math.PI);
+      }
+      context.globalAlpha = alpha;
+      context.fill();
+    }
+    context.globalAlpha = 1;
   }
 
   // What is painted small and enlarged is soft.
@@ -353,38 +369,45 @@ export class GroundPainter {
   // What is written, upon counters too: names, where they leave room for one another, and from 40 pixels a hex on numbers.
   words(context, box, scale, pixels) {
     if (!this.shown.labels) return;
-    const step = stepOf(scale);
     const { inks } = this.looks;
-    const hexes = this.ground.in(box, step, "hexes");
+    const hexes = this.ground.in(box, stepOf(scale), "hexes");
+    const names = scale >= NAMED ? this.named(box, scale) : [];
+    const write = this.writer(context, names, scale, pixels);
+    for (const hex of scale >= 20 ? hexes : []) {
+      write(hex.label, hex.x, hex.y + 0.7, Math.max(SMALLEST, 0.2 * scale), inks.label);
+      if (this.shown.levels && hex.level !== this.ground.levels[0] && hex.shape.crowns) write(`${hex.level}`, hex.x - 0.62, hex.y - 0.47, Math.max(SMALLEST, 0.24 * scale), inks.level, "700");
+    }
+    if (scale >= 20) this.codes(box, hexes, scale, write);
+    for (const { text, x, y, size } of names.filter(({ field }) => meets(field, box))) pixels(x, y, () => this.word(context, text, size, inks.name, "600"));
+  }
+
+  // Writes whatever can be read and lies on no name.
+  writer(context, names, scale, pixels) {
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (const hex of scale >= 20 ? hexes : []) {
-      pixels(hex.x, hex.y + 0.7, () => this.word(context, hex.label, Math.max(SMALLEST, 0.2 * scale), inks.label));
-      if (this.shown.levels && hex.level !== this.ground.levels[0] && hex.shape.crowns) pixels(hex.x - 0.62, hex.y - 0.47, () => this.word(context, `${hex.level}`, 0.24 * scale, inks.level, "700"));
-    }
-    for (const { text, x, y, size } of scale >= NAMED ? this.named(box, scale) : []) pixels(x, y, () => this.word(context, text, size, inks.name, "600"));
-    if (scale >= 12) this.codes(context, box, hexes, scale, pixels);
+    return (text, x, y, size, ink, weight) => {
+      if (size < SMALLEST || names.some(({ field }) => meets(field, fieldOf(text, x, y, size / scale)))) return;
+      pixels(x, y, () => this.word(context, text, size, ink, weight));
+    };
   }
 
   // Where names are written: below the counters of their hex, else above them; who finds no room has none. Names are
   // placed in the order of their hexes, those around a tile too, so that every tile finds the same.
   named(box, scale) {
     const size = Math.max(0.26 * scale, 11);
+    const half = 0.55 * size / scale;
     const around = [box[0] - NAMES, box[1] - NAMES, box[2] + NAMES, box[3] + NAMES];
-    const taken = [];
-    const places = [];
+    const placed = [];
     const named = this.ground.in(around, 1, "hexes").filter((hex) => hex.name).sort((one, other) => one.q - other.q || one.r - other.r);
-    for (const hex of named) {
-      const [width, height] = [0.55 * size * hex.name.length / scale, 1.1 * size / scale];
-      for (const y of [hex.y - 0.74, hex.y + 0.95]) {
-        const field = [hex.x - width / 2, y - height / 2, hex.x + width / 2, y + height / 2];
-        if (taken.some((other) => meets(other, field))) continue;
-        taken.push(field);
-        if (meets(field, box)) places.push({ text: hex.name, x: hex.x, y, size });
+    for (const { name: text, x, y: middle } of named) {
+      for (const y of [middle + BELOW + half, middle + ABOVE + half]) {
+        const field = fieldOf(text, x, y, size / scale);
+        if (placed.some((other) => meets(other.field, field))) continue;
+        placed.push({ text, x, y, size, field });
         break;
       }
     }
-    return places;
+    return placed;
   }
 
   dot(context, [x, y], n, ink, filled) {
@@ -418,10 +441,9 @@ export class GroundPainter {
   }
 
   // Objectives, printed positions and other places that the map marks: at the left corner, beside counters.
-  codes(context, box, hexes, scale, pixels) {
+  codes(box, hexes, scale, write) {
     for (const { hex, code, role } of this.marked(box, hexes)) {
-      if (role !== "at") continue;
-      pixels(hex.x - 0.74, hex.y, () => this.word(context, code, (code.length > 2 ? 0.16 : 0.24) * scale, this.looks.inks.level, "700"));
+      if (role === "at") write(code, hex.x - 0.74, hex.y, code.length > 2 ? 0.16 * scale : Math.max(SMALLEST, 0.24 * scale), this.looks.inks.level, "700");
     }
   }
 
@@ -445,4 +467,10 @@ function groupBy(hexes) {
     groups.get(hex.terrain).push(hex);
   }
   return groups;
+}
+
+// What a word takes of the plane, its letters so high.
+function fieldOf(text, x, y, size) {
+  const [across, up] = [0.275 * size * text.length, 0.55 * size];
+  return [x - across, y - up, x + across, y + up];
 }
