@@ -57,8 +57,10 @@ class Sample(NamedTuple):
 
 def answers_of(query: Query) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """The rules that answer within its game, and over all games."""
-    wanted = {(query.game, number) for number in query.want}
-    return wanted, wanted | {(game, number) for game, _, number in (rule.partition(" ") for rule in query.also)}
+    wanted: set[tuple[str, str]] = {(query.game, number) for number in query.want}
+    return wanted, wanted | {
+        (game, number) for game, _, number in (rule.partition(" ") for rule in query.also)
+    }
 
 
 def without_echoes(connection: Connection, query: Query) -> None:

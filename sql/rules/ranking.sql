@@ -186,14 +186,14 @@ begin atomic
   repeated as (
     select
       word.rule_id,
-      sum(word.share) as share
+      sum(word.share) as often
     from word
     group by word.rule_id
   )
   select
     nearest.rule_id,
     nearest.share,
-    repeated.share
+    repeated.often
   from nearest join repeated on nearest.rule_id = repeated.rule_id;
 end;
 
