@@ -1,6 +1,7 @@
 """How good the search is: things that players type, each with the rules that answer it, and where these come.
 
-A third of the queries, chosen by a digest of their words, is held out: it is measured and never tuned on.
+A third of the queries, chosen by a digest of their words, is held out: it is measured and never tuned on. Of a file
+that says so (`aside`) every query is.
 """
 
 from __future__ import annotations
@@ -32,16 +33,22 @@ class Query(Strict):
     """Rules of other games that answer as well, where no game is named."""
     absent: Word | None = None
     """The concept that the game does not have: the search should say so."""
+    aside: bool = Field(default=False, init=False)
+    """Whether its file is kept wholly aside."""
 
     @property
     def part(self) -> Part:
         """Whether it is for tuning or held out."""
+        if self.aside:
+            return "held_out"
         return "tuned" if int(hashlib.sha256(self.words.encode()).hexdigest(), 16) % 3 else "held_out"
 
 
 class QueriesFile(Strict):
     """A file of queries."""
 
+    aside: bool = False
+    """Whether all of it is held out."""
     queries: tuple[Query, ...]
 
 
@@ -66,8 +73,8 @@ class Miss(Answer):
 class Measured(Answer):
     """The figures within a game and over all games, for tuning and held out; and the misses of the tuned part."""
 
-    within: dict[Part, Figures]
-    over_all: dict[Part, Figures]
+    within: dict[Part, Figures | None]
+    over_all: dict[Part, Figures | None]
     absent: dict[Part, Figures | None] = Field(
         description="Of what a game does not have: how often the search says so (first), among other things (first_three)"
     )
@@ -76,7 +83,8 @@ class Measured(Answer):
 
 def read_queries(path: Path) -> tuple[Query, ...]:
     """The queries of a file, or where it is wrong."""
-    return read_form(path, QueriesFile).queries
+    file = read_form(path, QueriesFile)
+    return tuple(query.model_copy(update={"aside": file.aside}) for query in file.queries)
 
 
 def measure(connection: Connection, queries: Iterable[Query]) -> Measured:
@@ -99,21 +107,20 @@ def measure(connection: Connection, queries: Iterable[Query]) -> Measured:
                 said = 1 if _says_absent(answer, query.absent) else None
                 places.setdefault(("absent", query.part), []).append(said)
     parts: tuple[Part, ...] = ("tuned", "held_out")
-    return Measured(
-        within={part: _figures(places[("within", part)]) for part in parts},
-        over_all={part: _figures(places[("over_all", part)]) for part in parts},
-        absent={
-            part: _figures(places[("absent", part)]) if ("absent", part) in places else None for part in parts
-        },
-        misses=misses,
+    within, over_all, absent = (
+        {part: _figures(places.get((scope, part), [])) for part in parts}
+        for scope in ("within", "over_all", "absent")
     )
+    return Measured(within=within, over_all=over_all, absent=absent, misses=misses)
 
 
 def _says_absent(answer: SearchAnswer, concept: str) -> bool:
     return answer.absent is not None and answer.absent.concept == concept
 
 
-def _figures(places: list[int | None]) -> Figures:
+def _figures(places: list[int | None]) -> Figures | None:
+    if not places:
+        return None
     count = len(places)
     return Figures(
         queries=count,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page, expect
+import datetime
+from typing import Any
 
-from tests.browsing import PHONE, serious_findings
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from db import errata
+from db.database import make_engine
+from tests.browsing import PHONE, serious_findings, served
 
 PAGES = [
     "/",
@@ -109,3 +114,27 @@ def test_the_keyboard_skips_to_the_content(page: Page) -> None:
 def test_the_api_is_described_from_bundled_files(page: Page) -> None:
     page.goto("/api/docs/swagger")
     expect(page.get_by_text("/api/v1/rulings", exact=True).first).to_be_visible()
+
+
+def test_errata_stand_under_their_headings(databases: Any, browser: Browser) -> None:
+    url = databases.make()
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        errata.add_erratum(
+            connection,
+            "css",
+            "7.1.2b",
+            effect="Seven hexes, not eight.",
+            source="a sheet",
+            since=datetime.date(2020, 5, 1),
+        )
+    engine.dispose()
+    with served(url) as address:
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
+        page.goto(f"{address}/rules/css/errata")
+        left = [
+            [cell.bounding_box()["x"] for cell in page.locator(f"{part} tr > *").all()]  # type: ignore[index]
+            for part in ("thead", "tbody")
+        ]
+        page.close()
+    assert left[0] == left[1]

@@ -116,49 +116,89 @@ end;
 comment on function rules._by_place(rules.query_word[]) is
 'Which share of a query each rule has, and where: title, digest, titles above, what players ask for, anywhere.';
 
+create or replace function rules._phrases(words rules.query_word[])
+returns table (
+  phrase bigint, rule_id bigint, mass double precision, n bigint,
+  share double precision, trust double precision, rarity double precision
+)
+language sql stable
+begin atomic
+  select
+    synonym.id,
+    synonym.rule_id,
+    synonym.mass,
+    meant.n,
+    max(meant.share),
+    max(meant.trust),
+    max(meant.rarity)
+  from public.synonym join unnest(_phrases.words) as meant on meant.stem = any(synonym.parts)
+  where
+    synonym.rule_id is not null
+    and synonym.parts && array(
+      select word.stem
+      from unnest(_phrases.words) as word
+    )
+  group by synonym.id, synonym.rule_id, synonym.mass, meant.n;
+end;
+
+comment on function rules._phrases(rules.query_word[]) is
+'What players say when they look for a rule, where a query has some of it: a row for each word of the query.';
+
+create or replace function rules._likeness(share double precision, rarity double precision, mass double precision)
+returns double precision
+language sql immutable strict parallel safe
+return share * least(rarity / (1 + mass), 1);
+
+comment on function rules._likeness(double precision, double precision, double precision) is
+'How nearly a query is a phrase: the share of the query that is in it, less where the phrase says more than the query.';
+
 create or replace function rules._by_phrase(words rules.query_word[])
-returns table (id bigint, share double precision)
+returns table (id bigint, share double precision, often double precision)
 language sql stable strict
 begin atomic
-  -- what players say when they look for a rule, as far as the query says it and no more
-  with meant as materialized (
+  with said as materialized (
     select *
-    from unnest(_by_phrase.words)
-  ),
-  said as (
-    select
-      synonym.id,
-      synonym.rule_id,
-      synonym.mass,
-      meant.n,
-      max(meant.share) as share,
-      max(meant.trust) as trust,
-      max(meant.rarity) as rarity
-    from public.synonym join meant on meant.stem = any(synonym.parts)
-    where
-      synonym.rule_id is not null
-      and synonym.parts && array(
-        select word.stem
-        from meant as word
-      )
-    group by synonym.id, synonym.rule_id, synonym.mass, meant.n
+    from rules._phrases(_by_phrase.words)
   ),
   whole as (
     select
       said.rule_id,
-      sum(said.share * said.trust) * least(sum(said.rarity) / (1 + said.mass), 1) as share
+      rules._likeness(sum(said.share * said.trust), sum(said.rarity), said.mass) as share
     from said
-    group by said.id, said.rule_id, said.mass
+    group by said.phrase, said.rule_id, said.mass
+  ),
+  nearest as (
+    select
+      whole.rule_id,
+      max(whole.share) as share
+    from whole
+    group by whole.rule_id
+  ),
+  word as (
+    -- in one phrase of a rule by chance, in many because it is what the rule is about
+    select
+      said.rule_id,
+      said.n,
+      max(said.share) * sum(said.trust) / (sum(said.trust) + 1.5) as share
+    from said
+    group by said.rule_id, said.n
+  ),
+  repeated as (
+    select
+      word.rule_id,
+      sum(word.share) as often
+    from word
+    group by word.rule_id
   )
   select
-    whole.rule_id,
-    max(whole.share)
-  from whole
-  group by whole.rule_id;
+    nearest.rule_id,
+    nearest.share,
+    repeated.often
+  from nearest join repeated on nearest.rule_id = repeated.rule_id;
 end;
 
 comment on function rules._by_phrase(rules.query_word[]) is
-'How nearly a query is something that players say when they look for a rule.';
+'How nearly a query is something that players say when they look for a rule, and how often they say its words then.';
 
 create or replace function rules._by_name(query rules.query)
 returns table (id bigint, concept double precision, term double precision)
@@ -280,9 +320,11 @@ begin atomic
   union all
   select
     phrased.id,
-    'phrase',
-    phrased.share
-  from phrased
+    looked.feature,
+    looked.value
+  from
+    phrased
+    cross join lateral (values ('phrase', phrased.share), ('often', phrased.often)) as looked (feature, value)
   union all
   -- where the rule above answers, one below it that has some of the words is likelier to
   select

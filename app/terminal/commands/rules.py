@@ -170,12 +170,14 @@ def show(ruleset: str, number: str, edition: str | None, as_of: datetime.date | 
     "--measure",
     "queries",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
     metavar="FILE",
-    help="Instead of searching: how good the search is on the queries of FILE, each with the rules that answer it.",
+    help="Instead of searching: how good the search is on the queries of FILE, each with the rules that answer it."
+    " Of several FILEs together if it is given more than once.",
 )
 @as_json_option
 def search(
-    words: tuple[str, ...], ruleset: str | None, limit: int, queries: Path | None, as_json: bool
+    words: tuple[str, ...], ruleset: str | None, limit: int, queries: tuple[Path, ...], as_json: bool
 ) -> None:
     """Find rules by WORDS or by number; a game's code among the words narrows the search.
 
@@ -188,7 +190,7 @@ def search(
       sightline rules search t89.4.1
       sightline rules search --measure tests/data/queries.yaml
     """
-    if queries is not None:
+    if queries:
         _print_measured(queries, as_json)
         return
     if not words:
@@ -212,10 +214,10 @@ def search(
         raise click.exceptions.Exit(1)
 
 
-def _print_measured(file: Path, as_json: bool) -> None:
-    """The figures of a file of queries, tuned on and held out; the misses of the tuned part are in the JSON."""
+def _print_measured(files: tuple[Path, ...], as_json: bool) -> None:
+    """The figures of files of queries, tuned on and held out; the misses of the tuned part are in the JSON."""
     with asking() as connection:
-        told = measure(connection, read_queries(file))
+        told = measure(connection, [query for file in files for query in read_queries(file)])
     if as_json:
         print_json(plain(told))
         return
