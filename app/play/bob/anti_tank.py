@@ -295,6 +295,12 @@ def satt(of: Satt) -> Procedure:
         yield from destroy(of.target)
 
 
+def owner_of(target: str) -> Doing:
+    """Whose team would go for a Vehicle."""
+    [site] = yield Ask(SATT_SITE, proves=False, target=target)
+    return site.owner or "japan"
+
+
 def _site_allows(of: Satt, site: Any) -> None:
     refusals = (
         (site.kind not in ("vehicle", "carrier"), f"{of.target} is no Vehicle"),

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from app.play.bob.checks import MORALE, check, rolls_again
-from app.play.procedures import Action, Ask, Choose, Tell, Want
+from app.play.procedures import Action, Ask, Choose, Roll, Tell, Want
 from app.referee.rulings import Step
 
 Asking = Generator[Want, Any, Any]
@@ -67,7 +67,7 @@ def optional(of: Action, want: Choose, otherwise: Any, *, played: bool) -> Askin
     return otherwise
 
 
-def checked(unit: str, purpose: str, of: Action, *, played: bool = False) -> Asking:
+def checked(unit: str, purpose: str, of: Action, *, played: bool = False, dice: type[Roll] = Roll) -> Asking:
     """A Morale Check: passed, failed or automatic, with the Morale and the margin.
 
     A Command Point rolls it again (3.0 (1)): `choices: {cp: reroll}`, in a game asked for when it has failed.
@@ -84,7 +84,7 @@ def checked(unit: str, purpose: str, of: Action, *, played: bool = False) -> Ask
         )
         return {"morale": 10, "mc": "automatic", "margin": None}
     yield Tell(morale=facts["morale"])
-    done = yield from check(unit, purpose, reroll=again, asks=played)
+    done = yield from check(unit, purpose, reroll=again, asks=played, dice=dice)
     return {"morale": facts["morale"], "mc": done.mc, "margin": None if done.passed else done.margin}
 
 

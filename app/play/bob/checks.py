@@ -99,7 +99,18 @@ def rolls_again(cp: Any, unit: str) -> bool:
     return unit in said if isinstance(said, list) else said is True or said in ("reroll", unit)
 
 
-def check(unit: str, purpose: str, *, reroll: bool = False, asks: bool = False) -> Doing:
+@dataclasses.dataclass(frozen=True)
+class OneOfSeveral(Roll):
+    """A check among those of several units: together they have no one result whose chance could be told."""
+
+    def odds(self) -> dict[str, Any]:
+        """None, without a look at the ways in which all the dice may fall."""
+        return {"odds": None, "basis": "several units check: ask for one of them, or give their rolls"}
+
+
+def check(
+    unit: str, purpose: str, *, reroll: bool = False, asks: bool = False, dice: type[Roll] = Roll
+) -> Doing:
     """7.1: a Morale Check; failed, a CP may roll it again, where it was told so or the player is asked."""
     [*_, verdict] = yield Ask(MORALE, unit=unit, purpose=purpose)
     facts = verdict.facts
@@ -108,10 +119,10 @@ def check(unit: str, purpose: str, *, reroll: bool = False, asks: bool = False) 
     if facts["automatic"]:
         return Checked("automatic", None)
     morale = facts["morale"]
-    die = yield Roll("1d10", f"the Morale Check of {unit}")
+    die = yield dice("1d10", f"the Morale Check of {unit}")
     if die > morale and (reroll or (asks and (yield from _wants_reroll(facts["unit"])))):
         yield from spend(facts["unit"], "reroll")
-        die = yield Roll("1d10", f"the Morale Check of {unit}, again for a CP")
+        die = yield dice("1d10", f"the Morale Check of {unit}, again for a CP")
     return Checked("passed" if die <= morale else "failed", morale, max(0, die - morale))
 
 

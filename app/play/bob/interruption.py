@@ -11,11 +11,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.play.bob.anti_tank import Satchel, Satt, satchel_charge, satt
-from app.play.bob.asking import Asking, counter, piece
+from app.play.bob.asking import Asking, counter, game, piece
 from app.play.bob.fire import LEDGER, Fire, shoot
 from app.play.bob.placement import DrawFrom, Placement, draw, placement
-from app.play.bob.support import MISSIONS, IndirectFire, indirect_fire, shelled
+from app.play.bob.support import (
+    MISSIONS,
+    MOVES_THERE,
+    IndirectFire,
+    Smoke,
+    has_grenades,
+    indirect_fire,
+    is_walked,
+    shelled,
+    smoke,
+)
 from app.play.procedures import Action, Ask, Call, Choose, Given, Procedure
+from app.referee.questions.movement import points
 
 NONE = "none"
 Option = dict[str, Any]
@@ -32,6 +43,16 @@ OTHERS = "select * from bob.interruptions(:position, :unit, :conditions, :policy
 FLASHES = "select * from bob.flashes(:position, :unit, :conditions, :policy)"
 TARGETS = "select * from bob.assault_targets(:position, :unit, :conditions, :policy)"
 FOW_SPOTS = "select * from bob.fow_spots(:position, :mover, :unit, :conditions, :policy)"
+
+AROUND = """
+select hex.label
+from positions.state(:position, :conditions, :policy) as state
+cross join lateral bob._counter(state, :unit) as squad
+join hex on hex.map_id = state.map_id and lattice.distance(hex.q, hex.r, squad.q, squad.r) <= 1
+where hex.terrain not in ('river', 'canal', 'ocean', 'surf')
+order by lattice.distance(hex.q, hex.r, squad.q, squad.r), hex.label
+"""
+"""The hex of a unit and those around it that are no water (48.1)."""
 
 
 def is_open(of: Action, played: bool, *names: str) -> bool:
@@ -137,6 +158,35 @@ def _reinforced(side: str, mover: str) -> Procedure:
 
 
 # What the mover does itself
+
+
+def smokes(of: Action, unit: str, label: str, left: Any, *, played: bool) -> Asking:
+    """48.1: a Squad may place a Smoke Grenade for points that its way leaves; gives what it costs, None where it places none."""
+    own = yield from piece(unit)
+    name = f"smoke:{label}"
+    if own is None or own.kind != "squad" or own.melee or left is None or not is_open(of, played, name):
+        return None
+    now = yield from game()
+    if played and not has_grenades(now.conditions, own.side):
+        return None
+    costs = {}
+    for row in (yield Ask(AROUND, proves=False, unit=unit)):
+        rows = yield Ask(MOVES_THERE, proves=False, unit=unit, path=[row.label])
+        cost = 0 if row.label == label else points(rows[-1].halves)
+        if cost is not None and cost <= left and (row.label == label or is_walked(rows)):
+            costs[row.label] = cost
+    at = yield Choose(
+        name,
+        own.side,
+        f"where {unit} places a Smoke Grenade",
+        options=[NONE, *costs],
+        default=NONE,
+        rule="48.1",
+    )
+    if at == NONE:
+        return None
+    yield Call(smoke(Smoke.model_validate({"by": unit, "at": at, "as": "grenade"})), Given())
+    return costs[at]
 
 
 def fires_on(of: Action, unit: str, label: str, left: Any, *, last: bool, played: bool) -> Procedure:

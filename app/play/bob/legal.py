@@ -14,7 +14,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.bob.conceal import DECOYS
-from app.play.bob.interruption import SHOOTERS
+from app.play.bob.interruption import AROUND, SHOOTERS
+from app.play.bob.support import has_grenades
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
 from app.referee.questions import kinds_of
@@ -56,8 +57,57 @@ LIGHTS = (
     " join hex on hex.map_id = position.map_id and lattice.distance(hex.q, hex.r, friend.q, friend.r) <= 5"
     " where friend.side = :side and not friend.melee order by hex.label"
 )
+MANNERS = ("retreat", "seishin")
+"""Manners of a move that are offered beside a plain one (5.3, 59.5): hexes under their names, the action is `move`."""
+LANDS = """
+select hex.label
+from positions.state(:position, :conditions, :policy) as state
+cross join lateral bob._counter(state, :unit) as squad
+join hex on hex.map_id = state.map_id
+  and lattice.distance(hex.q, hex.r, squad.q, squad.r) <= bob._far(bob._shown(squad.attributes, 'range'))
+where (bob._of_side(state, squad.side, 'smoke'))::integer > 0
+order by hex.label
+"""
+"""Hexes within the Range of a grenade discharger whose side has Smoke counters (59.3)."""
+TEAMS = (
+    "select (bob._of_side(state, :side, 'satt'))::integer as held, enemy.code"
+    " from positions.state(:position, :conditions, :policy) as state"
+    " join bob._pieces(:position) as enemy on enemy.side <> :side and enemy.vehicle order by enemy.code"
+)
+"""Vehicles that a suicide team might go for, and how many teams there are (59.4)."""
+RESERVES = """
+select hex.label
+from positions.state(:position, :conditions, :policy) as state
+join unit as fresh on fresh.position_id = state.position_id and fresh.code = :unit
+join hex on hex.map_id = state.map_id
+where (
+  select bool_and(told.effect <> 'forbids')
+  from bob.placement(
+    state.position_id, fresh.code, fresh.side, coalesce(fresh.kind, 'squad'), coalesce(fresh.attributes ->> 'nation', fresh.side),
+    hex.label, 'fow', '{}', null, state.conditions, state.readings
+  ) as told
+)
+order by hex.label
+"""
+"""Where a unit of the FOW cup may be placed in its own side's Operations Range (16.2)."""
+CUP = (
+    "select cup.next from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral bob._cups(state) as cup where cup.side = :side"
+)
+WAITING = """
+select unit.code
+from position
+join unit on unit.position_id = position.id and unit.side = :side and unit.attributes ->> 'status' = 'fow'
+where position.id = :position
+  and position.tracks -> :side -> 'fow' is not null
+  and not position.tracks -> :side -> 'fow' ? unit.code
+order by unit.code
+"""
+"""Who has been drawn and not been placed yet (16.2)."""
 FORWARD = 0.6
 """How often a random player goes toward the enemy: else nobody would meet anybody in the dark."""
+IN_RESERVE = 0.3
+"""How often a random player sends a suicide team or draws from the cup where it may."""
 
 
 class Legal(Arguments):
@@ -99,7 +149,8 @@ class _Table:
         self.phase = asked.conditions.get("phase")
         self.active = self.walk.side(leaf.phase, self.state) if leaf is not None else None
         self.units = asked.rows("select * from bob._pieces(:position)")
-        self.ways: dict[str, dict[str, dict[str, Any]]] = {}
+        self.havens: dict[str, set[str]] = {}
+        self.ways: dict[tuple[str, str | None], dict[str, dict[str, Any]]] = {}
 
     def _range(self, side: str) -> Any:
         [row] = self.asked.rows(
@@ -142,6 +193,7 @@ class _Table:
         if ways := dict.fromkeys([*self._ways(unit), *changes]):
             names.append("move")
             targets["move"] = list(ways)
+            targets |= {manner: list(ends) for manner in MANNERS if (ends := self._ways(unit, manner))}
         if not unit.decoy and not self._held(unit) and (seen := self._targets(unit)):
             names.append("fire")
             targets["fire"] = seen
@@ -149,10 +201,11 @@ class _Table:
             names.append(name)
             targets[name] = found
         names = [name for name in names if self._may_use(unit, _manner(name))]
-        return names, {name: found for name, found in targets.items() if name in names}, []
+        told = {*names, *(MANNERS if "move" in names else ())}
+        return names, {name: found for name, found in targets.items() if name in told}, []
 
     def _other_uses(self, unit: Any) -> Iterator[tuple[str, list[str]]]:
-        """What only some may do: fire an anti-tank weapon, mount, dismount, clear what is in the way."""
+        """What only some may do: fire an anti-tank weapon, mount, dismount, clear what is in the way, lay smoke."""
         vehicles = [one for one in self.units if one.vehicle]
         if unit.attributes.get("satw"):
             foes = [one.code for one in vehicles if one.side != unit.side]
@@ -176,10 +229,52 @@ class _Table:
             gone = [row.code for row in self.asked.rows(DECOYS, side=unit.side)]
             if back := [code for code in gone if self._stands("decoy", {"unit": unit.code, "decoy": code})]:
                 yield "decoy", back
+        if laid := self._smokes(unit):
+            yield "smoke", laid
         if unit.attributes.get("crusher"):
             guns = [one.code for one in self.units if one.gun and one.side != unit.side and not one.mounted]
             if under := [code for code in guns if self._stands("crush", {"unit": unit.code, "target": code})]:
                 yield "crush", under
+
+    def _smokes(self, unit: Any) -> list[str]:
+        """48.1, 59.3: where a grenade discharger lays smoke, or a Squad on its way a Smoke Grenade."""
+        if "moving" in unit.attributes:
+            if unit.kind != "squad" or not has_grenades(self.asked.conditions, unit.side):
+                return []
+            manner, near = "grenade", self.asked.rows(AROUND, unit=unit.code)
+        else:
+            if not unit.attributes.get("grenade_discharger"):
+                return []
+            manner, near = "discharger", self.asked.rows(LANDS, unit=unit.code)
+        return [
+            row.label
+            for row in near
+            if self._stands("smoke", {"by": unit.code, "at": row.label, "as": manner})
+        ]
+
+    def _teams(self, side: str, counter: str | None = None) -> list[str]:
+        """59.4: Vehicles that a suicide team of a side may go for, as long as there is one."""
+        rows = self.asked.rows(TEAMS, side=side)
+        return [
+            row.code
+            for row in rows
+            if (row.held or (counter is not None and row.held is None))
+            and self._stands("satt", {"target": row.code})
+        ]
+
+    def _of_team(self, team: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
+        """59.4: what a suicide team that waits off the map may go for."""
+        step = Step(
+            "59.4", None, "waits", "a suicide team goes for a Vehicle by itself, near a Japanese unit"
+        )
+        if team.attributes.get("status") or self.phase in ("rout", "melee", "recovery"):
+            return [], {}, [step]
+        found = self._teams(team.side, team.code)
+        mover = next((one for one in self.units if "moving" in one.attributes), None)
+        if mover is not None or self.active not in (None, team.side):
+            # as Op Fire, at who is on its way
+            found = [code for code in found if mover is not None and code == mover.code]
+        return (["satt"], {"satt": found}, [step]) if found else ([], {}, [step])
 
     def _of_asset(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         """What an asset may be used for (32.0, 35.0, 50.1), and at which hexes or units."""
@@ -188,6 +283,8 @@ class _Table:
             code=code,
         )
         asset = rows[0] if rows else None
+        if asset is not None and asset.kind == "satt":
+            return self._of_team(asset)
         if asset is None or asset.kind not in ASSETS:
             return [], {}, [Step("4.0", None, "waits", "it is not on the map")]
         if self.phase in ("rout", "melee", "recovery"):
@@ -237,7 +334,7 @@ class _Table:
         return names, {name: [mover.label] for name in names}, [step]
 
     def _on_its_way(self, unit: Any, step: Step) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
-        """5.2, 36.0, 58.3: it goes on, or fires."""
+        """5.2, 36.0, 48.1, 58.3: it goes on, fires, or places a Smoke Grenade."""
         names, targets = [], {}
         if unit.attributes.get("used"):
             return [], {}, [step]
@@ -252,6 +349,8 @@ class _Table:
                     fires.setdefault(row.fire, []).append(row.at)
         if "assault_fire" in fires and unit.attributes.get("fireteam") and not unit.attributes.get("fired"):
             fires["fireteam"] = fires["assault_fire"]
+        if laid := self._smokes(unit):
+            fires["smoke"] = laid
         return [*names, *fires], targets | fires, [step]
 
     def _spent(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
@@ -279,19 +378,57 @@ class _Table:
             for one in self.units
         )
 
-    def _ways(self, unit: Any) -> dict[str, dict[str, Any]]:
+    def _ways(self, unit: Any, manner: str | None = None) -> dict[str, dict[str, Any]]:
         """The hexes in which it can end a move, each with a cheapest way and where a Vehicle turns on it (20.3)."""
-        if unit.gun or unit.mounted:
+        if unit.gun or unit.mounted or not self._has_manner(unit, manner):
             return {}
-        if unit.code not in self.ways:
+        if (unit.code, manner) not in self.ways:
             rows = self.asked.rows(
-                "select * from bob.reach_paths(:position, :unit, '{}', :conditions, :policy)", unit=unit.code
+                "select * from bob.reach_paths(:position, :unit, :options, :conditions, :policy)",
+                unit=unit.code,
+                options={} if manner is None else {"as": manner},
             )
-            self.ways[unit.code] = {
-                row.label: {"path": list(row.path)} | ({"turns": row.turns} if row.turns else {})
+            said = {} if manner is None else {"as": manner}
+            self.ways[unit.code, manner] = {
+                row.label: {"path": list(row.path)} | said | ({"turns": row.turns} if row.turns else {})
                 for row in rows
+                if manner is None or self._goes(unit, list(row.path), manner)
             }
-        return self.ways[unit.code]
+        return self.ways[unit.code, manner]
+
+    def _has_manner(self, unit: Any, manner: str | None) -> bool:
+        """5.3, 59.5: Infantry that is not in an enemy's hex retreats; of Seishin are Squads with an S."""
+        if manner is None:
+            return True
+        able = (
+            unit.infantry if manner == "retreat" else unit.kind == "squad" and unit.attributes.get("seishin")
+        )
+        return bool(able) and not self._held(unit) and "moving" not in unit.attributes
+
+    def _goes(self, unit: Any, path: list[str], manner: str) -> bool:
+        """Whether a way may be gone in this manner: to where a Rout would go, or into an enemy's hex."""
+        if manner == "seishin":
+            ends = {one.label for one in self.units if one.side != unit.side and not one.mounted}
+        else:
+            ends = self._havens(unit)
+        if path[-1] not in ends:
+            return False
+        rows = self.asked.rows(
+            "select effect from bob.move(:position, :unit, :path, :options, :conditions, :policy)",
+            unit=unit.code,
+            path=path,
+            options={"as": manner},
+        )
+        return bool(rows[-1].effect == "legal")
+
+    def _havens(self, unit: Any) -> set[str]:
+        """11.0: where a unit would Rout to."""
+        if unit.code not in self.havens:
+            rows = self.asked.rows(
+                "select * from bob.rout_path(:position, :unit, :conditions, :policy)", unit=unit.code
+            )
+            self.havens[unit.code] = {*(rows[-1].facts["destinations"] or ())}
+        return self.havens[unit.code]
 
     def _changes(self, unit: Any) -> Iterator[Offer]:
         """Moves that end in a Cave or on another level of a building (40.2, 43.4)."""
@@ -340,12 +477,38 @@ class _Table:
     def offers(self, side: str | None) -> Iterator[Offer]:
         """Every action, with arguments that can be entered as they are."""
         if self.phase == "operations" and side is not None:
+            if placed := list(self._placements(side)):
+                # 16.2: who was drawn is placed at once
+                yield from placed
+                return
+            yield from self._reserves(side)
             for unit in (*self._available(side), *self._assets(side)):
                 yield from self._of(unit)
             if self._may_pass(side):
                 yield {"action": "pass", "arguments": {"side": side}}
             return
         yield from self._of_phase(side)
+
+    def _reserves(self, side: str) -> Iterator[Offer]:
+        """16.2, 59.4: a suicide team is sent, a unit is drawn from the FOW cup."""
+        for code in self._teams(side):
+            yield {"action": "satt", "arguments": {"target": code}}
+        told = self._range(side)
+        if told.most is not None and told.spent >= told.most:
+            return  # 16.2: it has to be Used within this Range
+        for cup in self.asked.rows(CUP, side=side):
+            if self._spots(cup.next):
+                yield {"action": "draw", "arguments": {"from": "fow", "side": side}}
+
+    def _spots(self, code: str) -> list[str]:
+        """16.2: where a unit of the cup may be placed."""
+        return [row.label for row in self.asked.rows(RESERVES, unit=code)]
+
+    def _placements(self, side: str) -> Iterator[Offer]:
+        """16.2: the hexes for who has been drawn and waits beside the map."""
+        for row in self.asked.rows(WAITING, side=side):
+            for label in self._spots(row.code):
+                yield {"action": "placement", "arguments": {"unit": row.code, "at": label, "as": "fow"}}
 
     def _available(self, side: str) -> list[Any]:
         return [
@@ -375,6 +538,8 @@ class _Table:
             yield from self._offer(unit, name, targets.get(name, []))
         if "move" in names:
             yield from self._changes(unit)
+            for manner in MANNERS:
+                yield from self._offer(unit, manner, targets.get(manner, []))
 
     def _offer(self, unit: Any, name: str, targets: list[Any]) -> Iterator[Offer]:
         if name.startswith("mark_"):
@@ -385,6 +550,12 @@ class _Table:
         elif name == "move":
             for label in (one for one in targets if one in self._ways(unit)):
                 yield {"action": "move", "arguments": {"unit": unit.code, **self._ways(unit)[label]}}
+        elif name in MANNERS:
+            for label in targets:
+                yield {"action": "move", "arguments": {"unit": unit.code, **self._ways(unit, name)[label]}}
+        elif name == "smoke":
+            for label in targets:
+                yield {"action": "smoke", "arguments": {"by": unit.code, "at": label, "as": "discharger"}}
         elif name in ARGUMENTS:
             who, what = ARGUMENTS[name]
             for target in targets:
@@ -430,6 +601,10 @@ class _Table:
         if self.phase != "operations" or self.active is None:
             offers = list(self._of_phase(self.active))
             return dice.choice(offers) if offers else None
+        if reserves := list(self._placements(self.active)) or list(self._reserves(self.active)):
+            sent = dice.choice(reserves)
+            if sent["action"] == "placement" or dice.random() < IN_RESERVE:
+                return sent
         told = self._range(self.active)
         units = [*self._available(self.active), *self._assets(self.active)]
         if self._may_pass(self.active) and (not units or told.fitting == 0 or dice.random() < 0.3):
@@ -441,11 +616,21 @@ class _Table:
                 return offer
         return {"action": "pass", "arguments": {"side": self.active}} if self._may_pass(self.active) else None
 
+    def _seldom(self, unit: Any) -> list[str]:
+        """What a random player thinks of with some units only: who is Suppressed may go back, spirits go forward."""
+        marks = unit.attributes
+        found = {
+            "retreat": marks.get("suppression", "none") != "none",
+            "seishin": marks.get("seishin"),
+            "smoke": marks.get("grenade_discharger"),
+        }
+        return [name for name, so in found.items() if so]
+
     def _random_of(self, unit: Any, dice: random.Random) -> Offer | None:
         if unit.kind in ASSETS:
             offers = list(self._of(unit))
             return dice.choice(offers) if offers else None
-        kinds = ["move", "move", "fire", "fire", "mark_used", "mark_op_fire"]
+        kinds = ["move", "move", "fire", "fire", "mark_used", "mark_op_fire", *self._seldom(unit)]
         dice.shuffle(kinds)
         held = self._held(unit)
         for name in kinds:
@@ -463,6 +648,12 @@ class _Table:
                 targets = [label for label in (next(fits, None),) if label is not None]
             elif name.startswith("mark_"):
                 targets = []
+            elif name in MANNERS:
+                targets = list(self._ways(unit, name))
+                dice.shuffle(targets)
+            elif name == "smoke":
+                targets = self._smokes(unit)
+                dice.shuffle(targets)
             else:
                 continue
             for offer in self._offer(unit, name, targets[:1]):
@@ -471,8 +662,14 @@ class _Table:
 
 
 def _manner(name: str) -> str:
-    manners = {"mark_used": "used", "mark_op_fire": "op_fire", "satw": "fire", "decoy": "used"}
-    return manners.get(name, "move" if name in ("mount", "dismount", "clear", "crush") else name)
+    manners = {
+        "mark_used": "used",
+        "mark_op_fire": "op_fire",
+        "satw": "fire",
+        "decoy": "used",
+        "smoke": "used",
+    }
+    return manners.get(name, "move" if name in ("mount", "dismount", "clear", "crush", *MANNERS) else name)
 
 
 def _verdict(ruling: Ruling) -> str:

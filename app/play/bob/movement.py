@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from app.play.bob.asking import Asking, checked, counter, game, piece, pieces
 from app.play.bob.checks import spend
 from app.play.bob.entering import entered
-from app.play.bob.interruption import fires_on, interrupted, struck
+from app.play.bob.interruption import fires_on, interrupted, smokes, struck
 from app.play.bob.losses import reveal
 from app.play.bob.operations import activated
 from app.play.procedures import (
@@ -33,7 +33,7 @@ from app.referee.words import clauses, in_points, not_known
 from importers.questions import Names
 
 MOST_HEXES = 60
-WINDOWS = ("interrupt", "assault", "flash")
+WINDOWS = ("interrupt", "assault", "flash", "smoke")
 """Choices that make a question of a move go hex by hex."""
 PURPOSES = {"withdraw": "withdraw", "retreat": "retreat"}
 """Manners of moving whose first Morale Check has modifiers of its own (5.1, 5.3)."""
@@ -329,8 +329,9 @@ def _hex_by_hex(
 ) -> Procedure:
     """5.0, 9.0: one hex after the other, each with the fire that it draws."""
     last = here.label
+    told, thrown = yield from _smoked(of, last, told, thrown=False, played=played)
     for n, label in enumerate(way, 1):
-        state = _moving(here, last, n, manner)
+        state = _moving(here, last, n, manner) | ({"grenade": True} if thrown else {})
         melee = yield from _is_held(here.side, label)
         if melee and n == 1:
             # 9.0: the fire at who goes into Melee at once falls where it stands
@@ -356,11 +357,23 @@ def _hex_by_hex(
         last = label
         if (yield from piece(of.unit)) is None:
             return
+        told, thrown = yield from _smoked(of, label, told, thrown=thrown, played=played)
         if not melee:
             yield from fires_on(of, of.unit, label, told["left"], last=n == len(way), played=played)
     if told["ends_at"] not in (None, last) and last == way[-1]:
         yield Change({"unit": of.unit, "at": told["ends_at"]})
     yield from _over(of, here, told)
+
+
+def _smoked(of: Move, label: str, told: dict[str, Any], *, thrown: bool, played: bool) -> Asking:
+    """48.1: one Smoke Grenade in a move; gives what the way costs then, and whether it has been placed."""
+    paid = None if thrown else (yield from smokes(of, of.unit, label, told["left"], played=played))
+    if paid is None:
+        return told, thrown
+    cost, left = (points(int(2 * value)) for value in (told["cost"] + paid, told["left"] - paid))
+    told = told | {"cost": cost, "left": left}
+    yield Tell(cost=cost, left=left)
+    return told, True
 
 
 def _moving(here: Any, last: str, hexes: int, manner: str) -> dict[str, Any]:

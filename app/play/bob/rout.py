@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.bob.asking import Asking, checked, counter, game, pieces
-from app.play.bob.checks import check, rolls_again
+from app.play.bob.checks import OneOfSeveral, check, rolls_again
 from app.play.procedures import (
     Action,
     Ask,
@@ -16,6 +16,7 @@ from app.play.procedures import (
     Choose,
     Procedure,
     Refused,
+    Roll,
     Tell,
     Undecided,
     procedure_kind,
@@ -111,9 +112,9 @@ def _mates_fail(of: Rout, unit: str, mates: list[str]) -> Asking:
     return chosen == "failed"
 
 
-def _rolled(of: Rout, unit: str, facts: dict[str, Any], *, played: bool) -> Asking:
+def _rolled(of: Rout, unit: str, facts: dict[str, Any], *, played: bool, dice: type[Roll] = Roll) -> Asking:
     yield Tell(casualty=facts["casualty"])
-    found = yield from checked(unit, "rout", of, played=played)
+    found = yield from checked(unit, "rout", of, played=played, dice=dice)
     yield Tell(morale=found["morale"], mc=found["mc"], margin=found["margin"], casualty=facts["casualty"])
     return found
 
@@ -243,6 +244,7 @@ def _all(of: Rout, side: str, *, played: bool) -> Procedure:
         facts = yield from _checks(one.code)
         if facts["checks"]:
             due.append((one, facts))
+    dice = OneOfSeveral if len(due) > 1 else Roll
     results: dict[str, str] = {}
     yield Tell(checks=[one.code for one, _ in due], results=results)
     while due:
@@ -256,7 +258,7 @@ def _all(of: Rout, side: str, *, played: bool) -> Procedure:
         due = [item for item in due if item not in group]
         found = {}
         for one, facts in group:
-            found[one.code] = yield from _rolled(of, one.code, facts, played=played)
+            found[one.code] = yield from _rolled(of, one.code, facts, played=played, dice=dice)
         holding = [
             one for one in mine
             if head.melee and one.melee and (one.q, one.r, one.location) == (head.q, head.r, head.location)

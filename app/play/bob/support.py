@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -452,28 +452,44 @@ def smoke(of: Smoke) -> Procedure:
     yield from lay_smoke([site.label], "dispersed_smoke")
 
 
+def is_walked(rows: Sequence[Any]) -> bool:
+    """Whether a step into the next hex was counted: it may be entered, for points that the unit has (5.0)."""
+    return bool(rows[-1].effect != "illegal" or rows[-1].halves)
+
+
+def has_grenades(now: Mapping[str, Any], side: str) -> bool:
+    """48.1: whether the scenario gives a side Smoke Grenades."""
+    told = now.get("smoke_grenades")
+    return told is True or told == side or (isinstance(told, list | dict) and side in told)
+
+
 def _grenade(unit: str, site: Any, now: Mapping[str, Any]) -> Doing:
     """48.1: a moving Squad, its own hex or the next, for what it would cost to move there."""
-    told = now.get("smoke_grenades")
-    given = told is True or told == site.side or (isinstance(told, list | dict) and site.side in told)
+    given = now.get("smoke_grenades") is None or has_grenades(now, site.side)
     refusals = (
-        (told is not None and not given, "its side has no Smoke Grenades"),
+        (not given, "its side has no Smoke Grenades"),
         (site.kind != "squad", "Squads have Smoke Grenades"),
         (site.attributes.get("used"), "it is Used"),
         (site.away > 1, "it is placed in its own or an adjacent hex"),
         (site.terrain in ("river", "canal", "ocean", "surf"), "not in a water hex"),
         (site.melee, "an enemy is in its hex"),
         (site.attributes.get("fired"), "not after Assault Fire"),
+        ((site.attributes.get("moving") or {}).get("grenade"), "it has placed one in this activation"),
     )
     for refused, why in refusals:
         if refused:
             raise Refused("48.1", why, site.label)
+    moving = site.attributes.get("moving")
+    if moving is not None:
+        yield Change({"unit": unit, "moving": moving | {"grenade": True}}, kept=True)
     if not site.away:
         yield Tell(Step("48.1", site.label, "smoke", "Dispersed Smoke in its own hex"), cost=0)
         return
     rows = yield Ask(MOVES_THERE, proves=False, unit=unit, path=[site.label])
     yield proof([row for row in rows if row.effect == "cost"])
     cost = points(rows[-1].halves)
+    if not is_walked(rows):
+        raise Refused("48.1", f"as for a move there: {rows[-1].note}", site.label, cost=None)
     yield Tell(Step("48.1", site.label, "smoke", "for what it would cost to move there"), cost=cost)
     if cost is None:
         raise Undecided(*needs_of("bob", rows[:-1]), cost=None)

@@ -79,6 +79,8 @@ class BobMoving(_Left):
     retreat: bool = False
     banzai: bool = False
     seishin: bool = False
+    grenade: bool = False
+    """Whether it has placed its Smoke Grenade (48.1)."""
 
 
 class BobUnit(_Riding):

@@ -1,0 +1,89 @@
+"""Band of Brothers at the table: whatever `legal` offers may be entered as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sqlalchemy.engine import Connection
+
+from app.play.actions import actions_of
+from app.play.bob.legal import Legal
+from app.play.procedures import Action, Choose, Given, Outcome, tried
+from app.play.sequence import state_of, walk_of
+from app.referee.questions import forms, kinds_of
+from app.referee.rulings import Asked, ask
+from importers.cases import case_of, store_position
+
+CASES = Path(__file__).parent / "cases" / "bob"
+
+
+def table(connection: Connection, name: str, **conditions: Any) -> Asked:
+    """The position of a case, under some other conditions."""
+    document = yaml.safe_load((CASES / f"{name}.yaml").read_text())
+    told = {**document["conditions"], **conditions}
+    told = {key: value for key, value in told.items() if value is not None}
+    case = case_of({**document, "conditions": told}, "play", forms(), connection)
+    return Asked(connection, store_position(connection, case.position), "bob", told, {})
+
+
+def offers(asked: Asked, side: str) -> list[dict[str, Any]]:
+    """What `legal` offers a side."""
+    found: list[dict[str, Any]] = ask(asked, kinds_of("bob")["legal"], Legal(side=side)).answer["actions"]
+    return found
+
+
+def entered(asked: Asked, action: str, given: Given | None = None, **arguments: Any) -> Outcome:
+    """What an action does, up to the first thing that nobody has answered."""
+    kind = actions_of("bob")[action]
+    of = kind.arguments.model_validate(arguments)
+    assert isinstance(of, Action)
+    return tried(asked, lambda: kind.begin(of), given or Given(), lambda: kinds_of("bob"))
+
+
+@pytest.mark.parametrize(
+    ("name", "conditions", "wants"),
+    [
+        ("bob-4.0-manners", {}, {"retreat", "seishin"}),
+        ("bob-4.0-smoke", {}, {"smoke"}),
+        ("bob-4.0-reserves", {"fow": {"japan": ["X"]}}, {"satt", "draw"}),
+    ],
+)
+def test_whatever_is_offered_may_be_done(
+    connection: Connection, name: str, conditions: dict[str, Any], wants: set[str]
+) -> None:
+    asked = table(connection, name, **conditions)
+    found = offers(asked, "japan")
+    assert wants <= {offer["action"] for offer in found} | {offer["arguments"].get("as") for offer in found}
+    named = walk_of("bob").actions(state_of(asked))
+    for offer in found:
+        assert offer["action"] in named
+        outcome = entered(asked, offer["action"], **offer["arguments"])
+        assert outcome.allowed, (offer, outcome.answer)
+
+
+def test_a_discharger_is_used_for_smoke_and_counts(connection: Connection) -> None:
+    asked = table(connection, "bob-4.0-smoke")
+    outcome = entered(asked, "smoke", by="GD", at="A2", **{"as": "discharger"})
+    assert {"marker": "dispersed_smoke", "at": "A2"} in outcome.effects
+    assert {"unit": "GD", "used": True} in outcome.effects
+    assert {"side": "japan", "spent": 1} in outcome.effects
+
+
+def test_a_smoke_grenade_is_a_choice_within_a_move(connection: Connection) -> None:
+    asked = table(connection, "bob-4.0-smoke", smoke_grenades=["japan"])
+    assert entered(asked, "smoke", by="Squad", at="D2", **{"as": "grenade"}).allowed is False
+    asking = entered(asked, "move", unit="Squad", path=["D2", "D3"])
+    assert isinstance(asking.pending, Choose)
+    assert asking.pending.name == "smoke:D1"
+    thrown = entered(asked, "move", Given(choices={"smoke:D1": "D2"}), unit="Squad", path=["D2", "D3"])
+    assert thrown.pending is None, "one in an activation"
+    assert {"marker": "dispersed_smoke", "at": "D2"} in thrown.effects
+    assert (thrown.answer["cost"], thrown.answer["left"]) == (3, 2)
+
+
+def test_a_suicide_team_waits_for_its_own_range(connection: Connection) -> None:
+    asked = table(connection, "bob-4.0-reserves", active="us")
+    assert entered(asked, "satt", target="Tank").allowed is False
