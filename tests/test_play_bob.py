@@ -23,7 +23,7 @@ CASES = Path(__file__).parent / "cases" / "bob"
 def table(connection: Connection, name: str, **conditions: Any) -> Asked:
     """The position of a case, under some other conditions."""
     document = yaml.safe_load((CASES / f"{name}.yaml").read_text())
-    told = {**document["conditions"], **conditions}
+    told = {**document.get("conditions", {}), **conditions}
     told = {key: value for key, value in told.items() if value is not None}
     case = case_of({**document, "conditions": told}, "play", forms(), connection)
     return Asked(connection, store_position(connection, case.position), "bob", told, {})
@@ -87,3 +87,22 @@ def test_a_smoke_grenade_is_a_choice_within_a_move(connection: Connection) -> No
 def test_a_suicide_team_waits_for_its_own_range(connection: Connection) -> None:
     asked = table(connection, "bob-4.0-reserves", active="us")
     assert entered(asked, "satt", target="Tank").allowed is False
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "rule"),
+    [
+        ("bob-5.0-a", 0, "4.2"),
+        ("bob-23.0-a", 2, "23.0"),
+        ("bob-43.0-shelled", 0, "43.0"),
+        ("bob-43.0-shelled", 1, "61.2"),
+        ("bob-43.0-shelled", 2, "59.0"),
+        ("bob-47.1-a", 1, "47.1"),
+    ],
+)
+def test_a_proof_names_the_rule_that_decides(connection: Connection, name: str, n: int, rule: str) -> None:
+    question = yaml.safe_load((CASES / f"{name}.yaml").read_text())["ask"][n]
+    asked = table(connection, name, **question.get("conditions", {}))
+    [kind] = [kind for key, kind in kinds_of("bob").items() if key in question]
+    steps = ask(asked, kind, kind.arguments.model_validate(question[kind.name])).steps
+    assert rule in {step.rule for step in steps}

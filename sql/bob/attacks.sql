@@ -116,7 +116,7 @@ begin
   if shot.at_vehicle then
     steps := steps || array(select step from bob._vehicle_steps(state, shot, fp, against) as step);
     last_step := steps[cardinality(steps)];
-    targets := jsonb_build_array(last_step.facts || jsonb_build_object('unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', shot.arm, 'moving', (shot.vehicle).code = any(shot.movers)));
+    targets := jsonb_build_array(last_step.facts || jsonb_build_object('unit', (shot.vehicle).code, 'kind', (shot.vehicle).kind, 'vehicle', true, 'arm', shot.arm, 'unarmored', (shot.vehicle).attributes ? 'unarmored', 'moving', (shot.vehicle).code = any(shot.movers)));
     if (shot.vehicle).attributes ? 'unarmored' and not heavy then
       soft := true;
     end if;
@@ -255,7 +255,7 @@ language sql immutable parallel safe
 return case
   when (target ->> 'vehicle')::boolean then case
     when word = 'unconfirmed_kill' then '61.2'
-    when target ->> 'number' is not null then '20.11'
+    when target ->> 'number' is not null then case when (target ->> 'unarmored')::boolean then '23.0' else '20.11' end
     when target ->> 'arm' = 'artillery' then '32.0'
     else '20.6'
   end
@@ -269,7 +269,7 @@ return case
 end;
 
 comment on function bob._result_rule(jsonb, text, integer, integer) is
-'The rule by which a roll does to a target what it does (6.1, 6.2, 8.0, 20.2, 20.6, 20.11, 32.0, 61.2).';
+'The rule by which a roll does to a target what it does (6.1, 6.2, 8.0, 20.2, 20.6, 20.11, 23.0, 32.0, 61.2).';
 
 create or replace function bob.fire_results(
   position_id bigint, targets jsonb, roll integer, conditions jsonb default null, policy jsonb default null

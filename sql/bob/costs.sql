@@ -74,7 +74,11 @@ as $$
     (2, coalesce(conditions ->> 'weather' = 'snow', false), '55.1', '-1', 'snow', -2),
     (3, cp and manner <> 'banzai', '5.4', '+1', 'a Command Point', 2),
     (4, manner = 'seishin', '59.5', '+1', 'Seishin', 2),
-    (5, manner = 'banzai', '59.6', '+4', 'a Banzai Charge', 8)
+    (5, manner = 'banzai', '59.6', '+4', 'a Banzai Charge', 8),
+    (
+      6, piece.nation = 'japan' and piece.infantry and jsonb_typeof(conditions -> 'night') = 'object',
+      '59.0', 'exempt', 'Japanese Infantry moves at night without the cost of night', 0
+    )
   ) as fact (n, holds, rule, effect, note, halves)
   where fact.holds
     and (piece.infantry or piece.decoy)
@@ -82,7 +86,7 @@ as $$
 $$;
 
 comment on function bob._bonus_steps(bob.piece, text, boolean, jsonb) is
-'The movement allowance of infantry, and what raises or lowers it (2.0, 5.4, 55.1, 59.5, 59.6).';
+'The movement allowance of infantry, and what raises or lowers it (2.0, 5.4, 55.1, 59.0, 59.5, 59.6).';
 
 create or replace function bob._mover(
   state positions.state, pieces bob.piece[], unit text, manner text, cp boolean, off_path boolean
@@ -817,7 +821,8 @@ as $$
       7, leg.shut is null and leg.times > 1 and leg.price is not null,
       '20.3', leg.label, 'cost', 'in reverse four times as much', leg.price - leg.price / leg.times
     ),
-    (8, leg.shut is null and leg.untold is not null, '5.0', leg.label, 'unknown', leg.untold, null)
+    -- 47.1: what it costs to go up is on the card alone
+    (8, leg.shut is null and leg.untold is not null, case when leg.untold like 'pac_hexside%uphill%' then '47.1' else '5.0' end, leg.label, 'unknown', leg.untold, null)
   ) as fact (n, holds, rule, at, effect, note, halves)
   where fact.holds
   order by fact.n

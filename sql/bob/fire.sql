@@ -405,6 +405,17 @@ $$;
 comment on function bob._value(positions.state, bob.shot, positions.counter, integer, bob.cover_row[]) is
 'The adjusted FP against one target; null where a chart would have to tell (6.2, 43.4, bob-51).';
 
+create or replace function bob._shields_gun(state positions.state, class text, works text)
+returns boolean
+language sql immutable parallel safe
+return coalesce(
+  class = 'artillery'
+  and (works in ('foxhole', 'trench', 'sangar') or (works in ('pillbox', 'bunker') and state.readings ->> 'bob-9' = 'a')), false
+);
+
+comment on function bob._shields_gun(positions.state, text, text) is
+'Whether a fortification takes one off the casualty number of a Gun: against Artillery (43.0, bob-9).';
+
 create or replace function bob._casualties(state positions.state, unit positions.counter, class text, works text)
 returns integer[]
 language plpgsql stable
@@ -417,12 +428,7 @@ begin
     when 'gun' then array[
       case when works in ('pillbox', 'bunker') then case class when 'heavy' then 5 else 6 end
         else bob._nth(unit.attributes -> 'casualty', case class when 'heavy' then 2 else 1 end) end
-      -- 43.0: one less against Artillery (bob-9)
-      - case
-        when class = 'artillery' and works in ('foxhole', 'trench', 'sangar') then 1
-        when class = 'artillery' and works in ('pillbox', 'bunker') and state.readings ->> 'bob-9' = 'a' then 1
-        else 0
-      end
+      - bob._shields_gun(state, class, works)::integer
     ]
     else case
       when bob._flag(unit, 'reduced') then array[bob._nth(bob._shown(unit.attributes, 'casualty'), 1)]

@@ -209,7 +209,7 @@ begin
   order by one.n;
   return next (
     select row(
-      case when small then '20.11' else '20.6' end, null, (shot.vehicle).label, 'number', 'what the roll is compared with', null, (shot.vehicle).code, null,
+      case when small and (shot.vehicle).attributes ? 'unarmored' then '23.0' when small then '20.11' else '20.6' end, null, (shot.vehicle).label, 'number', 'what the roll is compared with', null, (shot.vehicle).code, null,
       jsonb_build_object('value', fp + case when coalesce(bool_and(one.value is not null), true) then coalesce(sum(one.value), 0) end, 'number', number)
     )::rulings.ledger_step
     from unnest(item) as one

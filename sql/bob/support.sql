@@ -23,9 +23,10 @@ as $$
     from (
       values
       (
-        1, unit.kind in ('vehicle', 'carrier') and (state.readings ->> 'bob-5' = 'a' or coalesce((unit.attributes ->> 'uk')::integer, 0) > 0),
-        '32.0', format('%s is a Vehicle', unit.code)
+        0, unit.kind in ('vehicle', 'carrier') and coalesce((unit.attributes ->> 'uk')::integer, 0) > 0,
+        '61.2', format('%s has an Unconfirmed Kill', unit.code)
       ),
+      (1, unit.kind in ('vehicle', 'carrier') and state.readings ->> 'bob-5' = 'a', '32.0', format('%s is a Vehicle', unit.code)),
       (2, unit.attributes ->> 'suppression' = 'full', '32.0', format('%s is Fully Suppressed', unit.code)),
       (3, bob._in_melee(state, unit), '32.0', format('%s is in Melee', unit.code)),
       (4, bob._is_out_of_command(state, unit), '63.1', format('%s is Out of Command', unit.code)),
@@ -47,7 +48,7 @@ as $$
 $$;
 
 comment on function bob._spotter_steps(positions.state, text, text) is
-'Every unit of a side, with whether it may spot a hex for Artillery, and why not (32.0, 50.2, 63.1, bob-5).';
+'Every unit of a side, with whether it may spot a hex for Artillery, and why not (32.0, 50.2, 61.2, 63.1, bob-5).';
 
 create or replace function bob.spotters(
   position_id bigint, asset text, at text, conditions jsonb default null, policy jsonb default null
@@ -318,6 +319,12 @@ begin
         select from bob._fortification(state, one.q, one.r, bob._storey(one)) as fort where fort.kind in ('pillbox', 'bunker')
       ) then
         return next row('43.3', null, one.label, 'counts', 'the casualty numbers of a Gun in a Pillbox', 'bob-9', one.code, null, null)::rulings.ledger_step;
+      end if;
+      if one.kind = 'gun' and exists (
+        select from bob._fortification(state, one.q, one.r, bob._storey(one)) as fort
+        where bob._shields_gun(state, 'artillery', fort.kind)
+      ) then
+        return next row('43.0', null, one.label, 'counts', 'the casualty number of a Gun in a fortification is one less', null, one.code, null, null)::rulings.ledger_step;
       end if;
       if one.kind in ('vehicle', 'carrier') and bob._vehicle_bonus(one) <> 0 then
         return next row('32.0', null, one.label, to_char(bob._vehicle_bonus(one), 'SG9'), 'by its armor', null, one.code, 2 * bob._vehicle_bonus(one), null)::rulings.ledger_step;

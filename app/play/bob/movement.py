@@ -287,6 +287,8 @@ def _over(of: Move, here: Any, told: dict[str, Any]) -> Procedure:
         said["facing"] = of.facing if of.facing is not None else turned[-1]
     if here.vehicle and now.label != here.label and not of.op_fire:
         said["move_counter"] = True
+    if "used" in said:
+        yield Tell(Step("4.2", now.label, "used", "its move is over"))
     yield Change(said)
     if "moving" in now.attributes:
         yield Change({"unit": of.unit, "moving": None}, kept=True)
