@@ -189,7 +189,7 @@ begin
     coalesce(bars[1].note, 'smoke'),
     jsonb_build_object(
       'allowed', cardinality(bars) = 0, 'from', here.label, 'hex', there.label, 'barrage', 'smoke_barrage',
-      'strength', 0, 'lies', there.barrage, 'cost', css._cost(state.conditions, array[unit])
+      'strength', 0, 'cost', css._cost(state.conditions, array[unit])
     ),
     there.label
   );

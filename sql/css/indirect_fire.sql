@@ -479,7 +479,6 @@ begin
       'spotter', spotter,
       'strength', strength,
       'barrage', css._cell(null, 'barrage_strength', case when strength >= 5 then '5+' else strength::text end, 'marker'),
-      'lies', (aimed.there).barrage,
       'bombarded', (aimed.there).bombarded,
       'units', to_jsonb(array(select target.code from unnest(aimed.targets) as target where target.is_unit)),
       'column', to_jsonb(array(

@@ -16,7 +16,17 @@ from app.play.css.dice import d10
 from app.play.css.fire import CHOICES, Hit, Ids, Shot, Unit, results, roll
 from app.play.css.frame import css_kind
 from app.play.css.points import LYING
-from app.play.css.status import RESULTS, Doing, Orders, note_action, pay, place_marker, state
+from app.play.css.status import (
+    BARRAGES,
+    MARKS,
+    RESULTS,
+    Doing,
+    Orders,
+    note_action,
+    pay,
+    place_marker,
+    state,
+)
 from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -175,9 +185,12 @@ def _falls(fire: Barrage, facts: dict[str, Any], hit: Hit, orders: Orders) -> Do
 
 def lay(facts: dict[str, Any]) -> Doing:
     """8.7.2: by the unmodified strength; the greater replaces the lesser. Gives what lies there then."""
-    comes, lies = facts["barrage"], facts["lies"]
+    comes = facts["barrage"]
     if comes is None:
         return None
+    # what lay there when it was fired may have gone with the last unit (css-70)
+    marks = yield Ask(MARKS, proves=False, hex=facts["hex"], inside=False)
+    lies = next((mark.kind for mark in marks if mark.kind in BARRAGES), None)
     if lies is not None:
         [row] = yield Ask(STAYS, proves=False, lies=lies, comes=comes)
         if row.stays:
