@@ -140,7 +140,7 @@ begin
     else coalesce((place.attributes ->> 'in_cave')::boolean, false)
   end;
   shot.there := css._footing(state.position_id, state.map_id, place.q, place.r, inside);
-  stack := css._stack(state.position_id, place.q, place.r);
+  stack := css._stack(state.position_id, place.q, place.r, (shot.there).label);
   foreach piece in array coalesce(stack.pieces, '{}') loop
     if piece.side <> firer.side and piece.inside = inside then
       targets := targets || piece;
@@ -184,8 +184,8 @@ as $$
 declare
   shot css.shot;
   state positions.state;
-  firer constant css.piece := css._piece_of(position_id, said -> 'by' ->> 0);
-  stack constant css.stack := css._stack(position_id, firer.q, firer.r);
+  stack constant css.stack := css._stack_with(position_id, said -> 'by' ->> 0);
+  firer constant css.piece := (css._picked(position_id, jsonb_build_array(said -> 'by' -> 0), stack))[1];
   piece css.piece;
 begin
   select * into state from positions.state(position_id, conditions, policy);

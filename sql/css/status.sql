@@ -129,7 +129,7 @@ create type css.stack as (
 comment on type css.stack is
 'The counters of a hex and of the cave in it, by id, and their ids.';
 
-create or replace function css._stack(position_id bigint, q integer, r integer)
+create or replace function css._stack(position_id bigint, q integer, r integer, label text)
 returns css.stack
 language plpgsql stable
 as $$
@@ -139,8 +139,7 @@ begin
   select array_agg(unit.code order by unit.code), array_agg(piece order by unit.code)
   into found_ones.codes, found_ones.pieces
   from public.unit
-  inner join public.css_ground as hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
-  cross join lateral css._piece(unit, hex.label) as piece
+  cross join lateral css._piece(unit, _stack.label) as piece
   where unit.position_id = _stack.position_id
     and unit.q = _stack.q
     and unit.r = _stack.r;
@@ -148,8 +147,30 @@ begin
 end
 $$;
 
-comment on function css._stack(bigint, integer, integer) is
-'All counters of a hex and of the cave in it; nothing where it is empty.';
+comment on function css._stack(bigint, integer, integer, text) is
+'All counters of a hex, whose label is given, and of the cave in it; nothing where it is empty.';
+
+create or replace function css._stack_with(position_id bigint, code text)
+returns css.stack
+language plpgsql stable
+as $$
+declare
+  found_ones css.stack;
+begin
+  select array_agg(mate.code order by mate.code), array_agg(piece order by mate.code)
+  into found_ones.codes, found_ones.pieces
+  from public.unit as one
+  inner join public.css_ground as hex on hex.map_id = one.map_id and hex.q = one.q and hex.r = one.r
+  inner join public.unit as mate on mate.position_id = one.position_id and mate.q = one.q and mate.r = one.r
+  cross join lateral css._piece(mate, hex.label) as piece
+  where one.position_id = _stack_with.position_id
+    and one.code = _stack_with.code;
+  return found_ones;
+end
+$$;
+
+comment on function css._stack_with(bigint, text) is
+'All counters of the hex of a unit and of the cave in it, itself among them; nothing where it is off the map or unknown.';
 
 create or replace function css._picked(position_id bigint, names jsonb, stack css.stack)
 returns css.piece[]
@@ -530,25 +551,27 @@ create or replace function css._cost(conditions jsonb, actors css.piece[])
 returns jsonb
 language plpgsql stable
 as $$
+declare
+  -- 4.0: a hot day doubles every Direct Command
+  price constant integer := case when conditions ->> 'weather' = 'hot' then 2 else 1 end;
+  actor css.piece;
+  payer text;
+  bill jsonb := '{}';
 begin
   if not (conditions ?| array['action', 'acted', 'activation', 'active']) then
-    return '{}';
+    return bill;
   end if;
-  return (
-    select coalesce(jsonb_object_agg(paid.division, paid.commands), '{}')
-    from (
-      select
-        -- 26.0: who pays for Corps Artillery is chosen
-        case when css._is_corps(actor.attributes) then 'corps' else coalesce((actor.allegiance).division, '') end as division,
-        -- 4.0: a hot day doubles every Direct Command
-        count(*) * case when conditions ->> 'weather' = 'hot' then 2 else 1 end as commands
-      from unnest(actors) as actor
-      where css._is_second(conditions, actor.code)
-        -- who has been paid for already is Active by name
-        or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false)
-      group by 1
-    ) as paid
-  );
+  -- without a query, which takes longer to start than all this
+  foreach actor in array actors loop
+    if css._is_second(conditions, actor.code)
+      -- who has been paid for already is Active by name
+      or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false) then
+      -- 26.0: who pays for Corps Artillery is chosen
+      payer := case when css._is_corps(actor.attributes) then 'corps' else coalesce((actor.allegiance).division, '') end;
+      bill := bill || jsonb_build_object(payer, coalesce((bill ->> payer)::integer, 0) + price);
+    end if;
+  end loop;
+  return bill;
 end
 $$;
 
