@@ -15,8 +15,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import waitress.adjustments
 from flask import Flask
@@ -42,12 +44,31 @@ LEAVE_SECONDS = 5
 """How long the porter may take to leave."""
 
 
+class Admitted:
+    """A connection in the lane of what takes time, as a dispatcher takes it; tells when it leaves."""
+
+    def __init__(self, task: Any, left: Callable[[], None]) -> None:
+        self._task, self._left = task, left
+
+    def service(self) -> None:
+        try:
+            self._task.service()
+        finally:
+            self._left()
+
+    def cancel(self) -> None:
+        self._left()
+        self._task.cancel()
+
+
 class Lanes(ThreadedTaskDispatcher):
     """A dispatcher for waitress: itself the lane of what takes time, with another one for what takes none."""
 
     def __init__(self, threads: int, waiting: int) -> None:
         super().__init__()
-        self._waiting = waiting
+        self._room = threads + waiting
+        self._inside = 0
+        self._counting = threading.Lock()
         self._quick = ThreadedTaskDispatcher()
         self._quick.set_thread_count(QUICK_THREADS)
         self.set_thread_count(threads)
@@ -57,11 +78,24 @@ class Lanes(ThreadedTaskDispatcher):
         request = task.requests[0]
         if request.error or request.path.startswith(QUICK):
             self._quick.add_task(task)
-        elif len(self.queue) >= self._waiting:
+        elif not self._let_in():
             request.headers[FULL.removeprefix("HTTP_")] = "1"
             self._quick.add_task(task)
         else:
-            super().add_task(task)
+            super().add_task(cast(Any, Admitted(task, self.let_out)))
+
+    def _let_in(self) -> bool:
+        """Whether there is room: who is worked on counts with who waits, since a thread may not have taken them yet."""
+        with self._counting:
+            if self._inside >= self._room:
+                return False
+            self._inside += 1
+            return True
+
+    def let_out(self) -> None:
+        """Somebody was answered, or sent away."""
+        with self._counting:
+            self._inside -= 1
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
         self._quick.shutdown(cancel_pending, timeout)

@@ -52,8 +52,9 @@ def _into_melee(own: Any, foes: list[Any], left: str, label: str) -> Procedure:
             if flanked
             else "it is not the flank of all who are there"
         )
-        yield Tell(Step("12.2", left, "flank" if flanked else "no flank", note), flank=flanked)
+        yield Tell(Step("12.2", left, "flank" if flanked else "no flank", note))
         if flanked:
+            yield Tell(flank=True)
             yield Change({"unit": own.code, "flank": True})
 
 

@@ -494,7 +494,7 @@ FACTS: dict[str, Any] = {
         "left": "points that it has left",
         "ends_at": "the hex in which it ends; of a way that cannot be gone, the first that it cannot enter",
         "opportunity_fire": "who may fire at it, and in which hex",
-        "flank": "of who enters a Melee: whether it comes through the flank of all who are there (12.2)",
+        "flank": "true of who enters a Melee through the flank of all who are there (12.2)",
         "checks": "Morale Checks that are rolled for, in order: where and for what",
         "morale": "the Morale that it rolls against",
         "mc": "passed, failed or automatic",

@@ -33,12 +33,17 @@ NAMES = {
 """Actions that are a unit's Use, and as what each counts."""
 
 
+def _check_smoke(of: Any) -> None:
+    """48.1: a grenade is thrown by who moves."""
+    if isinstance(of, support.Smoke) and of.manner == "grenade":
+        raise Refused("48.1", "a Smoke Grenade is placed in the course of a move: choose it there")
+
+
 def _selected(kind: ProcedureKind, manner: str) -> Callable[[Any], Procedure]:
     def play(of: Any) -> Procedure:
         unit = getattr(of, "unit", None) or getattr(of, "firer", None)
         assert isinstance(unit, str)
-        if isinstance(of, support.Smoke) and of.manner == "grenade":
-            raise Refused("48.1", "a Smoke Grenade is placed in the course of a move: choose it there")
+        _check_smoke(of)
         asset = isinstance(of, support.Smoke) and of.manner == "artillery"
         if (yield from activated(unit, "asset" if asset else manner)) is None:
             return

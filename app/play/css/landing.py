@@ -224,7 +224,7 @@ KINDS = [
             "alert": "the alert roll",
             "alerted": "whether dogs were alert",
         },
-        points=("css-28", "css-30", "css-47", "css-60", "css-63", "css-64", "css-75"),
+        points=("css-28", "css-30", "css-34", "css-47", "css-60", "css-63", "css-64", "css-75"),
         example="landing: {beach: Red 1, land: [I/3/3], run_in: [L/3/3]}",
     ),
 ]
