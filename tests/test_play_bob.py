@@ -106,3 +106,15 @@ def test_a_proof_names_the_rule_that_decides(connection: Connection, name: str, 
     [kind] = [kind for key, kind in kinds_of("bob").items() if key in question]
     steps = ask(asked, kind, kind.arguments.model_validate(question[kind.name])).steps
     assert rule in {step.rule for step in steps}
+
+
+@pytest.mark.parametrize(("n", "flank"), [(0, True), (1, False), (3, False), (4, False)])
+def test_a_flank_counter_is_earned_only_through_the_flank_of_all(
+    connection: Connection, n: int, flank: bool
+) -> None:
+    question = yaml.safe_load((CASES / "bob-12.2-a.yaml").read_text())["ask"][n]
+    kind = kinds_of("bob")["move"]
+    asked = table(connection, "bob-12.2-a", **question.get("conditions", {}))
+    answer = ask(asked, kind, kind.arguments.model_validate(question["move"])).answer
+    assert ("flank" in answer) is flank
+    assert any(effect.get("flank") for effect in answer["effects"]) is flank
