@@ -19,7 +19,7 @@ import psycopg
 import sqlalchemy as sa
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.json import Jsonb
-from sqlalchemy.engine import URL, Connection, Engine, make_url, result_tuple
+from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from db import SightlineError
@@ -42,8 +42,6 @@ SERVER_FACTS = (
     "select current_setting('server_version') as postgresql, postgis_lib_version() as postgis,"
     " (select max(version_num) from alembic_version) as revision"
 )
-BENEATH = "beneath"
-"""Among what is noted of a connection: questions go past SQLAlchemy."""
 TURNS = 0x51647413
 """Advisory lock, with a name: those who replace the same thing take turns."""
 FORM = "Write it as postgresql://user:password@host:port/database."
@@ -400,53 +398,8 @@ def fetched(connection: Connection, query: str, values: Mapping[str, Any]) -> li
     For questions, which are asked often: without the work that SQLAlchemy has with a text of its own.
     """
     given = {name: Jsonb(value) if isinstance(value, Mapping) else value for name, value in values.items()}
-    if BENEATH in connection.info:
-        return _fetched_beneath(connection, query, given)
     # one fetch of all rows, not one for each
     return list(connection.exec_driver_sql(_driver_query(query), given).all())
-
-
-@contextmanager
-def beneath(connection: Connection) -> Iterator[None]:
-    """What is `fetched` in this block is asked of psycopg itself, with the same rows and errors.
-
-    For who asks ten thousand questions in one transaction: SQLAlchemy takes longer with each than psycopg does. Its
-    events are not told of them, but for the budget.
-    """
-    if not connection.in_transaction():
-        # which SQLAlchemy is to know of
-        fetched(connection, "select 1", {})
-    connection.info[BENEATH] = True
-    try:
-        yield
-    finally:
-        connection.info.pop(BENEATH, None)
-
-
-def _fetched_beneath(connection: Connection, query: str, given: dict[str, Any]) -> list[sa.Row[Any]]:
-    check()
-    server = psycopg_connection(connection)
-    try:
-        with server.cursor() as cursor:
-            cursor.execute(_driver_query(query), given)
-            row = _row_form(tuple(column.name for column in cursor.description or ()))
-            return [row(told) for told in cursor.fetchall()]
-    except psycopg.Error as error:
-        told = sa.exc.DBAPIError.instance(
-            query,
-            given,
-            error,
-            psycopg.Error,
-            connection_invalidated=server.broken,
-            dialect=connection.dialect,
-        )
-        raise told from error
-
-
-@functools.lru_cache(maxsize=512)
-def _row_form(names: tuple[str, ...]) -> Callable[[tuple[Any, ...]], sa.Row[Any]]:
-    """What makes rows with these columns of what psycopg fetched."""
-    return result_tuple(names)
 
 
 @functools.lru_cache(maxsize=512)

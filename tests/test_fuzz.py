@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import random
 from typing import Any
@@ -18,7 +17,7 @@ from app.play.openings import begin
 from app.play.records import import_record
 from app.play.tables import Table
 from app.play.verification import verify
-from db.database import beneath, fetched
+from db.database import fetched
 
 SOME_ACTIONS = 20
 """Of the one ccp game that every run of the tests begins."""
@@ -163,20 +162,6 @@ def test_what_the_server_refuses_is_told_with_the_record_so_far(
     assert acts == 16, "played again, to write its record"
     assert game.record is not None
     assert verify(connection, import_record(connection, game.record, name="refused")).ok
-
-
-def test_rows_and_errors_beneath_are_those_of_sqlalchemy(connection: Connection) -> None:
-    query = "select cast(:n as integer) as n, '{\"a\": [1]}'::jsonb as told"
-    above = fetched(connection, query, {"n": 1})
-    with beneath(connection):
-        below = fetched(connection, query, {"n": 1})
-        with pytest.raises(sa.exc.DataError, match="division by zero"), connection.begin_nested():
-            fetched(connection, "select 1 / (:none - cast(:none as integer))", {"none": 1})
-        assert fetched(connection, "select set_config('x.y', :to, true)", {"to": "z"})[0].set_config == "z"
-    assert above == below
-    assert [row.told for row in below] == [{"a": [1]}]
-    assert dict(below[0]._mapping) == {"n": 1, "told": {"a": [1]}}
-    assert copy.deepcopy(below) == below
 
 
 def test_a_game_that_does_not_end_is_told(connection: Connection) -> None:

@@ -28,7 +28,7 @@ from app.play.tables import Table, Tree, open_game, sha256
 from app.play.verification import verify
 from app.referee.questions import kinds_of
 from db import SightlineError
-from db.database import beneath, fetched, psycopg_connection, spared, undone
+from db.database import fetched, psycopg_connection, spared, undone
 from db.games import REFEREE
 from db.rulesets import read_ruleset
 
@@ -95,7 +95,7 @@ def fuzz(
 ) -> Iterator[Played]:
     """Play games to the end, one by one; each is undone, and told whether it kept all promises."""
     for n in range(1, games + 1):
-        with undone(connection), beneath(connection):
+        with undone(connection):
             fetched(connection, PLANS, {})
             game = play(connection, start, n, f"{seed}/{n}", most=most)
         if game.problem is not None and game.record is None:
