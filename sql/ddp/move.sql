@@ -366,6 +366,67 @@ $$;
 comment on function ddp._infiltration_steps(ddp.passing[], positions.counter[], text, text) is
 'Whether a move to a hex infiltrates past positions, and who may not (7.33, 7.35, 19.2).';
 
+create or replace function ddp._cliff_steps(
+  state positions.state, units positions.counter[], q1 integer, r1 integer, q2 integer, r2 integer, done integer
+)
+returns setof rulings.step
+language sql stable rows 2
+as $$
+  select
+    '7.32',
+    null,
+    positions.cell_label(state.map_id, q1, r1, q2, r2),
+    case when climber.able then 'disrupts' else 'forbids' end,
+    case
+      when climber.able then format('%s crosses a cliff: one hex, then disrupted', climber.code)
+      when done > 0 then 'a cliff is crossed from the hex in which the move begins, or not at all'
+      else format('%s may not cross a cliff', climber.code)
+    end,
+    case when climber.kind = 'infantry_hq' and done = 0 then 'ddp-22' end
+  from (
+    select unit.code, unit.kind, done = 0 and ddp._climbs(unit.kind, state.readings) as able
+    from unnest(units) as unit
+  ) as climber
+$$;
+
+comment on function ddp._cliff_steps(positions.state, positions.counter[], integer, integer, integer, integer, integer) is
+'What a cliff hexside does to each of the units that would cross it after so many hexes (7.32).';
+
+create or replace function ddp._too_far(state positions.state, manner text, most integer, label text)
+returns rulings.step
+language sql immutable parallel safe
+return row(
+  case
+    when manner = 'preservation' then '7.35'
+    when ddp._overnight(state.conditions) then '16.0'
+    when ddp._night(state.conditions) then '18.21'
+    else '7.3'
+  end,
+  null, label, 'forbids', format('a move of more than %s', case most when 1 then 'one hex' else 'three hexes' end), null
+)::rulings.step;
+
+comment on function ddp._too_far(positions.state, text, integer, text) is
+'That a hex is one more than a unit may move, and by which rule.';
+
+create or replace function ddp._goal_bars(
+  state positions.state, head positions.counter, q integer, r integer, label text, manner text
+)
+returns setof rulings.step
+language sql stable rows 1
+as $$
+  select '7.35', null, label, 'forbids', 'a preservation move leaves the landing beaches', null
+  where manner = 'preservation'
+    and exists (select from ddp._landing_beaches(state.map_id) as beach where (beach.q, beach.r) = (_goal_bars.q, _goal_bars.r))
+  union all
+  select '18.21', null, label, 'forbids', 'by night a unit beside the enemy moves away from him only', null
+  where ddp._night(state.conditions)
+    and exists (select from ddp._occupants(state) as held where lattice.distance(held.q, held.r, head.q, head.r) = 1)
+    and exists (select from ddp._occupants(state) as held where lattice.distance(held.q, held.r, _goal_bars.q, _goal_bars.r) = 1)
+$$;
+
+comment on function ddp._goal_bars(positions.state, positions.counter, integer, integer, text, text) is
+'Why a move may not end where it does: on a landing beach that it was to leave, by night beside the enemy still.';
+
 create or replace function ddp.move(
   position_id bigint,
   units text[],
@@ -399,6 +460,7 @@ declare
   spot record;
   stops rulings.step[];
   closed rulings.step[];
+  crossing rulings.step[];
   passed ddp.passing[] := '{}';
 begin
   select * into state from positions.state(move.position_id, move.conditions, move.policy);
@@ -437,41 +499,15 @@ begin
       bars := bars || row('7.3', null, entered, 'forbids', format('%s is not adjacent to %s', entered, at_label), null)::rulings.step;
     end if;
     if done >= most then
-      bars := bars || row(
-        case
-          when move.manner = 'preservation' then '7.35'
-          when ddp._overnight(state.conditions) then '16.0'
-          when ddp._night(state.conditions) then '18.21'
-          else '7.3'
-        end,
-        null, entered, 'forbids', format('a move of more than %s', case most when 1 then 'one hex' else 'three hexes' end), null
-      )::rulings.step;
+      bars := bars || ddp._too_far(state, move.manner, most, entered);
     end if;
     if halted.rule is not null then
       bars := bars || row(halted.rule, null, entered, 'forbids', format('the move had to end in %s: %s', at_label, halted.note), halted.point)::rulings.step;
     end if;
     if ddp._is_cliff(state.map_id, at_q, at_r, spot.q, spot.r) then
-      bars := bars || array(
-        select row(
-          '7.32', null, positions.cell_label(state.map_id, at_q, at_r, spot.q, spot.r), 'forbids',
-          case
-            when done > 0 then 'a cliff is crossed from the hex in which the move begins, or not at all'
-            else format('%s may not cross a cliff', unit.code)
-          end,
-          case when unit.kind = 'infantry_hq' and done = 0 then 'ddp-22' end
-        )::rulings.step
-        from unnest(movers) as unit
-        where done > 0 or not ddp._climbs(unit.kind, state.readings)
-      );
-      steps := steps || array(
-        select row(
-          '7.32', null, positions.cell_label(state.map_id, at_q, at_r, spot.q, spot.r), 'disrupts',
-          format('%s crosses a cliff: one hex, then disrupted', unit.code),
-          case when unit.kind = 'infantry_hq' then 'ddp-22' end
-        )::rulings.step
-        from unnest(movers) as unit
-        where done = 0 and ddp._climbs(unit.kind, state.readings)
-      );
+      crossing := array(select step from ddp._cliff_steps(state, movers, at_q, at_r, spot.q, spot.r, done) as step);
+      bars := bars || array(select step from unnest(crossing) as step where step.effect = 'forbids');
+      steps := steps || array(select step from unnest(crossing) as step where step.effect = 'disrupts');
       cliff := true;
     end if;
     bars := bars || array(select bar from unnest(closed) as bar where bar.at = entered);
@@ -489,16 +525,9 @@ begin
       halted := row('7.32', null, entered, 'stops', 'it crossed a cliff', null)::rulings.step;
     end if;
   end loop;
-  if ended is null and move.manner = 'preservation'
-    and exists (select from ddp._landing_beaches(state.map_id) as beach where beach.q = at_q and beach.r = at_r) then
-    bars := bars || row('7.35', null, at_label, 'forbids', 'a preservation move leaves the landing beaches', null)::rulings.step;
-    ended := at_label;
-  end if;
-  if ended is null and ddp._night(state.conditions)
-    and exists (select from ddp._occupants(state) as held where lattice.distance(held.q, held.r, head.q, head.r) = 1)
-    and exists (select from ddp._occupants(state) as held where lattice.distance(held.q, held.r, at_q, at_r) = 1) then
-    bars := bars || row('18.21', null, at_label, 'forbids', 'by night a unit beside the enemy moves away from him only', null)::rulings.step;
-    ended := at_label;
+  if ended is null then
+    bars := bars || array(select bar from ddp._goal_bars(state, head, at_q, at_r, at_label, move.manner) as bar);
+    ended := case when exists (select from unnest(bars) as bar where bar.effect = 'forbids') then at_label end;
   end if;
   if ended is null then
     passed := array(select past from ddp._infiltrated(state, head.q, head.r, at_q, at_r) as past);
