@@ -150,6 +150,32 @@ def test_a_server_that_is_away_is_status_1_of_status_and_2_of_the_rest(command: 
     assert "secret" not in told.stdout + upgraded.stderr
 
 
+REFUSING = """
+create function public.refuse() returns trigger language plpgsql
+as $$ begin raise exception 'as wanted' using errcode = '{state}'; end $$;
+create trigger refuse before insert on hex execute function public.refuse()
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("53100", "The database has no room left on its disk. (as wanted"),
+        ("58030", "The database cannot read or write its disk. (as wanted"),
+        ("57P01", "The database does not answer: as wanted"),
+    ],
+)
+def test_what_the_database_refuses_within_a_copy_is_told_in_words(
+    command: Sightline, databases: Databases, state: str, told: str
+) -> None:
+    url = databases.make()
+    with psycopg.connect(url.set(drivername="postgresql").render_as_string()) as connection:
+        connection.execute(REFUSING.format(state=state))
+    refused = command("demo", "load", environment=address(url))
+    assert refused.returncode == 2
+    assert told in refused.stderr
+
+
 def test_colours_are_for_terminals_only(somewhere: dict[str, str]) -> None:
     plain = sightline("db", "status", environment=somewhere)
     assert COLOUR not in plain.stdout + plain.stderr

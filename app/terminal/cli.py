@@ -91,10 +91,10 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
-        reason = _lost_database(error)
-        if reason is None:
+        told = _refused(error)
+        if told is None:
             raise
-        _complain(f"The database does not answer: {reason}", "See `sightline db status`.")
+        _complain(*told)
 
 
 def _complain(message: str, remedy: str) -> None:
@@ -105,12 +105,20 @@ def _complain(message: str, remedy: str) -> None:
     sys.exit(2)
 
 
-def _lost_database(error: Exception) -> str | None:
-    """Why the server does not answer, where it is that; before anybody asked it, nothing knows its errors."""
-    known = sys.modules.get("sqlalchemy.exc")
-    if known is None or not isinstance(error, known.OperationalError):
+def _refused(error: Exception) -> tuple[str, str] | None:
+    """What the database refuses, or that it does not answer; before anybody asked it, nothing knows its errors."""
+    if "psycopg" not in sys.modules:
         return None
-    return " ".join(str(error.orig).split())
+    import psycopg
+
+    from db.refusals import cause, refusal
+
+    known, said = refusal(error), cause(error)
+    if known is not None:
+        return f"{known.message} ({' '.join(str(said).split())})", known.remedy
+    if isinstance(said, psycopg.OperationalError):
+        return f"The database does not answer: {' '.join(str(said).split())}", "See `sightline db status`."
+    return None
 
 
 if __name__ == "__main__":

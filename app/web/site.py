@@ -40,6 +40,7 @@ from db import SightlineError, __version__
 from db.budget import allow, current
 from db.database import server_facts
 from db.keeping import Kept
+from db.refusals import cause, refusal
 from db.settings import Settings
 from db.values import exact, to_json
 
@@ -450,21 +451,6 @@ def _sightline_error(error: SightlineError) -> Response:
     return response
 
 
-REFUSALS = {
-    "40001": (503, "Somebody else changed the same thing at the same moment.", "Ask again."),
-    "40P01": (503, "Somebody else changed the same things at the same moment.", "Ask again."),
-    "53100": (507, "The database has no room left on its disk.", "Make room; nothing was changed."),
-    "53200": (503, "The database has not enough memory for this.", "Ask for less at a time."),
-    "53300": (503, "The database has no connection free.", "Ask again in a moment."),
-    "54000": (422, "This is more than the database can work out at once.", "Ask for less at a time."),
-    "54001": (422, "This is nested more deeply than the database can follow.", "Ask for less at a time."),
-    "55P03": (503, "Somebody else is changing the same thing.", "Ask again in a moment."),
-    "57014": (503, "This took longer than one statement may.", "Ask for less at a time; see the settings."),
-}
-"""What the database refuses, by SQLSTATE: how it is answered."""
-UPGRADED = (503, "The database was brought up to date at this moment.", "Ask again.")
-CHANGED = ("cache lookup failed", "could not open relation", "cached plan must not change")
-"""What PostgreSQL says to a statement whose functions were made anew beneath it."""
 PASSING = 503
 """Of what passes by itself; whoever is told so is told when to ask again."""
 
@@ -475,17 +461,20 @@ def _database_error(error: sa.exc.DBAPIError | psycopg.Error) -> Response:
     ended = budget.ended() if budget else None
     if ended is not None:
         return _sightline_error(ended)
-    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    state = getattr(cause, "sqlstate", None)
-    upgraded = any(words in str(cause) for words in CHANGED)
-    if state not in REFUSALS and not upgraded and not isinstance(cause, psycopg.OperationalError):
+    said, refused = cause(error), refusal(error)
+    if refused is None and not isinstance(said, psycopg.OperationalError):
         return _unexpected(error)
-    log.error("database: %s %s", state or "", cause, extra={"request_id": g.get("request_id")})
-    refused = UPGRADED if upgraded else REFUSALS.get(state or "")
+    log.error(
+        "database: %s %s", (said and said.sqlstate) or "", said, extra={"request_id": g.get("request_id")}
+    )
     told = AWAY
     if refused is not None:
-        status, detail, remedy = refused
-        told = Problem(title="The database refuses this", status=status, detail=detail, remedy=remedy)
+        told = Problem(
+            title="The database refuses this",
+            status=refused.status,
+            detail=refused.message,
+            remedy=refused.remedy,
+        )
     response = problem_response(told)
     if told.status == PASSING:
         response.headers["Retry-After"] = "1"

@@ -77,8 +77,8 @@ class House:
         return f"http://127.0.0.1:{self.port}"
 
     def load(self, *arguments: str) -> None:
-        """Run a command that must succeed."""
-        told = sightline(*arguments, environment=self.environment, timeout=300)
+        """Run a command that must succeed, be it the proof of ten thousand events on a busy machine."""
+        told = sightline(*arguments, environment=self.environment, timeout=1200)
         assert told.returncode == 0, told.stderr
 
     def serve(self) -> None:
