@@ -298,6 +298,12 @@ def test_the_list_leads_to_the_form_of_any_rule(site: FlaskClient) -> None:
     begun = site.get("/rules/css/errata/new", query_string={"rule": "7,1,2 b"})
     assert (begun.status_code, begun.location) == (303, "/rules/css/7.1.2%20b/errata/new")
     assert '<option value="b" selected>' in site.get(begun.location).text
+    form = {"kind": "erratum", "effect": "Seven.", "source": "s", "since": "2024-05-01"}
+    for clause, kept in (("b", "b"), ("", None), ("c", "c")):  # the form's word, not the address's
+        entered = site.post(begun.location, data=form | {"clause": clause, "effect": f"Seven {clause}."})
+        assert entered.status_code == 303
+        told = site.get("/api/v1/rules/css/errata").get_json()
+        assert {entry["effect"]: entry["clause"] for entry in told["errata"]}[f"Seven {clause}."] == kept
     unknown = site.get("/rules/css/errata/new", query_string={"rule": "7.1.9<"})
     assert unknown.status_code == 404
     assert "css has no rule 7.1.9&lt;." in unknown.text

@@ -47,13 +47,14 @@ def new(ruleset: str, number: str) -> str:
 def add(ruleset: str, number: str) -> Response | tuple[str, int]:
     """Enter an erratum or a house rule; a mistake brings the form back as it was filled in."""
     given = _given()
-    clause = request.form.get("clause", "")[:1]
+    rule = found_rule(database(), ruleset, number)  # the address may name an item too: the form decides
+    clause = request.form.get("clause", rule.clause or "")[:1]
     try:
         with engine().begin() as connection:
             added = errata.add_erratum(
                 connection,
                 ruleset,
-                f"{number} {clause}" if clause else number,
+                f"{rule.number} {clause}" if clause else rule.number,
                 kind="house_rule" if given["kind"] == "house_rule" else "erratum",
                 **_wording(given),
             )
