@@ -138,6 +138,29 @@ class ChartAnswer(ChartName):
             table.setdefault(cell.row, {})[cell.column] = cell
         return table
 
+    @property
+    def runs(self) -> list[tuple[str, dict[str, CellAnswer]]]:
+        """The rows as a book prints them: numbers in a row that say the same are one, 0 to 6."""
+        runs: list[tuple[list[str], dict[str, CellAnswer]]] = []
+        for row, cells in self.rows.items():
+            before = runs[-1] if runs else None
+            if before and _follows(before[0][-1], row) and _told(before[1]) == _told(cells) != {}:
+                before[0].append(row)
+            else:
+                runs.append(([row], cells))
+        return [(" to ".join(dict.fromkeys((rows[0], rows[-1]))), cells) for rows, cells in runs]
+
+
+def _follows(row: str, other: str) -> bool:
+    return row.isdecimal() and other.isdecimal() and int(other) == int(row) + 1
+
+
+def _told(cells: dict[str, CellAnswer]) -> dict[str, tuple[str, str | None, str]]:
+    """What a row says; nothing where a cell of it is still for its owner to fill in."""
+    if any(cell.value is None for cell in cells.values()):
+        return {}
+    return {column: (cell.says, cell.value, cell.rule) for column, cell in cells.items()}
+
 
 class GameCharts(BaseModel):
     """Every chart of a game, with how far it is filled."""

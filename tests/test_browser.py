@@ -101,6 +101,16 @@ def test_a_printed_rule_names_its_game_and_explains_its_terms(page: Page) -> Non
         expect(form).to_be_hidden()
 
 
+@pytest.mark.parametrize("rule", ["css/6.2.1", "ddp/12.0", "bob/17.0"])
+def test_a_printed_rule_has_its_charts_whole(page: Page, rule: str) -> None:
+    page.set_viewport_size({"width": 720, "height": 1000})  # a sheet of A4 between its margins
+    page.goto(f"/rules/{rule}")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    for told in page.locator(".elsewhere ul").all():
+        expect(told).to_be_visible()
+
+
 def test_the_keyboard_skips_to_the_content(page: Page) -> None:
     page.goto("/rules/css/7.1.2")
     page.keyboard.press("Tab")

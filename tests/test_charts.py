@@ -557,6 +557,15 @@ def test_a_chart_is_shown_as_a_table(sightline: CommandLine) -> None:
     } in as_json["cells"]
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_every_chart_is_shown_by_a_command(sightline: CommandLine, code: str) -> None:
+    for name, chart in read_ruleset(code).charts.items():
+        shown = sightline("charts", "show", code, name, "--json").json
+        printed = [cell for cell in chart.each_cell() if cell[2].value is not None]
+        known = [cell for cell in shown["cells"] if cell["value"] is not None]
+        assert (shown["chart"], len(known)) == (name, len(printed))
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

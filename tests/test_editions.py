@@ -126,7 +126,10 @@ def test_a_file_with_few_of_the_rules_is_asked_about(databases: Databases) -> No
     refused = sightline("import", "rulebook", "css", str(SMALL))
     assert refused.status != 0
     assert "of the 135 rules of css. Import it all the same?" in refused.out + refused.err
+    assert sightline("import", "rulebook", "css", str(SMALL), typed="n\n").status != 0
     assert sightline("rules", "editions", "list", "css", "--json").status == 1, "nothing was imported"
+    assert sightline("import", "rulebook", "css", str(SMALL), "--edition", "asked", typed="y\n").status == 0
+    sightline("rules", "editions", "remove", "css", "asked", "--yes")
     sightline("import", "rulebook", "css", str(SMALL), "--yes")
     [entry] = sightline("rules", "editions", "list", "css", "--json").json
     assert (entry["edition"], entry["of"]) == ("standard", 135)
@@ -141,6 +144,8 @@ def test_editions_are_chosen_and_removed_on_a_page(databases: Databases) -> None
         import_rulebook(connection, "css", SMALL, "2nd")
     site = create_app(Settings(log_level="error"), web_engine(engine)).test_client()
     assert "shown, as the newest" in site.get("/rules/css/editions").text
+    assert "Your edition 2nd has no such rule." in site.get("/rules/css/31.0").text
+    assert site.get("/api/v1/rules/css/31.0").get_json()["remarks"] == ["Your edition 2nd has no such rule."]
     assert site.post("/rules/css/editions", data={"choose": "1st"}).status_code == 303
     told = site.get("/api/v1/rules/css/editions").get_json()["editions"]
     assert (told[0]["edition"], told[0]["shown"]) == ("1st", True)

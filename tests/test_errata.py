@@ -261,6 +261,16 @@ def test_a_ruling_on_a_page_links_the_erratum(site: FlaskClient) -> None:
     assert 'href="/rules/css/7.1.1#erratum-1"' in page
 
 
+def test_a_ruling_on_a_page_links_the_charts_of_the_rules_that_it_applied(site: FlaskClient) -> None:
+    march = PADDIES[: PADDIES.index("ask:")] + (
+        'units: [{id: A, side: us, at: "20.10", mobility: leg, movement: 5, posture: column}]\n'
+        'ask: [move: {unit: A, path: ["20.11", "20.12"]}]\n'
+    )
+    [answer, *_] = site.post("/api/v1/rulings", data=march, content_type="application/yaml").get_json()
+    page = site.get(f"/rulings/{answer['ruling']}").text
+    assert 'href="/rules/css/charts/terrain_types"' in page[page.index("Charts of these rules") :]
+
+
 def test_a_rule_links_the_rulings_that_applied_it(site: FlaskClient) -> None:
     [answer, *_] = site.post("/api/v1/rulings", data=PADDIES, content_type="application/yaml").get_json()
     rule = site.get("/rules/css/7.1.1").text
@@ -281,6 +291,50 @@ def test_the_list_tells_source_and_day_and_what_is_read_otherwise(site: FlaskCli
     listed = site.get("/rules/css/errata").text
     for words in ("Never.", "house rule, our club", "2024-05-01", "reads css-12 as b"):
         assert words in listed, words
+
+
+def test_the_list_leads_to_the_form_of_any_rule(site: FlaskClient) -> None:
+    assert 'action="/rules/css/errata/new"' in site.get("/rules/css/errata").text
+    begun = site.get("/rules/css/errata/new", query_string={"rule": "7,1,2 b"})
+    assert (begun.status_code, begun.location) == (303, "/rules/css/7.1.2%20b/errata/new")
+    assert '<option value="b" selected>' in site.get(begun.location).text
+    form = {"kind": "erratum", "effect": "Seven.", "source": "s", "since": "2024-05-01"}
+    for clause, kept in (("b", "b"), ("", None), ("c", "c")):  # the form's word, not the address's
+        entered = site.post(begun.location, data=form | {"clause": clause, "effect": f"Seven {clause}."})
+        assert entered.status_code == 303
+        told = site.get("/api/v1/rules/css/errata").get_json()
+        assert {entry["effect"]: entry["clause"] for entry in told["errata"]}[f"Seven {clause}."] == kept
+    unknown = site.get("/rules/css/errata/new", query_string={"rule": "7.1.9<"})
+    assert unknown.status_code == 404
+    assert "css has no rule 7.1.9&lt;." in unknown.text
+    assert 'value="7.1.9&lt;"' in unknown.text, "what was typed is still there"
+    assert site.get("/rules/css/errata/new").status_code == 404
+    assert site.get("/rules/xyz/errata/new", query_string={"rule": "1"}).status_code == 404
+
+
+def test_pages_refuse_what_is_not_there_and_what_is_there_already(site: FlaskClient) -> None:
+    form = {"kind": "erratum", "effect": "Tall.", "source": "s", "since": "2024-05-01"}
+    assert site.get("/rules/css/7.1.9/errata/new").status_code == 404
+    assert site.post("/rules/css/8.6/errata/new", data=form | {"clause": "b"}).status_code == 422
+    assert site.post("/rules/css/7.1.1/errata/new", data=form).status_code == 303
+    twice = site.post("/rules/css/7.1.1/errata/new", data=form)
+    assert twice.status_code == 422
+    assert "Erratum 1 says the same of css 7.1.1" in twice.text
+    wrong = site.post("/rules/css/7.1.1/errata/new", data=form | {"reading": "css-12:b"})
+    assert "An erratum chooses no reading" in wrong.text
+
+
+def test_hits_on_pages_and_in_the_api_are_flagged(site: FlaskClient) -> None:
+    form = {
+        "kind": "erratum",
+        "effect": "Quicksand swallows the shooter.",
+        "source": "s",
+        "since": "2024-05-01",
+    }
+    site.post("/rules/css/8.6/errata/new", data=form)
+    told = site.get("/api/v1/rules/search", query_string={"q": "quicksand"}).get_json()
+    assert [(hit["number"], hit["errata"]) for hit in told["hits"]] == [("8.6", 1)]
+    assert "changed" in site.get("/rules/search", query_string={"q": "quicksand"}).text
 
 
 @pytest.fixture

@@ -455,6 +455,22 @@ def test_a_cell_says_whose_word_it_is(client: FlaskClient) -> None:
     assert client.get("/rules/css/charts/nothing").status_code == 404
 
 
+def test_a_chart_reads_as_the_book_prints_it(client: FlaskClient) -> None:
+    events = page(client, "/rules/bob/charts/japanese_event_table").text
+    for rows in ("1 to 3 sniper", "4 to 6 babe ruth", "7 to 8 ambush", "9 to 10 banzai"):
+        assert rows in events, rows
+    assert "3 to 8 2" in page(client, "/rules/css/charts/air_strikes_table").text
+    assert "0 to 3 on target" in page(client, "/rules/css/charts/scatter_chart").text
+    assert "6 ? 7 ? 8 ?" in page(client, "/rules/css/charts/weather_table").text, (
+        "each is for its owner to fill in"
+    )
+    assert "dg4 -3 half -2 no" in page(client, "/rules/css/charts/status_marker_summary").text
+    assert "order, advance 10 6 5" in page(client, "/rules/ccp/charts/order_action_manifest").text
+    assert "/rules/bob/43.4" in page(client, "/rules/bob/charts/movement_costs").links, (
+        "a rule that its note names"
+    )
+
+
 def test_a_long_digest_is_a_table(client: FlaskClient) -> None:
     found = page(client, "/rules/css/6.2.1")
     assert "mangrove swamp" in found.text

@@ -24,7 +24,7 @@ from app.terminal import database
 from db.measuring import Query, read_queries
 from db.rulesets import FOLDER
 
-FILES = tuple(Path("tests/data") / f"{name}queries.yaml" for name in ("", "more_", "third_"))
+FILES = tuple(Path("tests/data") / f"{name}queries.yaml" for name in ("", "more_", "third_", "fifth_"))
 SEARCHES = Path("tests/data/searches.yaml")
 """Things whose first answer a test holds: they are fitted on as well."""
 RANKING = FOLDER / "ranking.yaml"

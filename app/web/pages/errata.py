@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from app.web.site import database, day, engine
 from db import SightlineError, errata, reference
 from db.errata import ErratumEntry
-from db.rule_numbers import found_rule
+from db.rule_numbers import NotInReference, found_rule
 
 pages = Blueprint("errata", __name__, url_prefix="/rules")
 
@@ -22,11 +22,19 @@ LONGEST = {"effect": 4000, "source": 400, "reading": 20, "why": 400}
 @pages.get("/<ruleset>/errata")
 def listed(ruleset: str) -> str:
     """Every erratum and house rule of a game, those that hold no longer too."""
-    title = reference.game_title(database(), ruleset)
-    found = errata.errata(database(), ruleset, withdrawn=True)
-    return render_template(
-        "rules/errata.html", ruleset=ruleset, title=title, entries=found, today=datetime.date.today()
-    )
+    return _list(ruleset)
+
+
+@pages.get("/<ruleset>/errata/new")
+def begun(ruleset: str) -> Response | tuple[str, int]:
+    """To the form of the rule whose number was typed; a number that no rule has brings the list back."""
+    number = request.args.get("rule", "").strip()[:40]
+    try:
+        rule = found_rule(database(), ruleset, number)
+    except NotInReference as error:
+        return _list(ruleset, number, error), error.status
+    named = f"{rule.number} {rule.clause}" if rule.clause else rule.number
+    return redirect(url_for(".new", ruleset=ruleset, number=named), code=303)
 
 
 @pages.get("/<ruleset>/<number>/errata/new")
@@ -39,13 +47,14 @@ def new(ruleset: str, number: str) -> str:
 def add(ruleset: str, number: str) -> Response | tuple[str, int]:
     """Enter an erratum or a house rule; a mistake brings the form back as it was filled in."""
     given = _given()
-    clause = request.form.get("clause", "")[:1]
+    rule = found_rule(database(), ruleset, number)  # the address may name an item too: the form decides
+    clause = request.form.get("clause", rule.clause or "")[:1]
     try:
         with engine().begin() as connection:
             added = errata.add_erratum(
                 connection,
                 ruleset,
-                f"{number} {clause}" if clause else number,
+                f"{rule.number} {clause}" if clause else rule.number,
                 kind="house_rule" if given["kind"] == "house_rule" else "erratum",
                 **_wording(given),
             )
@@ -98,6 +107,18 @@ def _wording(given: dict[str, str]) -> dict[str, Any]:
         "ends": day(given["ends"]),
         "reading": given["reading"] or None,
     }
+
+
+def _list(ruleset: str, number: str = "", error: SightlineError | None = None) -> str:
+    return render_template(
+        "rules/errata.html",
+        ruleset=ruleset,
+        title=reference.game_title(database(), ruleset),
+        entries=errata.errata(database(), ruleset, withdrawn=True),
+        today=datetime.date.today(),
+        number=number,
+        error=error,
+    )
 
 
 def _form(ruleset: str, number: str, given: dict[str, str], error: SightlineError | None = None) -> str:

@@ -112,7 +112,14 @@ def chart(ruleset: str, chart: str) -> str:
     answer = chart_answer(database(), ruleset, chart)
     differing = [found for found in contradictions(database(), ruleset) if found.chart == chart]
     rules = reference.digests(database(), ruleset, answer.rules)
-    return render_template("rules/chart.html", answer=answer, title=title, differing=differing, rules=rules)
+    return render_template(
+        "rules/chart.html",
+        answer=answer,
+        title=title,
+        differing=differing,
+        rules=rules,
+        known=reference.numbers(database(), ruleset),
+    )
 
 
 @pages.get("/<ruleset>/terms")
