@@ -139,7 +139,7 @@ def _meant(connection: Connection, source: str, files: bool) -> tuple[str, str]:
             f"There is no position and no scenario {source[:80]!r}.",
             f"Is it {' or '.join(alike)}?"
             if alike
-            else "`sightline scenarios list` and `sightline positions list` tell what there is.",
+            else f"There are the scenarios {', '.join(known[SCENARIO])}; `sightline positions list` tells the positions.",
         )
     return found[0], source
 

@@ -22,11 +22,11 @@ from app.play.css.status import (
     Orders,
     Struck,
     breaks,
+    charge,
     disorganize,
     eliminate,
     lift,
     note_action,
-    pay,
     pin,
     place_marker,
     reading,
@@ -56,7 +56,7 @@ LEDGER = "select * from css.fire(:position, cast(:shot as jsonb), :conditions, :
 RESULT = "select * from css.fire_result(:position, :row, :value, :die, cast(:read as jsonb))"
 CHANCES = "select css.fire_chances(:position, :value, :harms) as chances"
 FLAME = "select * from css.flame(:position, :terrain, :die, :conditions)"
-CHOICES = ("target_unit", "impose", "rout_unit", "tenacity", "eliminated", "weapons_lost")
+CHOICES = ("pays", "target_unit", "impose", "rout_unit", "tenacity", "eliminated", "weapons_lost")
 Ids = Annotated[list[str], Names(("unit",))]
 Unit = Annotated[str, Names(("unit",))]
 
@@ -201,7 +201,7 @@ def _agrees(told: str, printed: str) -> Doing:
 def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
     """A direct fire from its declaration to the last result; gives its `Hit`."""
     facts = yield from declare(shot, orders)
-    yield from pay(facts["cost"])
+    yield from charge(facts["cost"], orders, shot.by)
     if shot.manner == "fire":
         yield from note_action({"fired": facts["from"]}, shot.by)
     if shot.concentrated:

@@ -9,8 +9,11 @@ import dataclasses
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from app.play.procedures import Ask, Change, Choose, Refused, Tell, Want
 from app.referee.rulings import Step
+from app.referee.words import counted
 from db.values import canonical
 
 Doing = Generator[Want, Any, Any]
@@ -410,6 +413,45 @@ def breaks(code: str, rule: str) -> Doing:
         return
     yield Tell(Step(rule, row.label, "eliminated", f"{code} breaks and leaves the game"))
     yield Change({"unit": code, "eliminated": True})
+
+
+PAYING = (
+    "select payer.division, display.direct_commands as left"
+    " from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._payers(state, positions._asked_counter(:position, :unit)) as payer (division)"
+    " left join lateral css._displays(state) as display on display.name = payer.division order by 1"
+)
+CORPS = "corps"
+"""In a cost: what either Marine Division pays."""
+PAYS: Any = Field(None, description="The Marine Division that pays for Corps units (26.0)")
+
+
+def billed(cost: Mapping[str, int], orders: Orders, unit: str, pays: str | None = None) -> Doing:
+    """26.0: for Corps units either Marine Division pays, for others their own; gives the cost by who does."""
+    owed = cost.get(CORPS, 0)
+    if not owed:
+        if cost and pays not in (None, *cost):
+            raise Refused("5.3", f"{pays} does not pay for {unit}")
+        return cost
+    left = {row.division: row.left for row in (yield Ask(PAYING, proves=False, unit=unit))}
+    able = [division for division, has in left.items() if has is None or has >= owed]
+    if left and pays not in (None, *left):
+        raise Refused("26.0", f"{pays} is no Marine Division")
+    if left and pays not in (None, *able):
+        raise Refused("26.0", f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
+    if left and not able:
+        raise Refused("26.0", f"no Marine Division has {counted(owed, 'Direct Command')} left")
+    if pays is None and able:
+        pays = yield from orders.one("pays", "us", "which Division pays", able, rule="26.0")
+    yield Tell(Step("26.0", None, "pays", f"{pays or 'either Marine Division'} pays for {unit}"))
+    return {pays: owed} if pays else {}
+
+
+def charge(cost: Mapping[str, int], orders: Orders, by: Sequence[str], pays: str | None = None) -> Doing:
+    """What an Action costs is told and paid, by the Divisions that owe it."""
+    cost = (yield from billed(cost, orders, by[0], pays)) if by else {}
+    yield Tell(cost=cost)
+    yield from pay(cost)
 
 
 def pay(cost: Mapping[str, int]) -> Doing:
