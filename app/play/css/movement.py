@@ -25,6 +25,7 @@ from app.play.css.status import (
     RESULTS,
     Orders,
     billed,
+    forsaken_charges,
     note_action,
     reading,
     settle,
@@ -381,6 +382,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, self.here)
         yield from settle(source, crossing["from_inside"], self.orders)
+        yield from forsaken_charges()
 
     def _entered(self, to: str) -> Asking:
         """Whether those who went through mines have come into the hex."""
@@ -391,6 +393,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, to)
         yield from settle(source, False, self.orders)
+        yield from forsaken_charges()
         return True
 
     def _after_entry(self, to: str, facts: dict[str, Any]) -> Procedure:

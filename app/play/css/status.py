@@ -312,7 +312,7 @@ def settle(hex: str, inside: bool, orders: Orders) -> Doing:
             yield from shelve(code, "8.5.1", f"more weapons than units: {code} is put aside")
         if row.units == 0:
             for code in row.heads or []:
-                yield from _alone(code, row.side)
+                yield from _alone(code, row.side, orders)
     if not any(row.units for row in rows):
         yield from vacate(hex)
 
@@ -335,6 +335,19 @@ def take_along(hex: str, to: str) -> Doing:
         yield from lift(row.kind, hex)
         if not row.doubled:
             yield Change({"marker": row.kind, "at": to})
+
+
+STRANDED = (
+    "select charge.kind, charge.label from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._stranded_charges(state) as charge"
+)
+
+
+def forsaken_charges() -> Doing:
+    """9.2: an assault or charge marker beside which no friend is left comes off."""
+    for row in (yield Ask(STRANDED, proves=False)):
+        yield Tell(Step("9.2", row.label, "removes", "no friend stands beside the marker any more"))
+        yield Change({"marker": row.kind, "at": row.label, "removed": True})
 
 
 def vacate(hex: str) -> Doing:
@@ -369,15 +382,29 @@ def lift(kind: str, hex: str, inside: bool = False) -> Doing:
         yield Change({"marker": kind, "at": hex, "removed": True})
 
 
-def _alone(code: str, side: str) -> Doing:
-    """13.1: a Japanese leader alone is lost; an American one goes to other units, off the map until one takes him."""
+REFUGES = "select label from css.refuges(:position, :code, :traced, :conditions, :policy)"
+COMMAND = "select code from css._command_of(:position, :code)"
+
+
+def _alone(code: str, side: str, orders: Orders) -> Doing:
+    """13.1, 14.0: who is alone goes to other units of his command, off the map until one takes him, or is lost."""
     row = yield from counter(code)
-    if side == "japan" and (row.kind == "hero" or row.attributes.get("replacement")):
-        yield from eliminate(code, "13.1", f"{code} is alone")
+    american = side == "us" and row.kind == "leader"
+    rule = "14.0" if row.kind == "hero" else "13.1"
+    lost = side == "japan" and (row.kind == "hero" or row.attributes.get("replacement"))
+    # 14.1 c: Wilson stays with his companies or not at all
+    lost = lost or (row.kind == "hero" and "wilson" in code.lower())
+    if lost or (american and not (yield Ask(COMMAND, proves=False, code=code))):
+        yield from eliminate(code, rule, f"{code} is alone")
         return
-    yield Tell(Step("13.1", row.label, "leaves", f"{code} is alone"))
     flipped = {"replacement": True} if side == "japan" else {}
-    yield Change({"unit": code, "at": None, "box": "off_board", **flipped})
+    hexes = [one.label for one in (yield Ask(REFUGES, proves=False, code=code, traced=american))]
+    yield Tell(Step(rule, row.label, "leaves", f"{code} is alone"))
+    if not hexes:
+        yield Change({"unit": code, "at": None, "box": "off_board", **flipped})
+        return
+    to = yield from orders.one("refuge", side, f"to whom {code} goes", hexes, unsaid=hexes[0], rule=rule)
+    yield Change({"unit": code, "at": to, **flipped})
 
 
 WAY = (
