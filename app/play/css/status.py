@@ -258,6 +258,9 @@ def eliminate(code: str, rule: str, note: str | None = None) -> Doing:
     if "zone" in row.attributes:
         yield Change({"unit": code, "zone": None}, kept=True)
     yield Change({"unit": code, "eliminated": True})
+    if truck := row.attributes.get("loaded_in"):
+        yield Tell(Step("15.0", row.label, "eliminated", f"{truck} with what it carries"))
+        yield Change({"unit": truck, "eliminated": True})
     if row.kind == "hq":
         yield from _without_hq(row, for_good=True)
 
