@@ -384,8 +384,7 @@ begin
     '5.2', case when second then 'second action' else 'first action' end, format('%s may act', unit),
     jsonb_build_object(
       'paid', second or by_command,
-      -- 26.0: who pays for Corps trucks is chosen
-      'division', case when css._is_corps(asked.attributes) then 'corps' else asked.attributes ->> 'division' end
+      'division', coalesce(css._chosen_payer(asked.kind, asked.attributes), asked.attributes ->> 'division')
     ),
     asked.label
   );

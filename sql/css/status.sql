@@ -579,8 +579,7 @@ begin
     if css._is_second(conditions, actor.code)
       -- who has been paid for already is Active by name
       or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false) then
-      -- 26.0: who pays for Corps Artillery is chosen
-      payer := case when css._is_corps(actor.attributes) then 'corps' else coalesce((actor.allegiance).division, '') end;
+      payer := coalesce(css._chosen_payer(actor.kind, actor.attributes), (actor.allegiance).division, '');
       bill := bill || jsonb_build_object(payer, coalesce((bill ->> payer)::integer, 0) + price);
     end if;
   end loop;

@@ -21,7 +21,7 @@ from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapp
 from app.play.css.indirect import strike
 from app.play.css.points import paid
 from app.play.css.status import (
-    CORPS,
+    CHOSEN,
     RESULTS,
     Orders,
     billed,
@@ -127,9 +127,10 @@ def _may_act(of: Move, orders: Orders) -> Procedure:
         facts = yield from ledger("may_act", unit=unit)
         if facts["paid"] and facts["division"] is not None:
             owed[facts["division"]] += 1
-    if commands := owed.pop(CORPS, 0):
-        for payer in (yield from billed({CORPS: commands * (yield from _each())}, orders, of.unit)):
-            owed[payer] += commands
+    for whose in CHOSEN:
+        if commands := owed.pop(whose, 0):
+            for payer in (yield from billed({whose: commands * (yield from _each())}, orders, of.unit)):
+                owed[payer] += commands
     for division, commands in owed.items():
         yield from paid(division, commands)
     if of.posture is not None:
@@ -655,7 +656,7 @@ def _second_action(asked: Asked, of: Way, finding: Finding) -> list[dict[str, An
     if acts:
         if of.posture is not None:
             told.append(asked.rows(TURNED, unit=of.unit, posture=of.posture)[-1])
-        owed = Counter(act["division"] for act in acts if act["division"] not in (None, CORPS))
+        owed = Counter(act["division"] for act in acts if act["division"] not in (None, *CHOSEN))
         for division, commands in owed.items():
             told.append(price := asked.rows(COMMAND_PRICE, division=division, commands=commands)[-1])
             if price.effect == "pays":

@@ -6,6 +6,7 @@ How much of each is SQL (`css.disorganize`, `css.vacated`, `css.left_over`); her
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -451,30 +452,39 @@ PAYING = (
     " cross join lateral css._payers(state, positions._asked_counter(:position, :unit)) as payer (division)"
     " left join lateral css._displays(state) as display on display.name = payer.division order by 1"
 )
-CORPS = "corps"
-"""In a cost: what either Marine Division pays."""
-PAYS: Any = Field(None, description="The Marine Division that pays for Corps units (26.0)")
+CORPS, AMBUSH = "corps", "ambush"
+"""In a cost: what either Marine Division pays (26.0), and what that of a regular unit beside an Ambush Unit does (24.2)."""
+CHOSEN = {
+    CORPS: ("26.0", "us", "is no Marine Division", "no Marine Division has"),
+    AMBUSH: ("24.2", "japan", "has no regular Deployed unit beside it", "no Division beside it has"),
+}
+PAYS: Any = Field(
+    None,
+    description="The Division that pays for Corps units or an Ambush Unit, where several may (24.2, 26.0)",
+)
 
 
 def billed(cost: Mapping[str, int], orders: Orders, unit: str, pays: str | None = None) -> Doing:
-    """26.0: for Corps units either Marine Division pays, for others their own; gives the cost by who does."""
-    owed = cost.get(CORPS, 0)
-    if not owed:
+    """5.3, 24.2, 26.0: who pays for Corps and Ambush Units is chosen, for others it is their own Division."""
+    whose = next((key for key in CHOSEN if key in cost), None)
+    if whose is None:
         if cost and pays not in (None, *cost):
             raise Refused("5.3", f"{pays} does not pay for {unit}")
         return cost
+    (rule, side, not_it, too_few), owed = CHOSEN[whose], cost[whose]
     left = {row.division: row.left for row in (yield Ask(PAYING, proves=False, unit=unit))}
     able = [division for division, has in left.items() if has is None or has >= owed]
     if left and pays not in (None, *left):
-        raise Refused("26.0", f"{pays} is no Marine Division")
+        raise Refused(rule, f"{pays} {not_it}")
     if left and pays not in (None, *able):
-        raise Refused("26.0", f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
-    if left and not able:
-        raise Refused("26.0", f"no Marine Division has {counted(owed, 'Direct Command')} left")
+        raise Refused(rule, f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
+    if not able and (left or whose == AMBUSH):
+        raise Refused(rule, f"{too_few} {counted(owed, 'Direct Command')} left")
     if pays is None and able:
-        pays = yield from orders.one("pays", "us", "which Division pays", able, rule="26.0")
-    yield Tell(Step("26.0", None, "pays", f"{pays or 'either Marine Division'} pays for {unit}"))
-    return {pays: owed} if pays else {}
+        pays = yield from orders.one("pays", side, "which Division pays", able, rule=rule)
+    yield Tell(Step(rule, None, "pays", f"{pays or 'either Marine Division'} pays for {unit}"))
+    others = Counter({key: value for key, value in cost.items() if key != whose})
+    return dict(others + Counter({pays: owed} if pays else {}))
 
 
 def charge(cost: Mapping[str, int], orders: Orders, by: Sequence[str], pays: str | None = None) -> Doing:
