@@ -123,7 +123,8 @@ def _shifted(of: Move) -> Procedure:
 def _may_act(of: Move, orders: Orders) -> Procedure:
     """5.1, 5.2: who is Active, and for which of its Actions; a second one is paid for, Unit by Unit."""
     owed: Counter[str] = Counter()
-    for unit in dict.fromkeys([of.unit, *(yield from _units(of.together))]):
+    others = (yield from _units(of.together)) if of.together else []
+    for unit in dict.fromkeys([of.unit, *others]):
         facts = yield from ledger("may_act", unit=unit)
         if facts["paid"] and facts["division"] is not None:
             owed[facts["division"]] += 1
