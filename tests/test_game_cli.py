@@ -109,6 +109,17 @@ def test_a_game_begins_from_a_scenario_with_its_options(sightline: CommandLine) 
     assert "angaur" not in {entry["name"] for entry in sightline("positions", "list", "--json").json}
 
 
+def test_random_play_of_what_cannot_begin_is_one_error_and_no_broken_games(
+    sightline: CommandLine, tmp_path: Path
+) -> None:
+    told = sightline("game", "fuzz", "nowhere", "--folder", str(tmp_path))
+    refused(told, "no position and no scenario 'nowhere'", "orote", "angaur")
+    assert "game 1" not in told.out + told.err
+    told = sightline("game", "fuzz", "angaur", "--option", "mode=alone", "--folder", str(tmp_path))
+    refused(told, "'alone' is no mode")
+    assert list(tmp_path.iterdir()) == []
+
+
 # Acting
 
 

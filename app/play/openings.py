@@ -135,11 +135,10 @@ def _meant(connection: Connection, source: str, files: bool) -> tuple[str, str]:
         )
     if not found:
         alike = nearest(source, [name for names in known.values() for name in names])
+        meant = f"Is it {' or '.join(alike)}? " if alike else ""
         raise NotThereError(
             f"There is no position and no scenario {source[:80]!r}.",
-            f"Is it {' or '.join(alike)}?"
-            if alike
-            else "`sightline scenarios list` and `sightline positions list` tell what there is.",
+            f"{meant}The scenarios are {', '.join(known[SCENARIO])}; `sightline positions list` tells the positions.",
         )
     return found[0], source
 

@@ -29,8 +29,7 @@ as $$
   cross join lateral css._command_facts(unit.attributes, unit.kind) as facts
   left join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
   where unit.position_id = state.position_id
-    and unit.kind <> 'ambush'
-    and not css._is_corps(unit.attributes)
+    and not css._acts_on_command_alone(unit.kind, unit.attributes)
     and unit.attributes ->> 'status' is distinct from 'eliminated'
     and coalesce(unit.attributes ->> 'box', '') not in ('off_board', 'pool')
     and case
@@ -357,6 +356,11 @@ begin
     from (
       values
       ('5.1', not by_command and not css._is_active(state, asked), format('%s is not Active', unit)),
+      (
+        case when asked.kind = 'ambush' then '24.2' else '26.0' end,
+        css._off_its_chit(state.conditions, unit, asked.kind, asked.attributes),
+        format('%s acts on the Direct Command chit alone', unit)
+      ),
       ('5.2', acted > 1, format('%s has acted twice', unit)),
       (
         '5.1', acted > 0 and css._on_command(state.conditions),
@@ -378,7 +382,11 @@ begin
   end loop;
   return next css._sum(
     '5.2', case when second then 'second action' else 'first action' end, format('%s may act', unit),
-    jsonb_build_object('paid', second or by_command, 'division', asked.attributes ->> 'division'), asked.label
+    jsonb_build_object(
+      'paid', second or by_command,
+      'division', coalesce(css._chosen_payer(asked.kind, asked.attributes), asked.attributes ->> 'division')
+    ),
+    asked.label
   );
 end
 $$;

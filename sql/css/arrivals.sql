@@ -28,6 +28,14 @@ $$;
 comment on function css._beach(bigint, text) is
 'A landing beach by its name or by the label of its hex: the hex, the beachhead, what its zones show (22.0).';
 
+create or replace function css._is_tank_weapon(unit positions.counter)
+returns boolean
+language sql immutable parallel safe
+return unit.kind = 'support_weapon' and coalesce(unit.attributes ->> 'target' = 'tank', false);
+
+comment on function css._is_tank_weapon(positions.counter) is
+'Whether a counter is a Tank Support Weapon, which rolls for its arrival (12.4.2).';
+
 create or replace function css.reinforce(
   position_id bigint, unit text, at text, beach text, box text, conditions jsonb default null, policy jsonb default null
 )
@@ -56,6 +64,10 @@ begin
       ('22.0', beach is not null and asked.side <> 'us', 'only Americans come by sea'),
       ('22.0', beach is not null and asked.kind = 'support_weapon', 'no Support Weapon is in a naval zone'),
       ('22.0', beach is not null and shore.label is null, 'there is no such beach'),
+      (
+        '12.4.2', asked.side = 'us' and css._is_tank_weapon(asked),
+        'a Tank Support Weapon rolls for its arrival, by tank_arrival'
+      ),
       (
         '18.0',
         at is not null and css._held_by(
@@ -107,7 +119,7 @@ end
 $$;
 
 comment on function css.reinforce(bigint, text, text, text, text, jsonb, jsonb) is
-'Where a reinforcement comes: a hex, the Transport Zone of a beach behind the others, or a box (15.0, 18.0, 22.1).';
+'Where a reinforcement comes: a hex, the Transport Zone of a beach behind the others, or a box (12.4.2, 15.0, 18.0, 22.1).';
 
 create or replace function css._tank_table(position_id bigint, chart text, unit text, die integer)
 returns setof rulings.ledger_step
@@ -118,7 +130,7 @@ declare
   result text;
 begin
   select cell.value into result from charts.cell('css', chart, die::text, 'result') as cell;
-  if asked.kind <> 'support_weapon' or asked.attributes ->> 'target' is distinct from 'tank' then
+  if not css._is_tank_weapon(asked) then
     return next css._sum('12.4.2', 'refused', 'only Tank Support Weapons roll for their arrival', '{}');
     return;
   end if;

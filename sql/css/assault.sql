@@ -345,6 +345,8 @@ as $$
     )
   ) as bar (holds, note)
   where bar.holds
+    -- who leads the defenders does so in any case, and may be named
+    and head.code not in (select one.code from unnest(assault.defenders) as one where one.kind in ('leader', 'hero'))
   union all
   -- css-38: all must, or the owner chooses
   select entry.*

@@ -311,6 +311,22 @@ return coalesce((attributes ->> 'corps')::boolean, false) or coalesce(attributes
 comment on function css._is_corps(jsonb) is
 'Whether a counter is Marine Corps Artillery or a Corps truck (26.0).';
 
+create or replace function css._acts_on_command_alone(kind text, attributes jsonb)
+returns boolean
+language sql immutable parallel safe
+return kind = 'ambush' or css._is_corps(attributes);
+
+comment on function css._acts_on_command_alone(text, jsonb) is
+'Whether a unit is Active on the Direct Command chit alone: an Ambush Unit, Corps Artillery, a Corps truck (24.2, 26.0).';
+
+create or replace function css._chosen_payer(kind text, attributes jsonb)
+returns text
+language sql immutable parallel safe
+return case when kind = 'ambush' then 'ambush' when css._is_corps(attributes) then 'corps' end;
+
+comment on function css._chosen_payer(text, jsonb) is
+'Of a unit for whose Actions its player chooses who pays: ambush or corps, under which a cost has it (24.2, 26.0).';
+
 create or replace function css._command_gifts(unit positions.counter, steps rulings.command_step[])
 returns setof rulings.command_step
 language plpgsql stable rows 2

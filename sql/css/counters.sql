@@ -28,6 +28,15 @@ $$;
 comment on function css._out_of_turn_steps(positions.state, positions.counter, text) is
 'That a counter is not Active, where the conditions tell who is (5.1).';
 
+create or replace function css._has_no_steps(conditions jsonb)
+returns boolean
+language sql immutable parallel safe
+-- 4.0 2C v a to d: Leaders are moved, weapons attached and detached on the chits of Divisions and Formations
+return coalesce(conditions ->> 'activation' in ('direct_command', 'amphibious'), false);
+
+comment on function css._has_no_steps(jsonb) is
+'Whether a chit is played that has no steps for Leaders and Support Weapons (4.0 2C).';
+
 create or replace function css._owning_hqs(state positions.state, asked positions.counter)
 returns setof text
 language sql stable rows 2
@@ -87,6 +96,7 @@ begin
         format('it is in the box %s, not Available', replace(coalesce(asked.attributes ->> 'box', 'off_board'), '_', ' '))
       ),
       ('12.1', asked.q is not null, 'it is attached already'),
+      ('4.0', css._has_no_steps(state.conditions), 'on this chit no Support Weapon is attached'),
       ('12.1', crowd.units = 0, 'no Unit of its side is there'),
       (
         '12.1', crowd.units > 0 and crowd.weapons >= crowd.units,
@@ -151,6 +161,7 @@ begin
       'side', asked.side,
       -- 4.0 2C v d, 12.2: what keeps it from being detached at will
       'kept', case
+        when css._has_no_steps(state.conditions) then 'on this chit no Support Weapon is detached'
         when not css._is_active(state, asked) then format('%s is not Active', weapon)
         when not exists (
           select
@@ -194,7 +205,7 @@ begin
       ('13.1', asked.kind <> 'leader', 'only Leaders are moved so'),
       (
         '13.1',
-        state.conditions ->> 'activation' in ('direct_command', 'amphibious'),
+        css._has_no_steps(state.conditions),
         'on this chit a Leader moves with an Active Unit, never alone'
       ),
       (

@@ -214,12 +214,12 @@ as $$
       else display.troop_quality
     end,
     case event
-      when 'officer_initiative' then least(display.dispatch_points + 3, 9)
-      when 'nco_initiative' then least(display.dispatch_points + 2, 9)
-      when 'us_supply_troubles' then greatest(display.direct_commands - 5, 0)
-      when 'stirring_speech' then least(display.troop_quality + 1, display.base_troop_quality)
-      when 'jungle_experience' then least(display.troop_quality + 1, display.base_troop_quality)
-      else greatest(display.troop_quality - 1, 0)
+      when 'officer_initiative' then css._on_track(display.dispatch_points + 3, 9)
+      when 'nco_initiative' then css._on_track(display.dispatch_points + 2, 9)
+      when 'us_supply_troubles' then css._on_track(display.direct_commands - 5, 19)
+      when 'stirring_speech' then css._on_track(display.troop_quality + 1, display.base_troop_quality)
+      when 'jungle_experience' then css._on_track(display.troop_quality + 1, display.base_troop_quality)
+      else css._on_track(display.troop_quality - 1, display.base_troop_quality)
     end
   from positions.state(position_id, conditions, policy) as state
   cross join lateral css._displays(state) as display

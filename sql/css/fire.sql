@@ -526,6 +526,11 @@ begin
       '22.1', null, 'forbids', 'each Unit at sea is a target of its own: one is to be named', null, null, 'css-30', at
     );
   end if;
+  if (shot.named).code is not null and shot.at_sea is not null and css._is_one_of_many(shot) then
+    bars := bars || css._entry(
+      '22.3.1', null, 'forbids', 'the Units of a Naval Zone are one target', (shot.named).code, null, 'css-30', at
+    );
+  end if;
   return bars || css._entry('22.3.1', null, 'target', 'what of a Naval Zone is one target', null, null, 'css-30', at);
 end
 $$;
@@ -1171,6 +1176,29 @@ $$;
 
 comment on function css._single_targets(css.shot) is
 'Who of a naval zone may be fired at by itself: what css-30 tells apart (22.3.2).';
+
+create or replace function css._is_one_of_many(shot css.shot)
+returns boolean
+language plpgsql stable
+as $$
+declare
+  single constant text[] := css._single_targets(shot);
+begin
+  return (shot.named).code <> all(single) and exists (
+    select
+    from public.unit
+    where unit.position_id = (shot.state).position_id
+      and unit.side <> (shot.firer).side
+      and unit.attributes #>> '{zone,beach}' = (shot.there).label
+      and unit.attributes #>> '{zone,run}' = shot.at_sea
+      and css._is_unit(unit.kind)
+      and unit.code <> all(single || (shot.named).code)
+  );
+end
+$$;
+
+comment on function css._is_one_of_many(css.shot) is
+'Whether the unit that is named at sea is one target with others there, and is not fired at by itself (css-30).';
 
 create or replace function css._shot_facts(shot css.shot, value integer)
 returns jsonb

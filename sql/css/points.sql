@@ -115,6 +115,14 @@ $$;
 comment on function css._display(positions.state, text) is
 'One Division by its name, or an error that says that there is none.';
 
+create or replace function css._on_track(value integer, top integer)
+returns integer
+language sql immutable parallel safe
+return case when value is not null then greatest(least(value, top), 0) end;
+
+comment on function css._on_track(integer, integer) is
+'A number as a track from 0 to its top holds it (2.0); what is not told stays untold.';
+
 create or replace function css._is_night(conditions jsonb)
 returns boolean
 language sql immutable parallel safe
@@ -186,7 +194,7 @@ begin
     fatigue := display.fatigue;
     -- 4.0 1A: the heat of the day comes before the check of its morning
     if heat > 0 and display.side = 'us' then
-      fatigue := least(fatigue + heat, 19);
+      fatigue := css._on_track(fatigue + heat, 19);
       return next css._entry('4.0', null, '+' || heat, 'fatigue of a hot day', display.name, 2 * heat);
     end if;
     if weather <> 'tropical_storm' and fatigue is not null then
@@ -195,7 +203,7 @@ begin
         when fatigue >= case display.side when 'us' then 5 else 7 end then -1
         else 0
       end;
-      quality := greatest(least(display.troop_quality + change, display.base_troop_quality), 0);
+      quality := css._on_track(display.troop_quality + change, display.base_troop_quality);
       return next css._entry(
         case when change > 0 and quality = display.troop_quality then '19.2' else '4.0' end,
         null,
@@ -484,7 +492,7 @@ begin
   display := css._display(state, division);
   night := css._is_night(state.conditions);
   change := case when not bought then -1 when night then 2 else 1 end;
-  after := greatest(least(display.fatigue + change, 19), 0);
+  after := css._on_track(display.fatigue + change, 19);
   return next css._entry(
     '4.0', null, to_char(change, 'FMSG9'),
     case
@@ -534,7 +542,7 @@ begin
       2 * gain, case when gain = 1 then 'css-45' end
     );
   end if;
-  select jsonb_object_agg(other.name, least(other.dispatch_points + gain, 9))
+  select jsonb_object_agg(other.name, css._on_track(other.dispatch_points + gain, 9))
   into gainers
   from css._displays(state) as other
   where other.name = division
@@ -552,7 +560,7 @@ begin
     jsonb_build_object(
       'result', case gain when 3 then 'passes' when 1 then 'fails' end,
       'gained', gain,
-      'dispatch_points', least(display.dispatch_points + gain, 9),
+      'dispatch_points', css._on_track(display.dispatch_points + gain, 9),
       'divisions', gainers
     )
   );
@@ -594,7 +602,7 @@ begin
   end if;
   return next css._sum(
     '19.1', coalesce('+' || gain, 'unknown'), format('Direct Commands of %s', division),
-    jsonb_build_object('gained', gain, 'direct_commands', least(display.direct_commands + gain, 19))
+    jsonb_build_object('gained', gain, 'direct_commands', css._on_track(display.direct_commands + gain, 19))
   );
 end
 $$;

@@ -420,6 +420,48 @@ $$;
 comment on function css.left_over(bigint, text, boolean) is
 'Of each side in a hex: how many Support Weapons are more than its Units, which there are, and its leaders and heroes (12.1, 13.1).';
 
+create or replace function css._command_of(position_id bigint, head text)
+returns setof public.unit
+language sql stable rows 10
+as $$
+  select unit.*
+  from public.unit as leader
+  inner join public.unit
+    on unit.position_id = leader.position_id and unit.side = leader.side and css._is_unit(unit.kind)
+    and unit.attributes ->> 'status' is distinct from 'eliminated'
+  cross join lateral css._command_facts(unit.attributes, unit.kind) as hers
+  cross join lateral css._command_facts(leader.attributes, leader.kind) as his
+  where leader.position_id = _command_of.position_id
+    and leader.code = _command_of.head
+    and css._akin(hers, his) is not false
+$$;
+
+comment on function css._command_of(bigint, text) is
+'The Units of a leader''s or hero''s command that are still in the game, wherever they are (13.1, 14.0).';
+
+create or replace function css.refuges(
+  position_id bigint, head text, traced boolean, conditions jsonb default null, policy jsonb default null
+)
+returns table (label text)
+language sql stable rows 3
+as $$
+  -- 13.1: an American leader has a way there; a hero and a Japanese replacement are just placed (14.0)
+  select hex.label
+  from css._command_of(position_id, head) as unit
+  inner join public.hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r
+  where not refuges.traced
+    or exists (
+      select
+      from css.trace_path(position_id, head, hex.label, 'leader', null, conditions, policy) as way
+      where way.effect in ('open', 'unknown') and way.path is not null
+    )
+  group by hex.label
+  order by hex.label
+$$;
+
+comment on function css.refuges(bigint, text, boolean, jsonb, jsonb) is
+'Hexes with Units of his command to which a leader or hero goes who is left alone (13.1, 14.0).';
+
 create or replace function css.return(
   position_id bigint, unit text, "to" text, conditions jsonb default null, policy jsonb default null
 )

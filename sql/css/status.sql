@@ -506,6 +506,8 @@ return case
   when jsonb_typeof(conditions -> 'active') = 'string' then conditions ->> 'active' = piece.side
   when conditions #> '{active,units}' is not null then conditions #> '{active,units}' ? piece.code
   when conditions #>> '{active,side}' is not null then conditions #>> '{active,side}' = piece.side
+  -- 24.2, 26.0: on the chit of no Division and no Formation
+  when css._acts_on_command_alone(piece.kind, piece.attributes) then false
   when conditions #>> '{active,division}' is distinct from (piece.allegiance).division then false
   when conditions #>> '{active,formation}' is null then true
   -- 5.1: White-Stripe Units wait for the Division; a No-Stripe one is of every Formation
@@ -539,6 +541,17 @@ return coalesce(
 comment on function css._is_second(jsonb, text) is
 'Whether the Action of a unit is its Second one, of a Division or Formation chit (5.2).';
 
+create or replace function css._off_its_chit(conditions jsonb, code text, kind text, attributes jsonb)
+returns boolean
+language sql immutable parallel safe
+return css._acts_on_command_alone(kind, attributes)
+and (css._is_second(conditions, code) or coalesce(conditions ->> 'activation' in ('division', 'formation'), false))
+-- 24.1: one that is named acts though the chit is another's
+and not coalesce(conditions #> '{active,units}' ? code, false);
+
+comment on function css._off_its_chit(jsonb, text, text, jsonb) is
+'Whether it is the chit of a Division or Formation, or a Second Action, for one who has neither (24.2, 26.0).';
+
 create or replace function css._is_later(conditions jsonb, code text)
 returns boolean
 language sql immutable parallel safe
@@ -566,8 +579,7 @@ begin
     if css._is_second(conditions, actor.code)
       -- who has been paid for already is Active by name
       or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false) then
-      -- 26.0: who pays for Corps Artillery is chosen
-      payer := case when css._is_corps(actor.attributes) then 'corps' else coalesce((actor.allegiance).division, '') end;
+      payer := coalesce(css._chosen_payer(actor.kind, actor.attributes), (actor.allegiance).division, '');
       bill := bill || jsonb_build_object(payer, coalesce((bill ->> payer)::integer, 0) + price);
     end if;
   end loop;
@@ -593,6 +605,14 @@ begin
     if not css._is_active(now, actor) then
       bars := bars || css._entry(
         '5.1', null, 'forbids', format('%s is not Active', actor.code), actor.code, null, null, actor.label
+      );
+    end if;
+  end loop;
+  foreach actor in array actors loop
+    if css._off_its_chit(now, actor.code, actor.kind, actor.attributes) then
+      bars := bars || css._entry(
+        case when actor.kind = 'ambush' then '24.2' else '26.0' end, null, 'forbids',
+        format('%s acts on the Direct Command chit alone', actor.code), actor.code, null, null, actor.label
       );
     end if;
   end loop;

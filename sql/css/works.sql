@@ -69,7 +69,13 @@ as $$
         select
         from public.marker
         where marker.position_id = state.position_id and (marker.q, marker.r) = (here.q, here.r) and marker.kind = 'mines'
-      ) as mined
+      ) as mined,
+      exists (
+        select
+        from public.marker
+        where marker.position_id = state.position_id and (marker.q, marker.r) = (here.q, here.r)
+          and marker.kind = 'cave_sealed'
+      ) as sealed
   ) as about
   cross join lateral (
     values
@@ -87,6 +93,7 @@ as $$
     ('11.1', work = 'trench' and unit.side = 'us' and not about.pioneer, 'of the Americans only Engineers dig Trenches'),
     ('11.2', work = 'seal_cave' and not about.pioneer, 'an American Engineer seals caves'),
     ('11.2', work = 'seal_cave' and not css._in_cave_hex(state.map_id, here.q, here.r), 'there is no cave'),
+    ('11.2', work = 'seal_cave' and about.sealed, 'the cave is sealed already'),
     ('28.2', work = 'clear_mines' and not about.pioneer, 'an American Engineer clears mines'),
     ('28.2', work = 'clear_mines' and not about.mined, 'there are no mines'),
     ('11.3.2', work = 'repair_airfield' and not about.pioneer, 'an American Engineer repairs the airfield'),

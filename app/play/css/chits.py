@@ -9,7 +9,7 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.css.points import DirectCommand, chit_parts, direct_command, paid
-from app.play.css.status import Orders, eliminate, settle
+from app.play.css.status import Orders, eliminate, forsaken_charges, settle
 from app.play.procedures import (
     Action,
     Ask,
@@ -241,10 +241,6 @@ SCORCHED = (
     "select unit.code, unit.label from positions.state(:position, :conditions, :policy) as state"
     " cross join lateral css._scorched(state) as unit order by unit.code"
 )
-STRANDED = (
-    "select charge.kind, charge.label, charge.attributes from positions.state(:position, :conditions, :policy) as state"
-    " cross join lateral css._stranded_charges(state) as charge"
-)
 
 
 def end_activation(_: NothingMore) -> Procedure:
@@ -253,9 +249,7 @@ def end_activation(_: NothingMore) -> Procedure:
     for row in (yield Ask(SCORCHED, proves=False)):
         yield Tell(Step("8.8.1", row.label, "eliminates", f"{row.code} ends its Activation in a burning hex"))
         yield Change({"unit": row.code, "eliminated": True})
-    for row in (yield Ask(STRANDED, proves=False)):
-        yield Tell(Step("9.2", row.label, "removes", "no friend stands beside the marker any more"))
-        yield Change({"marker": row.kind, "at": row.label, "removed": True})
+    yield from forsaken_charges()
 
 
 def _overstacking() -> Procedure:

@@ -17,16 +17,17 @@ from app.play.css.frame import css_kind
 from app.play.css.rout import Checked, check
 from app.play.css.status import (
     MARKS,
+    PAYS,
     RESULTS,
     Doing,
     Orders,
     Struck,
     breaks,
+    charge,
     disorganize,
     eliminate,
     lift,
     note_action,
-    pay,
     pin,
     place_marker,
     reading,
@@ -56,7 +57,7 @@ LEDGER = "select * from css.fire(:position, cast(:shot as jsonb), :conditions, :
 RESULT = "select * from css.fire_result(:position, :row, :value, :die, cast(:read as jsonb))"
 CHANCES = "select css.fire_chances(:position, :value, :harms) as chances"
 FLAME = "select * from css.flame(:position, :terrain, :die, :conditions)"
-CHOICES = ("target_unit", "impose", "rout_unit", "tenacity", "eliminated", "weapons_lost")
+CHOICES = ("pays", "target_unit", "impose", "rout_unit", "tenacity", "eliminated", "weapons_lost")
 Ids = Annotated[list[str], Names(("unit",))]
 Unit = Annotated[str, Names(("unit",))]
 
@@ -81,6 +82,8 @@ class Shot:
     postures: dict[str, str] = dataclasses.field(default_factory=dict)
     """Of those who land."""
     read: dict[str, Any] = dataclasses.field(default_factory=dict)
+    pays: str | None = None
+    """The Division that pays, where several may (24.2, 26.0)."""
 
     def said(self, **more: Any) -> str:
         """The shot as its ledger takes it."""
@@ -201,7 +204,7 @@ def _agrees(told: str, printed: str) -> Doing:
 def shoot(shot: Shot, orders: Orders, purpose: str = "fire") -> Doing:
     """A direct fire from its declaration to the last result; gives its `Hit`."""
     facts = yield from declare(shot, orders)
-    yield from pay(facts["cost"])
+    yield from charge(facts["cost"], orders, shot.by, shot.pays)
     if shot.manner == "fire":
         yield from note_action({"fired": facts["from"]}, shot.by)
     if shot.concentrated:
@@ -546,6 +549,7 @@ class Fire(Action):
         None, alias="as", description="Of a white box: he or ap"
     )
     concentrated: bool = Field(False, description="Concentrated Fire (8.3.6)")
+    pays: str | None = PAYS
 
     @field_validator("by", "with_", mode="before")
     @classmethod
@@ -561,8 +565,9 @@ class Fire(Action):
     def shot(self) -> Shot:
         zone = self.zone.model_dump() if self.zone else None
         return Shot(
-            self.by, self.with_, self.at, self.target, zone, self.as_, self.concentrated, read=self.read
-        )
+            self.by, self.with_, self.at, self.target, zone, self.as_, self.concentrated, read=self.read,
+            pays=self.pays,
+        )  # fmt: skip
 
 
 def fire(of: Fire) -> Procedure:

@@ -397,6 +397,12 @@ def _not_held(unit: str | None) -> Procedure:
         raise Refused("24.1", f"{row.note}, so that no hex is entered", row.label)
 
 
+def _whose(conditions: dict[str, Any]) -> dict[str, Any]:
+    """Whose Activation it is, and which Action: what an Ambush Unit that fires at once is free of."""
+    told = {key: conditions[key] for key in ("active", "action") if conditions.get(key) is not None}
+    return {"active": None} | told if told or conditions.get("activation") else {}
+
+
 def ambushed(
     of: Action, to: str, by: str | None, pays: str | None, unit: str | None, orders: Orders
 ) -> Asking:
@@ -429,13 +435,13 @@ def ambushed(
     target = yield from _ambushed_hex(to, unit, orders)
     if target is not None:
         # 24.1: it fires at once, in the Activation of those whom it throws back
-        active = state.conditions.get("active")
-        if active is not None:
-            yield Change({"conditions": {"active": {"units": [code]}}}, kept=True)
+        whose = _whose(state.conditions)
+        if whose:
+            yield Change({"conditions": dict.fromkeys(whose) | {"active": {"units": [code]}}}, kept=True)
         shot = yield from aimed(Shot(by=(code,), at=target, read=of.read), orders)
         fired = yield Call(shoot(shot, orders, purpose=f"the Ambush fire from {to}"))
-        if active is not None:
-            yield Change({"conditions": {"active": active}}, kept=True)
+        if whose:
+            yield Change({"conditions": whose}, kept=True)
         yield Tell(
             fire={key: fired[key] for key in ("type", "value", "result", "crt", "rout") if key in fired}
         )

@@ -19,9 +19,11 @@ from app.play.css.points import LYING
 from app.play.css.status import (
     BARRAGES,
     MARKS,
+    PAYS,
     RESULTS,
     Doing,
     Orders,
+    charge,
     note_action,
     pay,
     place_marker,
@@ -88,41 +90,8 @@ def declare(fire: Barrage, orders: Orders) -> Doing:
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
     yield _told(facts, rows)
-    cost = yield from _billed(fire, facts["cost"], orders)
-    yield Tell(cost=cost)
-    yield from pay(cost)
+    yield from charge(facts["cost"], orders, fire.by, fire.pays)
     return facts
-
-
-PAYING = (
-    "select payer.division, display.direct_commands as left"
-    " from positions.state(:position, :conditions, :policy) as state"
-    " cross join lateral css._payers(state, positions._asked_counter(:position, :unit)) as payer (division)"
-    " left join lateral css._displays(state) as display on display.name = payer.division order by 1"
-)
-
-
-def _billed(fire: Barrage, cost: dict[str, int], orders: Orders) -> Doing:
-    """26.0: for Corps Artillery either Marine Division pays, for others their own; gives the cost by who does."""
-    owed = cost.get("corps", 0)
-    if not owed:
-        if cost and fire.pays not in (None, *cost):
-            raise Refused("5.3", f"{fire.pays} does not pay for {fire.by[0]}")
-        return cost
-    left = {row.division: row.left for row in (yield Ask(PAYING, proves=False, unit=fire.by[0]))}
-    able = [division for division, has in left.items() if has is None or has >= owed]
-    pays = fire.pays
-    if left and pays not in (None, *left):
-        raise Refused("26.0", f"{pays} is no Marine Division")
-    if left and pays not in (None, *able):
-        raise Refused("26.0", f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
-    if left and not able:
-        raise Refused("26.0", f"no Marine Division has {counted(owed, 'Direct Command')} left")
-    if pays is None and able:
-        pays = yield from orders.one("pays", "us", "which Division pays", able, rule="26.0")
-    payer = pays or "either Marine Division"
-    yield Tell(Step("26.0", None, "pays", f"{payer} pays for Corps Artillery"))
-    return {pays: owed} if pays else {}
 
 
 def _told(facts: dict[str, Any], rows: Sequence[Any]) -> Tell:
@@ -229,7 +198,7 @@ class Battery(Action):
     assault: Place | None = Field(
         None, description="The assault that it supports (9.1 B): the hex that is assaulted"
     )
-    pays: str | None = Field(None, description="The Marine Division that pays for Corps Artillery (26.0)")
+    pays: str | None = PAYS
 
     @field_validator("by", mode="before")
     @classmethod
@@ -243,7 +212,7 @@ def indirect_fire(of: Battery) -> Procedure:
     if of.assault is not None:
         yield from _supports(of, of.assault)
     yield from bombard(Barrage(of.by, of.at, of.spotter, read=of.read, pays=of.pays), orders)
-    yield from orders.finish("pays", *CHOICES)
+    yield from orders.finish(*CHOICES)
 
 
 ASSAULTED = (
@@ -275,7 +244,7 @@ class Round(Action):
     by: Ids = Field(min_length=1, max_length=1, description="The indirect unit that fires it")
     at: Place = Field(description="The hex that is to be lit")
     spotter: Annotated[str, Names(())] | None = Field(None, description="A unit's id or self")
-    pays: str | None = Field(None, description="The Marine Division that pays for Corps Artillery (26.0)")
+    pays: str | None = PAYS
 
     @field_validator("by", mode="before")
     @classmethod
@@ -304,6 +273,7 @@ class Smoke(Action):
 
     by: Ids = Field(min_length=1, max_length=1, description="The unit that lays it")
     at: Place = Field(description="Its own hex or an adjacent one")
+    pays: str | None = PAYS
 
     @field_validator("by", mode="before")
     @classmethod
@@ -320,11 +290,13 @@ def smoke(of: Smoke) -> Procedure:
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
-    yield Tell(cost=facts["cost"], result="placed")
-    yield from pay(facts["cost"])
+    yield Tell(result="placed")
+    orders = Orders(of.choices)
+    yield from charge(facts["cost"], orders, of.by, of.pays)
     yield from note_action({"fired": facts["from"]}, of.by)
     barrage = yield from lay(facts)
     yield Tell(barrage=barrage)
+    yield from orders.finish("pays")
 
 
 class Bombardment(Action):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,7 +20,18 @@ from app.play.css.frame import OTHER, Asking, css_kind, game, ledger, waits_for
 from app.play.css.hazards import PLACES, ambushed, crossed, mined, sniped, trapped, units_of
 from app.play.css.indirect import strike
 from app.play.css.points import paid
-from app.play.css.status import RESULTS, Orders, note_action, reading, settle, state, take_along
+from app.play.css.status import (
+    CHOSEN,
+    RESULTS,
+    Orders,
+    billed,
+    forsaken_charges,
+    note_action,
+    reading,
+    settle,
+    state,
+    take_along,
+)
 from app.play.css.victory import entered_by
 from app.play.effects import after
 from app.play.procedures import (
@@ -84,9 +96,9 @@ def move(of: Move) -> Procedure:
         yield from _shifted(of)
         return
     orders = Orders(of.choices)
-    yield from _may_act(of)
     party = yield from _party(of)
     movers = yield from _units(party)
+    yield from _may_act(of, orders)
     going = _Going(of, party, orders)
     yield from going.along()
     yield from note_action({}, movers)
@@ -108,17 +120,32 @@ def _shifted(of: Move) -> Procedure:
         yield Change({"hex": place.removesuffix(" cave"), "dg": int(dg)})
 
 
-def _may_act(of: Move) -> Procedure:
-    """5.1, 5.2: who is Active, and for which of its Actions; a second one is paid for."""
-    facts = yield from ledger("may_act", unit=of.unit)
-    if facts["paid"] and facts["division"] is not None:
-        yield from paid(facts["division"])
+def _may_act(of: Move, orders: Orders) -> Procedure:
+    """5.1, 5.2: who is Active, and for which of its Actions; a second one is paid for, Unit by Unit."""
+    owed: Counter[str] = Counter()
+    others = (yield from _units(of.together)) if of.together else []
+    for unit in dict.fromkeys([of.unit, *others]):
+        facts = yield from ledger("may_act", unit=unit)
+        if facts["paid"] and facts["division"] is not None:
+            owed[facts["division"]] += 1
+    for whose in CHOSEN:
+        if commands := owed.pop(whose, 0):
+            for payer in (yield from billed({whose: commands * (yield from _each())}, orders, of.unit)):
+                owed[payer] += commands
+    for division, commands in owed.items():
+        yield from paid(division, commands)
     if of.posture is not None:
         [row] = yield Ask(PLACES, proves=False, codes=[of.unit])
         if row.attributes.get("posture") == "deployed":
             kind = kinds_of("css")["posture"]
             assert isinstance(kind, ProcedureKind)
             yield Call(kind.begin(kind.arguments(unit=of.unit, to="column")))  # type: ignore[arg-type,call-arg]
+
+
+def _each() -> Asking:
+    """4.0: what a Direct Command costs today."""
+    now = yield from state()
+    return 2 if now.conditions.get("weather") == "hot" else 1
 
 
 def _party(of: Move) -> Asking:
@@ -357,6 +384,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, self.here)
         yield from settle(source, crossing["from_inside"], self.orders)
+        yield from forsaken_charges()
 
     def _entered(self, to: str) -> Asking:
         """Whether those who went through mines have come into the hex."""
@@ -367,6 +395,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, to)
         yield from settle(source, False, self.orders)
+        yield from forsaken_charges()
         return True
 
     def _after_entry(self, to: str, facts: dict[str, Any]) -> Procedure:
@@ -481,8 +510,7 @@ def _ambush_possible(to: str) -> Asking:
     _, tracks = yield from game()
     if not (tracks.get("pools") or {}).get("ambush"):
         return False
-    now = yield from state()
-    price = 2 if now.conditions.get("weather") == "hot" else 1
+    price = yield from _each()
     divisions = tracks.get("divisions", {})
     return any(divisions.get(name, {}).get("direct_commands", 0) >= price for name in verdict.facts["payers"])
 
@@ -559,7 +587,8 @@ DONE = (
     "read",
 )
 TURNED = "select * from css.posture(:position, :unit, :posture, :conditions, :policy)"
-COMMAND_PRICE = "select * from css.command_price(:position, :division, 1, :conditions, :policy)"
+COMMAND_PRICE = "select * from css.command_price(:position, :division, :commands, :conditions, :policy)"
+MAY_ACT = "select * from css.may_act(:position, :unit, :conditions, :policy)"
 ENEMIES = (
     "select distinct hex.label, unit.side from unit"
     " join hex on hex.map_id = unit.map_id and hex.q = unit.q and hex.r = unit.r"
@@ -619,19 +648,20 @@ def _foreseen(asked: Asked, of: Way, finding: Finding) -> Finding:
 
 
 def _second_action(asked: Asked, of: Way, finding: Finding) -> list[dict[str, Any]]:
-    """5.2: a Second Action takes command and a Direct Command; gives what is paid, where the tracks tell of it."""
-    act = asked.rows("select * from css.may_act(:position, :unit, :conditions, :policy)", unit=of.unit)[-1]
-    told, paid = [act], []
-    if act.effect != "refused" and act.facts["paid"]:
+    """5.2: a Second Action takes command and a Direct Command of each Unit; gives what is paid, as far as tracks tell."""
+    movers = units_of(asked.rows(PLACES, codes=[of.unit, *(of.together or ())]))
+    units = dict.fromkeys([of.unit, *(row.code for row in movers)])
+    told = [asked.rows(MAY_ACT, unit=unit)[-1] for unit in units]
+    paid: list[dict[str, Any]] = []
+    acts = [act.facts for act in told if act.effect != "refused" and act.facts["paid"]]
+    if acts:
         if of.posture is not None:
             told.append(asked.rows(TURNED, unit=of.unit, posture=of.posture)[-1])
-        if (division := act.facts["division"]) is not None:
-            told.append(price := asked.rows(COMMAND_PRICE, division=division)[-1])
-            paid = (
-                [{"division": division, "direct_commands": price.facts["left"]}]
-                if price.effect == "pays"
-                else []
-            )
+        owed = Counter(act["division"] for act in acts if act["division"] not in (None, *CHOSEN))
+        for division, commands in owed.items():
+            told.append(price := asked.rows(COMMAND_PRICE, division=division, commands=commands)[-1])
+            if price.effect == "pays":
+                paid.append({"division": division, "direct_commands": price.facts["left"]})
         finding.steps[:0] = [step_of(row) for row in told if row.effect != "unknown"]
     for bar in (row for row in told if row.effect == "refused"):
         finding.answer |= {"allowed": False, "why": bar.note}

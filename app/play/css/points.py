@@ -195,6 +195,8 @@ def dispatch(of: Dispatch) -> Procedure:
     facts = yield from ledger("dispatch", tells=True, division=of.division, die=die)
     yield Tell(roll=die, **{key: facts[key] for key in ("result", "gained", "dispatch_points")})
     for division, points in facts["divisions"].items():
+        if points is None:
+            continue
         yield Change({"division": division, "dispatch_points": points})
 
 
@@ -221,7 +223,8 @@ def direct_command(of: DirectCommand) -> Procedure:
         facts = yield from ledger("direct_command", tells=True, division=row.name, die=die)
         gained[row.name] = facts["gained"]
         yield Tell(gained=dict(gained))
-        yield Change({"division": row.name, "direct_commands": facts["direct_commands"]})
+        if facts["direct_commands"] is not None:
+            yield Change({"division": row.name, "direct_commands": facts["direct_commands"]})
 
 
 def paid(division: str, commands: int = 1) -> Asking:

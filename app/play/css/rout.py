@@ -10,16 +10,17 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import css_kind
 from app.play.css.status import (
+    PAYS,
     RESULTS,
     Doing,
     Orders,
     Struck,
+    charge,
     counter,
     disorganize,
     eliminate,
     note_action,
     off,
-    pay,
     pin,
     reading,
     settle,
@@ -205,6 +206,7 @@ class Return(Action):
 
     unit: Annotated[str, Names(("unit",))] = Field(description="A unit in the Routed Units box")
     to: Place = Field(description="The hex where it is placed")
+    pays: str | None = PAYS
 
 
 RETURN = "select * from css.return(:position, :unit, :to, :conditions, :policy)"
@@ -216,10 +218,12 @@ def come_back(of: Return) -> Procedure:
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
-    yield Tell(result="returns", cost=facts["cost"])
-    yield from pay(facts["cost"])
+    yield Tell(result="returns")
+    orders = Orders(of.choices)
+    yield from charge(facts["cost"], orders, [of.unit], of.pays)
     yield Change({"unit": of.unit, "at": facts["hex"], "box": None})
     yield from note_action({}, [of.unit])
+    yield from orders.finish("pays")
 
 
 def _rout_verdict(ruling: Ruling) -> str:

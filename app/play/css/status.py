@@ -6,11 +6,15 @@ How much of each is SQL (`css.disorganize`, `css.vacated`, `css.left_over`); her
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from app.play.procedures import Ask, Change, Choose, Refused, Tell, Want
 from app.referee.rulings import Step
+from app.referee.words import counted
 from db.values import canonical
 
 Doing = Generator[Want, Any, Any]
@@ -255,6 +259,9 @@ def eliminate(code: str, rule: str, note: str | None = None) -> Doing:
     if "zone" in row.attributes:
         yield Change({"unit": code, "zone": None}, kept=True)
     yield Change({"unit": code, "eliminated": True})
+    if truck := row.attributes.get("loaded_in"):
+        yield Tell(Step("15.0", row.label, "eliminated", f"{truck} with what it carries"))
+        yield Change({"unit": truck, "eliminated": True})
     if row.kind == "hq":
         yield from _without_hq(row, for_good=True)
 
@@ -309,7 +316,7 @@ def settle(hex: str, inside: bool, orders: Orders) -> Doing:
             yield from shelve(code, "8.5.1", f"more weapons than units: {code} is put aside")
         if row.units == 0:
             for code in row.heads or []:
-                yield from _alone(code, row.side)
+                yield from _alone(code, row.side, orders)
     if not any(row.units for row in rows):
         yield from vacate(hex)
 
@@ -332,6 +339,19 @@ def take_along(hex: str, to: str) -> Doing:
         yield from lift(row.kind, hex)
         if not row.doubled:
             yield Change({"marker": row.kind, "at": to})
+
+
+STRANDED = (
+    "select charge.kind, charge.label from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._stranded_charges(state) as charge"
+)
+
+
+def forsaken_charges() -> Doing:
+    """9.2: an assault or charge marker beside which no friend is left comes off."""
+    for row in (yield Ask(STRANDED, proves=False)):
+        yield Tell(Step("9.2", row.label, "removes", "no friend stands beside the marker any more"))
+        yield Change({"marker": row.kind, "at": row.label, "removed": True})
 
 
 def vacate(hex: str) -> Doing:
@@ -366,15 +386,29 @@ def lift(kind: str, hex: str, inside: bool = False) -> Doing:
         yield Change({"marker": kind, "at": hex, "removed": True})
 
 
-def _alone(code: str, side: str) -> Doing:
-    """13.1: a Japanese leader alone is lost; an American one goes to other units, off the map until one takes him."""
+REFUGES = "select label from css.refuges(:position, :code, :traced, :conditions, :policy)"
+COMMAND = "select code from css._command_of(:position, :code)"
+
+
+def _alone(code: str, side: str, orders: Orders) -> Doing:
+    """13.1, 14.0: who is alone goes to other units of his command, off the map until one takes him, or is lost."""
     row = yield from counter(code)
-    if side == "japan" and (row.kind == "hero" or row.attributes.get("replacement")):
-        yield from eliminate(code, "13.1", f"{code} is alone")
+    american = side == "us" and row.kind == "leader"
+    rule = "14.0" if row.kind == "hero" else "13.1"
+    lost = side == "japan" and (row.kind == "hero" or row.attributes.get("replacement"))
+    # 14.1 c: Wilson stays with his companies or not at all
+    lost = lost or (row.kind == "hero" and "wilson" in code.lower())
+    if lost or (american and not (yield Ask(COMMAND, proves=False, code=code))):
+        yield from eliminate(code, rule, f"{code} is alone")
         return
-    yield Tell(Step("13.1", row.label, "leaves", f"{code} is alone"))
     flipped = {"replacement": True} if side == "japan" else {}
-    yield Change({"unit": code, "at": None, "box": "off_board", **flipped})
+    hexes = [one.label for one in (yield Ask(REFUGES, proves=False, code=code, traced=american))]
+    yield Tell(Step(rule, row.label, "leaves", f"{code} is alone"))
+    if not hexes:
+        yield Change({"unit": code, "at": None, "box": "off_board", **flipped})
+        return
+    to = yield from orders.one("refuge", side, f"to whom {code} goes", hexes, unsaid=hexes[0], rule=rule)
+    yield Change({"unit": code, "at": to, **flipped})
 
 
 WAY = (
@@ -410,6 +444,54 @@ def breaks(code: str, rule: str) -> Doing:
         return
     yield Tell(Step(rule, row.label, "eliminated", f"{code} breaks and leaves the game"))
     yield Change({"unit": code, "eliminated": True})
+
+
+PAYING = (
+    "select payer.division, display.direct_commands as left"
+    " from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._payers(state, positions._asked_counter(:position, :unit)) as payer (division)"
+    " left join lateral css._displays(state) as display on display.name = payer.division order by 1"
+)
+CORPS, AMBUSH = "corps", "ambush"
+"""In a cost: what either Marine Division pays (26.0), and what that of a regular unit beside an Ambush Unit does (24.2)."""
+CHOSEN = {
+    CORPS: ("26.0", "us", "is no Marine Division", "no Marine Division has"),
+    AMBUSH: ("24.2", "japan", "has no regular Deployed unit beside it", "no Division beside it has"),
+}
+PAYS: Any = Field(
+    None,
+    description="The Division that pays for Corps units or an Ambush Unit, where several may (24.2, 26.0)",
+)
+
+
+def billed(cost: Mapping[str, int], orders: Orders, unit: str, pays: str | None = None) -> Doing:
+    """5.3, 24.2, 26.0: who pays for Corps and Ambush Units is chosen, for others it is their own Division."""
+    whose = next((key for key in CHOSEN if key in cost), None)
+    if whose is None:
+        if cost and pays not in (None, *cost):
+            raise Refused("5.3", f"{pays} does not pay for {unit}")
+        return cost
+    (rule, side, not_it, too_few), owed = CHOSEN[whose], cost[whose]
+    left = {row.division: row.left for row in (yield Ask(PAYING, proves=False, unit=unit))}
+    able = [division for division, has in left.items() if has is None or has >= owed]
+    if left and pays not in (None, *left):
+        raise Refused(rule, f"{pays} {not_it}")
+    if left and pays not in (None, *able):
+        raise Refused(rule, f"{pays} has {counted(left[pays], 'Direct Command')}, and it costs {owed}")
+    if not able and (left or whose == AMBUSH):
+        raise Refused(rule, f"{too_few} {counted(owed, 'Direct Command')} left")
+    if pays is None and able:
+        pays = yield from orders.one("pays", side, "which Division pays", able, rule=rule)
+    yield Tell(Step(rule, None, "pays", f"{pays or 'either Marine Division'} pays for {unit}"))
+    others = Counter({key: value for key, value in cost.items() if key != whose})
+    return dict(others + Counter({pays: owed} if pays else {}))
+
+
+def charge(cost: Mapping[str, int], orders: Orders, by: Sequence[str], pays: str | None = None) -> Doing:
+    """What an Action costs is told and paid, by the Divisions that owe it."""
+    cost = (yield from billed(cost, orders, by[0], pays)) if by else {}
+    yield Tell(cost=cost)
+    yield from pay(cost)
 
 
 def pay(cost: Mapping[str, int]) -> Doing:

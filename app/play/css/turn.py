@@ -200,7 +200,14 @@ def illumination_off(_: NothingMore) -> Procedure:
     yield from lifted("illumination")
 
 
-def end_turn(_: NothingMore) -> Procedure:
+def _read_turn(track: Any, turn: Any) -> Any:
+    """What the players read off the turn track, which is not printed: the turns in order, or the next one."""
+    if isinstance(track, list):
+        return turn_after(turn, {"schedule": {"turns": track}})
+    return track
+
+
+def end_turn(of: NothingMore) -> Procedure:
     """4.0 3 A to D: victory, the end of the game, the next turn; 17.0: at night all go back to Transport."""
     state, tracks = yield from game()
     told = state.conditions
@@ -213,7 +220,7 @@ def end_turn(_: NothingMore) -> Procedure:
         yield Tell(Step("4.0", None, "over", "the game ends here"), winner=winner)
         return
     yield from _bombardments_end()
-    later = turn_after(turn, tracks)
+    later = turn_after(turn, tracks) or _read_turn(of.read.get("turn_track"), turn)
     if later is None:
         raise Undecided(Need("turn_track", "2.0"), over=False)
     yield Tell(Step("4.0", None, "begins", f"the turn {later}"), turn=later)

@@ -11,11 +11,13 @@ from app.play.css.fire import Ids, Unit
 from app.play.css.frame import NothingMore, css_kind
 from app.play.css.status import (
     BARRAGES,
+    PAYS,
     Doing,
+    Orders,
+    charge,
     eliminate,
     lift,
     note_action,
-    pay,
     place_marker,
     reading,
     state,
@@ -44,6 +46,7 @@ class Rally(Action):
 
     hex: Place | None = Field(None, description="The hex that is rallied; its unit's, where it is left out")
     by: Ids = Field(min_length=1, max_length=1, description="An Active unit in it")
+    pays: str | None = PAYS
 
     @field_validator("by", mode="before")
     @classmethod
@@ -57,12 +60,14 @@ def rally(of: Rally) -> Procedure:
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
-    yield Tell(result="rallied", cost=facts["cost"])
-    yield from pay(facts["cost"])
+    yield Tell(result="rallied")
+    orders = Orders(of.choices)
+    yield from charge(facts["cost"], orders, of.by, of.pays)
     yield from note_action({"rallied": facts["hex"]}, of.by)
     cave = {"in_cave": True} if facts["inside"] else {}
     whose = {"unit": of.by[0]} if facts["own"] else {"hex": facts["hex"], **cave}
     yield Change({**whose, facts["removes"]: facts["dg"] if facts["removes"] == "dg" else False})
+    yield from orders.finish("pays")
 
 
 class Engineer(Action):
@@ -72,6 +77,7 @@ class Engineer(Action):
     work: Literal["foxhole", "trench", "seal_cave", "clear_mines", "repair_airfield"] = Field(
         description="foxhole, trench, seal_cave, clear_mines or repair_airfield"
     )
+    pays: str | None = PAYS
 
 
 def engineer(of: Engineer) -> Procedure:
@@ -80,8 +86,7 @@ def engineer(of: Engineer) -> Procedure:
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
-    yield Tell(cost=facts["cost"])
-    yield from pay(facts["cost"])
+    yield from charge(facts["cost"], Orders(of.choices), [of.unit], of.pays)
     yield from note_action({"engineered": facts["hex"]} if facts["hex"] else {}, [of.unit])
     if not facts["checks"]:
         yield Tell(Step("11.1", facts["hex"], "placed", "a Foxhole"), result="placed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import click
 from sqlalchemy.engine import Connection
 
 from app.play.branches import board_at, fork, position_at
+from app.play.dice import read_seed
 from app.play.fuzz import fuzz
 from app.play.games import abandon, act, acting, delete_game
 from app.play.log import Deed, Entry, log, note
@@ -31,6 +33,7 @@ from app.terminal.output import out, print_json, print_table, progress, say
 from app.terminal.report import report_ruling
 from app.terminal.written import Setting, Written, nested
 from db import SightlineError
+from db.database import undone
 from db.games import DICE, REFEREE
 from db.rulesets import CODES
 from importers.documents import resolved
@@ -798,7 +801,7 @@ def fuzz_games(
 
     No crash, no side without a legal action, no game without an end; what is done and taken back is nothing; the log
     applied again gives the same digests. Nothing is kept. A game that breaks a promise is written as a record that
-    `sightline game import` reads. Exit status 1: there was one.
+    `sightline game import` reads. Exit status 1: there was one. Exit status 2: it cannot be begun, and none is played.
 
     Several runs at once do not wait for each other once a game of the scenario was begun in this database.
 
@@ -813,8 +816,12 @@ def fuzz_games(
     broken = 0
     # the owner's: nobody else may take stock of tables, without which plans are poor
     with owning() as connection, progress("playing") as tick:
-        for one in sources:
-            start = functools.partial(_begin, one, chosen)
+        starts = {one: functools.partial(_begin, one, chosen) for one in sources}
+        for start in starts.values():
+            # what cannot be begun at all breaks no promise: it is told once, before anything is played
+            with undone(connection):
+                start(connection, f"fuzz-{os.getpid()}", read_seed(seed))
+        for one, start in starts.items():
             for game in fuzz(connection, start, number, seed):
                 tick(len(played) + 1, number * len(sources))
                 played.append({"from": one, **game.as_dict()})
