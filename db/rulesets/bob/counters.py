@@ -151,6 +151,8 @@ class BobUnit(_Riding):
     ambush: bool = False
     move_counter: bool = False
     uk: Whole = 0
+    satt_at: tuple[Label, ...] = ()
+    """Of a Vehicle: hexes in which a suicide team has gone for it this turn (59.4)."""
     fired: bool = False
     sustained: tuple[Label, ...] = ()
     entered: bool = False
@@ -309,6 +311,8 @@ class BobSideTracks(Form):
     satt: Annotated[Whole, Hidden("owner")] | None = None
     fow: Annotated[tuple[Name, ...], Hidden("all")] | None = None
     fow_drawn: Whole | None = None
+    fow_due: Name | None = None
+    """Who was placed from the cup in this Operations Range and has to be Used in it (16.2)."""
     solo: Annotated[tuple[Name, ...], Hidden("all")] | None = None
     credits: Whole | None = None
     """Enemy units that it eliminated and that came back (17.0)."""
