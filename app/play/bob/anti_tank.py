@@ -286,6 +286,8 @@ def satt(of: Satt) -> Procedure:
     }
     yield Change(placed, kept=True)
     survives = yield from _team_under_fire(of, name, site)
+    # what was told of the shots at it is theirs
+    yield Tell(prof=7, prof_passed=True, value=value, values={of.target: value}, modifiers=_entries(rows))
     yield Change({"unit": name, "removed": True}, kept=True)
     if not survives:
         yield Tell(Step("59.4", site.label, "eliminated", "the team is shot"), result="no_effect")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from db.counter_forms import (
     Direction,
@@ -299,6 +299,16 @@ class BobConditions(Form):
     lost: BySide | None = None
     started: dict[Name, Whole | BySide] | None = None
     victory: BobVictory | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rains(cls, told: object) -> object:
+        """55.2: a monsoon in which it rains is the weather, and one in which it does not is none."""
+        monsoon = told.get("monsoon") if isinstance(told, dict) else None
+        if not isinstance(told, dict) or not isinstance(monsoon, dict) or "weather" in told:
+            return told
+        raining = monsoon.get("raining")
+        return told | {"weather": "monsoon" if raining else None} if isinstance(raining, bool) else told
 
 
 class BobSideTracks(Form):
