@@ -110,6 +110,16 @@ IN_RESERVE = 0.3
 """How often a random player sends a suicide team or draws from the cup where it may."""
 
 
+RULES = {
+    "mark_used": "4.2", "mark_op_fire": "4.3", "move": "5.0", "retreat": "5.3", "seishin": "59.5", "fire": "6.0",
+    "op_fire": "9.0", "final_op_fire": "10.0", "assault_fire": "5.2", "fireteam": "58.3", "satchel_charge": "36.0",
+    "satw": "33.0", "satt": "59.4", "mount": "21.3", "dismount": "21.3", "clear": "43.7", "crush": "20.12",
+    "decoy": "50.3", "indirect_fire": "32.0", "spot": "32.0", "air_attack": "35.0", "illumination": "50.1",
+    "draw": "16.2", "placement": "16.2", "pass": "4.1", "banzai": "59.6", "rout": "11.0", "melee": "12.0",
+}  # fmt: skip
+"""The rule by which each action is open."""
+
+
 class Legal(Arguments):
     """For whom; without both, for whoever acts now."""
 
@@ -122,13 +132,27 @@ def _legal(asked: Asked, of: Legal) -> Finding:
     step = Step(table.rule, None, "phase", table.title)
     if of.unit is not None:
         names, targets, why = table.of_unit(of.unit)
-        return Finding({"actions": names, "targets": targets}, [step, *why])
+        opens = [_opens(name, table.smoke_rule(of.unit)) for name in dict.fromkeys([*names, *targets])]
+        return Finding({"actions": names, "targets": targets}, [step, *why, *opens])
     side = of.side or table.active
     if table.active is not None and side != table.active:
         return Finding(
             {"actions": []}, [step, Step(table.rule, None, "waits", "it is the other side's turn to act")]
         )
-    return Finding({"actions": list(table.offers(side))}, [step])
+    offers = list(table.offers(side))
+    named = dict.fromkeys(
+        (offer["action"], _SMOKES.get(offer["arguments"].get("as"), "48.0")) for offer in offers
+    )
+    return Finding({"actions": offers}, [step, *(_opens(name, smoke) for name, smoke in named)])
+
+
+_SMOKES = {"grenade": "48.1", "discharger": "59.3"}
+"""By which rule smoke is laid; else by Artillery."""
+
+
+def _opens(name: str, smoke: str) -> Step:
+    """The rule that lets an action be taken."""
+    return Step(smoke if name == "smoke" else RULES.get(name, "4.0"), None, "open", name.replace("_", " "))
 
 
 def drawn(asked: Asked, dice: random.Random) -> Offer | None:
@@ -166,6 +190,13 @@ class _Table:
         )
         return bool(rows[-1].effect == "allowed")
 
+    def smoke_rule(self, code: str) -> str:
+        """48.0, 48.1, 59.3: how a unit would lay smoke."""
+        unit = next((one for one in self.units if one.code == code), None)
+        if unit is None:
+            return "48.0"
+        return "48.1" if "moving" in unit.attributes else "59.3"
+
     # A unit
 
     def of_unit(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
@@ -193,7 +224,10 @@ class _Table:
             return (
                 names,
                 {},
-                [Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked")],
+                [
+                    Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked"),
+                    Step("59.1", unit.label, "stays", "no Japanese unit withdraws from Melee"),
+                ],
             )
         changes = (offer["arguments"]["path"][-1] for offer in self._changes(unit))
         if ways := dict.fromkeys([*self._ways(unit), *changes]):
