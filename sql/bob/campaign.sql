@@ -149,6 +149,23 @@ $$;
 comment on function bob.regroup(bigint, text, jsonb, jsonb, integer, boolean, jsonb, jsonb) is
 'Loss Recovery of a company between scenarios: steps lost and returned, Fatigue, Command Points; the verdict last.';
 
+create or replace function bob._hub_shunned(state positions.state, pieces bob.piece[], owner text, q integer, r integer)
+returns boolean
+language plpgsql stable
+as $$
+#variable_conflict use_variable
+begin
+  return exists (
+    select from unnest(pieces) as enemy
+    where enemy.side <> owner
+      and ((enemy.q, enemy.r) = (q, r) or bob._neighbouring(state, q, r, enemy.q, enemy.r))
+  );
+end
+$$;
+
+comment on function bob._hub_shunned(positions.state, bob.piece[], text, integer, integer) is
+'Whether an enemy is in a hex or next to it, so that no Company Hub ends a move there (63.3).';
+
 create or replace function bob.hub(
   position_id bigint, company text, "to" text, manner text, conditions jsonb default null, policy jsonb default null
 )
@@ -166,6 +183,7 @@ declare
   grounds bob.ground[];
   spent integer;
   was boolean;
+  hemmed boolean := false;
   bars rulings.ledger_step[];
 begin
   select * into state from positions.state(hub.position_id, hub.conditions, hub.policy);
@@ -215,6 +233,15 @@ begin
     select way.halves into spent
     from bob._spread(mover, grounds, array(select leg from bob._legs(state, mover, grounds) as leg)) as way
     where (grounds[way.n]).label = hub."to";
+    -- 63.3: a Displaced Hub that can go nowhere it may end is placed
+    hemmed := was and not exists (
+      select
+      from bob._spread(mover, grounds, array(select leg from bob._legs(state, mover, grounds) as leg)) as way
+      cross join lateral (select (grounds[way.n]).q as q, (grounds[way.n]).r as r) as ends
+      where not bob._hub_shunned(state, pieces, owner, ends.q, ends.r)
+        and bob._edge_distance(state, foe, ends.q, ends.r)
+        >= bob._edge_distance(state, foe, marked.q, marked.r) is not false
+    );
   end if;
   bars := array(
     select row(fact.rule, null, goal.label, 'forbids', fact.why, fact.point, hub.company, null, null)::rulings.ledger_step
@@ -237,16 +264,14 @@ begin
       (
         (hub.manner = 'displace' or was)
         and bob._edge_distance(state, foe, goal.q, goal.r) < bob._edge_distance(state, foe, marked.q, marked.r),
-        '63.2', 'it would be closer to the enemy''s Rout Edge', 'bob-52'
+        case hub.manner when 'displace' then '63.2' else '63.3' end,
+        'it would be closer to the enemy''s Rout Edge', 'bob-52'
       ),
       (
-        hub.manner = 'move' and exists (
-          select from unnest(pieces) as enemy
-          where enemy.side <> owner and bob._neighbouring(state, goal.q, goal.r, enemy.q, enemy.r)
-        ),
+        hub.manner = 'move' and bob._hub_shunned(state, pieces, owner, goal.q, goal.r),
         '63.3', 'it would end next to an enemy', null
       ),
-      (hub.manner = 'move' and spent is null, '63.3', 'it has not the points for it', null),
+      (hub.manner = 'move' and spent is null and not hemmed, '63.3', 'it has not the points for it', null),
       (
         hub.manner = 'move' and coalesce(state.conditions ->> 'phase', 'recovery') <> 'recovery',
         '63.3', 'Hubs move in the Recovery Phase', null

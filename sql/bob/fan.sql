@@ -74,6 +74,34 @@ $$;
 comment on function bob.fan(bigint, text, integer, jsonb, jsonb) is
 'Every hex that a hex or unit sees, with its range; the verdicts are those of bob.los.';
 
+create or replace function bob._beyond_the_deluge(
+  position_id bigint, "from" text, radius integer, conditions jsonb
+)
+returns setof rulings.sight_step
+language sql stable rows 100
+as $$
+  select
+    '55.2',
+    null,
+    null,
+    'blocks',
+    'in the deluge three hexes are the limit',
+    null,
+    far.away,
+    0
+  from public.position
+  cross join lateral positions.place(_beyond_the_deluge.position_id, _beyond_the_deluge."from") as viewer
+  inner join public.drawn_hex as hex on hex.map_id = position.map_id
+  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as far
+  where position.id = _beyond_the_deluge.position_id
+    and coalesce(_beyond_the_deluge.conditions, position.conditions) ->> 'weather' = 'monsoon'
+    and far.away > 3
+    and far.away <= coalesce(_beyond_the_deluge.radius, 24)
+$$;
+
+comment on function bob._beyond_the_deluge(bigint, text, integer, jsonb) is
+'A step for each hex of a fan that is too far to be seen in a deluge (55.2), whatever lies between.';
+
 create or replace function bob.fan_reasons(
   position_id bigint,
   "from" text,
@@ -86,14 +114,22 @@ language sql stable rows 50
 as $$
   select reason.*
   from (
-    select array_agg(los) as lines
-    from bob._near(
-      fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions
-    ) as near
-    cross join lateral bob.los(
-      fan_reasons.position_id, fan_reasons."from", 'hex:' || near.label, fan_reasons.conditions, fan_reasons.policy
-    ) as los
-    where rulings._bears_on_fan(los.effect, los.point)
+    select array_agg(line.told) as lines
+    from (
+      select los as told
+      from bob._near(
+        fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions
+      ) as near
+      cross join lateral bob.los(
+        fan_reasons.position_id, fan_reasons."from", 'hex:' || near.label, fan_reasons.conditions, fan_reasons.policy
+      ) as los
+      where rulings._bears_on_fan(los.effect, los.point)
+      union all
+      select far
+      from bob._beyond_the_deluge(
+        fan_reasons.position_id, fan_reasons."from", fan_reasons.radius, fan_reasons.conditions
+      ) as far
+    ) as line
   ) as fan
   cross join lateral rulings._fan_reasons(fan.lines) as reason
 $$;

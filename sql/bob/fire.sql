@@ -332,7 +332,23 @@ begin
   end if;
   if why is not null then
     return next row(19, case when why like 'Hindering%' then '46.0' when why like '%smoke%' then '48.0' else '41.0' end, 0, 'not moving in Open Ground: ' || why, null, 'situation', null)::bob.cover_row;
-  elsif contested and state.readings ->> 'bob-37' = 'b' then
+    return;
+  end if;
+  return query
+  select 19, ground.rule, 0, ground.note, null::text, 'situation', null::text
+  from public.hex
+  cross join lateral (
+    values
+    ('45.2', 'a Sandbar is Open Ground', hex.terrain = 'sandbar'),
+    (
+      '42.0', 'a Road is Open Ground', exists (
+        select from public.path
+        where path.map_id = state.map_id and path.kind = 'road' and public.st_intersects(path.geom, lattice.center(hex.q, hex.r))
+      )
+    )
+  ) as ground (rule, note, holds)
+  where hex.map_id = state.map_id and hex.q = target.q and hex.r = target.r and ground.holds;
+  if contested and state.readings ->> 'bob-37' = 'b' then
     return next row(19, '41.0', 4, 'moving in Open Ground, as at 2 hexes', 'bob-37', 'situation', null)::bob.cover_row;
   else
     return query

@@ -281,7 +281,7 @@ begin
       where told.facts ? 'allowed'
     )
   order by battery.code collate "C", lattice.distance(hex.q, hex.r, mover.q, mover.r), hex.label;
-  -- 59.4: one team a Vehicle and hex
+  -- 59.4: one team a Vehicle, hex and turn
   return query
   select 'satt', null, null, owner.side
   from (
@@ -296,6 +296,7 @@ begin
   ) as owner
   where mover.kind in ('vehicle', 'carrier')
     and coalesce(bob._of_side(state, owner.side, 'satt')::text::integer, 0) > 0
+    and not coalesce(mover.attributes -> 'satt_at' ? mover.label, false)
     and bob._ground(state, mover.q, mover.r) not in ('surf', 'ocean', 'river', 'canal')
     and not exists (
       select from bob._counters(state) as other

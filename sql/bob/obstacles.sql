@@ -152,6 +152,7 @@ begin
       (not coalesce(gun.gun, false) or gun.side = tank.side, 'only an enemy Gun is crushed'),
       (coalesce(gun.mounted, false), 'a mounted Gun is not crushed'),
       (coalesce(gun.concealed, 0) > 0, 'a Concealed Gun is not crushed'),
+      (bob._flag(tank, 'used') or bob._flag(tank, 'op_fire'), 'it has been Used'),
       (coalesce((tank.attributes ->> 'uk')::integer, 0) > 0, 'it is under an Unconfirmed Kill'),
       (
         exists (select from unnest(pieces) as rider where rider.attributes ->> 'in' = tank.code),

@@ -106,8 +106,27 @@ $$;
 comment on function bob._left_over(bob.recruit[], text, text, integer) is
 'Units of a side that are not Used yet, those of them that fit into what is left of its Range, and whether an asset does.';
 
+create or replace function bob._due(position_id bigint, side text)
+returns bob.recruit
+language sql stable
+as $$
+  -- 16.2: who was placed from the cup in this Range, until it is Used or marked Op Fire
+  select recruit
+  from public.position
+  cross join lateral bob._recruits(position.id) as recruit
+  where position.id = _due.position_id
+    and recruit.code = position.tracks -> _due.side ->> 'fow_due'
+    and recruit.onboard
+    and recruit.available
+$$;
+
+comment on function bob._due(bigint, text) is
+'The unit of a side that was placed from the FOW cup in its own Range and has still to be Used in it (16.2).';
+
 create or replace function bob.range_state(position_id bigint, side text, besides text, conditions jsonb default null)
-returns table (spent integer, fewest integer, most integer, units integer, fitting integer, asset_fits boolean)
+returns table (
+  spent integer, fewest integer, most integer, units integer, fitting integer, asset_fits boolean, due text
+)
 language sql stable rows 1
 as $$
   select
@@ -116,7 +135,8 @@ as $$
     told.most,
     rest.units,
     rest.fitting,
-    rest.asset_fits
+    rest.asset_fits,
+    (bob._due(range_state.position_id, range_state.side)).code
   from (
     select
       coalesce((bob._of_side(state, range_state.side, 'spent'))::integer, 0) as spent,
@@ -151,6 +171,8 @@ declare
   rest record;
   bars rulings.ledger_step[];
   total integer;
+  due bob.recruit;
+  reserved integer := 0;
 begin
   select * into state from positions.state(activate.position_id, activate.conditions, activate.policy);
   perform positions._asked_counter(activate.position_id, activate.unit);
@@ -162,6 +184,10 @@ begin
   -- 3.0 (2): before the first player, for a Command Point; bob-43: outside every Range, or in his first
   ahead := coalesce(state.conditions ->> 'phase' = 'start', false);
   total := spent + case when ahead and state.readings ->> 'bob-43' = 'a' then 0 else counted.counts end;
+  due := bob._due(activate.position_id, recruit.side);
+  if due.code <> recruit.code then
+    reserved := (select one.counts from bob._counts(recruits, due, null) as one);
+  end if;
   return next row(
     counted.rule, null, null, 'counts', counted.note,
     case when ahead then 'bob-43' end, recruit.code, 2 * counted.counts, null
@@ -192,6 +218,10 @@ begin
         '3.0', 'it takes a Command Point, and none is left'
       ),
       (total > most, '4.1', format('%s and %s would be more than %s', spent, counted.counts, most)),
+      (
+        reserved > 0 and total <= most and total + reserved > most,
+        '16.2', format('%s, placed from the cup, has to be Used in this Range', due.code)
+      ),
       (
         coalesce(state.conditions ->> 'phase', 'operations') not in ('start', 'operations'),
         '4.0', 'units are selected in the Operations Phase'
@@ -224,7 +254,8 @@ begin
       'spent', total,
       'left', most - total,
       'must_pass', most is not null and rest.fitting = 0 and not rest.asset_fits,
-      'may_pass', coalesce(total >= fewest, true) or rest.fitting = 0,
+      'may_pass', (coalesce(total >= fewest, true) or rest.fitting = 0) and reserved = 0
+        and (due.code is null or cardinality(bars) = 0),
       'ahead', ahead,
       'units_left', rest.units
     )

@@ -14,11 +14,13 @@ create type bob.spot as (
   nearest_friend integer,
   watched boolean,
   ours boolean,
+  at_edge boolean,
   sides text array
 );
 
 comment on type bob.spot is
 'A hex in which something is to be placed: its cover, who is near, and whether an enemy sees it.';
+comment on column bob.spot.at_edge is 'Whether it lies on the Rout Edge of the side';
 comment on column bob.spot.ours is 'Whether it is in the Area of Control of the side (16.1); null where the Rout Edge is not told';
 
 create or replace function bob._spot(state positions.state, pieces bob.piece[], side text, at text)
@@ -44,6 +46,9 @@ begin
   );
   select area.held into spot.ours
   from bob._area_of_control(state, _spot.side) as area where area.q = spot.q and area.r = spot.r;
+  spot.at_edge := exists (
+    select from bob._edge_hexes(state, _spot.side) as edge where edge.q = spot.q and edge.r = spot.r
+  );
   spot.sides := array(
     select distinct hexside.kind
     from lattice.neighbours(spot.q, spot.r) as beside
@@ -134,6 +139,8 @@ declare
   mover bob.piece;
   foe text;
   row_limit record;
+  -- 16.2: in its own Range it may come in from its Rout Edge instead
+  enters boolean := manner = 'fow' and spot.at_edge;
 begin
   select * into mover from unnest(pieces) as piece where piece.side <> _placement_bars.side and piece.attributes ? 'moving';
   foe := (select min(piece.side) from unnest(pieces) as piece where piece.side <> _placement_bars.side);
@@ -152,15 +159,19 @@ begin
       '18.0', 'reinforcements are not set up next to an enemy', null
     ),
     (
-      manner in ('fow', 'fow_reaction') and spot.shelter is null,
+      manner in ('fow', 'fow_reaction') and not enters and spot.shelter is null,
       '16.2', 'it must be in Beneficial Terrain', null
     ),
-    (manner in ('fow', 'fow_reaction') and spot.ours is false, '16.2', 'it is not in its Area of Control', 'bob-52'),
+    (manner in ('fow', 'fow_reaction') and not enters and spot.ours is false, '16.2', 'it is not in its Area of Control', 'bob-52'),
     (
-      manner = 'fow' and coalesce(spot.nearest_friend > 3, true),
+      manner = 'fow' and not enters and coalesce(spot.nearest_friend > 3, true),
       '16.2', 'no friendly unit is within 3 hexes', null
     ),
-    (manner = 'fow' and coalesce(spot.nearest_enemy < 3, false), '16.2', 'an enemy is nearer than 3 hexes', null),
+    (
+      manner = 'fow' and not enters and coalesce(spot.nearest_enemy < 3, false),
+      '16.2', 'an enemy is nearer than 3 hexes', null
+    ),
+    (enters and coalesce(spot.nearest_enemy = 0, false), '16.2', 'an enemy is there', null),
     (
       manner = 'fow_reaction' and mover.code is null,
       '16.2', 'no enemy has just entered a hex', null
@@ -210,6 +221,14 @@ begin
         where enemy.side <> _placement_bars.side and enemy.q = spot.q and enemy.r = spot.r and not enemy.mounted
       ),
       '59.4', 'an enemy Vehicle must be there by itself', null
+    ),
+    (
+      manner = 'satt' and exists (
+        select from unnest(pieces) as enemy
+        where enemy.side <> _placement_bars.side and enemy.vehicle and enemy.q = spot.q and enemy.r = spot.r
+          and enemy.attributes -> 'satt_at' ? spot.label
+      ),
+      '59.4', 'a team has gone for the Vehicle in this hex this turn', null
     ),
     (
       manner = 'satt' and spot.terrain in ('surf', 'ocean', 'river', 'canal'),
@@ -290,6 +309,11 @@ begin
       and not (coalesce(spot.nearest_enemy <= 1, false) and spot.terrain <> 'jungle');
   end if;
   return query select * from unnest(bars);
+  if placement.manner = 'fow' and spot.at_edge then
+    return next row(
+      '16.2', null, spot.label, 'enters', 'it comes in from its Rout Edge', null, placement.unit, null, null
+    )::rulings.ledger_step;
+  end if;
   return next row(
     case when placement.manner = 'fortification' then '43.0' else '15.0' end, null, spot.label,
     case when hidden then 'concealed' else 'open' end,
@@ -305,6 +329,7 @@ begin
     coalesce((select string_agg(bar.note, '; ') from unnest(bars) as bar), 'it may be placed there'), null, null, null,
     jsonb_build_object(
       'allowed', cardinality(bars) = 0,
+      'enters', placement.manner = 'fow' and spot.at_edge,
       -- 59.2: Japanese that enter play Concealed have the -2 counter
       'concealed', case when not hidden then 0 when placement.nation = 'japan' and placement.manner <> 'fortification' then 2 else 1 end
     )

@@ -378,6 +378,43 @@ return (piece).melee and not exists (
 comment on function bob._alone_in_melee(bob.piece[], bob.piece) is
 'Whether no friend would hold the Melee that a unit leaves (11.1).';
 
+create or replace function bob._veil_steps(state positions.state, pieces bob.piece[], piece bob.piece, because text[])
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  select fact.rule, null, piece.label, fact.effect, fact.note, fact.point, enemy.code, null::integer, null::jsonb
+  from unnest(pieces) as enemy
+  inner join public.hex on hex.map_id = state.map_id and hex.q = piece.q and hex.r = piece.r
+  cross join lateral (
+    select
+      bool_or(line.rule = '48.0') as smoke,
+      coalesce(bool_or(line.effect = 'visible' and line.hindrance > 0), false) as hindered
+    from bob.los(
+      state.position_id, 'unit:' || enemy.code, 'unit:' || piece.code, state.conditions, state.readings
+    ) as line
+    having bool_or(line.effect = 'visible')
+  ) as sight
+  cross join lateral (
+    values
+    (
+      sight.smoke and 'open' = any(because), '48.0', 'counts nothing', format('smoke before %s does not save it', enemy.code), null
+    ),
+    (
+      sight.hindered and not 'open' = any(because), '46.0', 'spares', format('the line of %s is Hindered', enemy.code), 'bob-12'
+    )
+  ) as fact (holds, rule, effect, note, point)
+  where fact.holds
+    and enemy.side <> piece.side
+    and not enemy.melee
+    and bob._menaces(enemy)
+    and lattice.distance(piece.q, piece.r, enemy.q, enemy.r) between 1 and 5
+    and bob._sheltered(state, hex.q, hex.r, hex.label, hex.terrain) is null
+  order by enemy.code collate "C"
+$$;
+
+comment on function bob._veil_steps(positions.state, bob.piece[], bob.piece, text[]) is
+'What lies between a unit in the open and who sees it: smoke, which saves nobody from a Rout check, and Hindrances, which do (11.0, 46.0, 48.0).';
+
 create or replace function bob.rout_check(
   position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
 )
@@ -402,6 +439,7 @@ begin
   );
   because := array(select reason.effect from unnest(reasons) as reason);
   return query select * from unnest(reasons);
+  return query select * from bob._veil_steps(state, pieces, piece, because);
   return query select * from bob._exempt_steps(state, piece);
   number := bob._rout_number(state, piece, because && '{same_hex,adjacent}' or piece.melee);
   if cardinality(because) > 0 and piece.infantry then

@@ -30,6 +30,7 @@ ASSAULT = "select * from bob.close_assault(:position, :unit, :target, :weapon, :
 CHARGE = "select * from bob.satchel_charge(:position, :unit, :at, :conditions, :policy)"
 SATT_SITE = """
 select hex.label, hex.terrain, vehicle.kind, vehicle.side,
+  coalesce(vehicle.attributes -> 'satt_at', '[]') as gone_for,
   exists (
     select from bob._counters(state) as near
     where bob._japanese(near) and near.side <> vehicle.side and near.kind not in ('vehicle', 'carrier')
@@ -267,6 +268,7 @@ def satt(of: Satt) -> Procedure:
     yield Tell(prof_passed=die <= 7)
     if site.held is not None:
         yield Change({"side": owner, "satt": site.held - 1})
+    yield Change({"unit": of.target, "satt_at": [*site.gone_for, site.label]}, kept=True)
     if die > 7:
         yield Tell(
             Step("59.4", site.label, "eliminated", f"{die} against 7: the team is lost"), result="no_effect"
@@ -284,6 +286,8 @@ def satt(of: Satt) -> Procedure:
     }
     yield Change(placed, kept=True)
     survives = yield from _team_under_fire(of, name, site)
+    # what was told of the shots at it is theirs
+    yield Tell(prof=7, prof_passed=True, value=value, values={of.target: value}, modifiers=_entries(rows))
     yield Change({"unit": name, "removed": True}, kept=True)
     if not survives:
         yield Tell(Step("59.4", site.label, "eliminated", "the team is shot"), result="no_effect")
@@ -308,6 +312,7 @@ def _site_allows(of: Satt, site: Any) -> None:
         (site.accompanied, "the Vehicle is not by itself"),
         (site.terrain in ("surf", "ocean", "river", "canal"), "it is in water"),
         (site.held == 0, "there is no team left"),
+        (site.label in site.gone_for, "a team has gone for it in this hex this turn"),
     )
     for refused, why in refusals:
         if refused:

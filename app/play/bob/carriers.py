@@ -35,6 +35,8 @@ GROUND = (
     "select hex.terrain from position join hex on hex.map_id = position.map_id and hex.label = :at"
     " where position.id = :position"
 )
+CLOSED = ("woods", "stone_building", "wooden_building", "jungle", "swamp")
+"""Terrain that Vehicles do not enter (20.3)."""
 WORSE = {"none": "suppressed", "suppressed": "full", "full": "full"}
 
 
@@ -71,21 +73,28 @@ def _half(carrier: Any) -> int | None:
     return None if told is None else int(float(told)) // 2
 
 
-def _fit_place(carrier: Any, unit: str, side: str) -> Procedure:
-    """21.3: no other Vehicle and no enemy there, and not in the Ocean."""
-    here = yield from piece(carrier.code)
-    if here is None:
+def _fit_place(carrier: Any, unit: str, side: str, at: str | None) -> Procedure:
+    """21.3: no other Vehicle and no enemy there, not in the Ocean, and where the Carrier could have come."""
+    if at is None:
         raise Refused("21.3", f"{carrier.code} is not on the map")
-    [ground] = yield Ask(GROUND, proves=False, at=here.label)
+    [ground] = yield Ask(GROUND, proves=False, at=at)
     if ground.terrain == "ocean":
-        raise Refused("21.3", "nobody mounts or dismounts in the Ocean", here.label)
+        raise Refused("21.3", "nobody mounts or dismounts in the Ocean", at)
+    if ground.terrain in CLOSED:
+        raise Refused("21.3", "the Carrier could not have come there", at)
     for other in (yield from pieces()):
-        if other.label != here.label or other.code in (unit, carrier.code):
+        if other.label != at or other.code in (unit, carrier.code):
             continue
         if other.side != side:
-            raise Refused("21.3", f"an enemy is there: {other.code}", here.label)
+            raise Refused("21.3", f"an enemy is there: {other.code}", at)
         if other.vehicle:
-            raise Refused("21.3", f"another Vehicle is there: {other.code}", here.label)
+            raise Refused("21.3", f"another Vehicle is there: {other.code}", at)
+
+
+def _where(code: str) -> Asking:
+    """The hex of a unit; None off the map."""
+    found = yield from piece(code)
+    return None if found is None else found.label
 
 
 def mount(of: Ride) -> Procedure:
@@ -104,10 +113,19 @@ def mount(of: Ride) -> Procedure:
     room = carrier.attributes.get("capacity") or 1
     if len(riders) >= room:
         raise Refused("21.0", f"{of.carrier} carries {room} at the most")
-    yield from _fit_place(carrier, of.unit, own.side)
+    fetched = carrier.attributes.get("status") == "available"
+    here, there = (yield from _where(of.unit)), (yield from _where(of.carrier))
+    if not fetched and there != here:
+        raise Refused("21.3", f"{of.carrier} is not in its hex", here)
+    if own.kind in ("gun", "vehicle") and carrier.attributes.get("used"):
+        raise Refused("21.3", f"{of.carrier} has been Used: a Gun mounts as its only action", here)
+    yield from _fit_place(carrier, of.unit, own.side, at=here)
     yield Tell(cost=_half(carrier))
     if not (yield from _may_ride(of, own)):
         return
+    if fetched:
+        yield Tell(Step("21.3", here, "brought", "a Carrier whose troops had dismounted"))
+        yield Change({"unit": of.carrier, "at": here})
     yield Change(
         {"unit": of.unit, "in": of.carrier, "concealed": 0}
         if own.attributes.get("concealed")
@@ -158,7 +176,9 @@ def dismount(of: Ride) -> Procedure:
     if of.forced:
         yield from _jumped(of, own, carrier)
         return
-    yield from _fit_place(carrier, of.unit, own.side)
+    if of.moved and own.kind in ("gun", "vehicle"):
+        raise Refused("21.3", "a Gun or Vehicle dismounts as the only action of both")
+    yield from _fit_place(carrier, of.unit, own.side, at=(yield from _where(code)))
     if riding:
         yield Tell(Step("22.0", None, "dismounts", "a rider gets down, Used; the Vehicle keeps its points"))
     yield Tell(

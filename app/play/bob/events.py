@@ -269,7 +269,9 @@ def _refreshed(side: str, involved: Sequence[str], choices: Mapping[str, Any]) -
         chosen = yield from pick(side, "whose counters come off", foot, choices, "units", many=2)
     if len(chosen) > 2 or (len(chosen) == 2 and not set(chosen) <= set(foot)):
         raise Refused("17.0", "two infantry units, or one Vehicle, Gun or loaded Carrier")
-    for code in chosen:
+    # a Carrier with its passengers
+    riders = [unit.code for unit in units if unit.attributes.get("in") in chosen]
+    for code in dict.fromkeys([*chosen, *riders]):
         unit = yield from counter(code)
         off: dict[str, Any] = {key: False for key in ("used", "op_fire") if unit.attributes.get(key)}
         if unit.attributes.get("sustained"):
@@ -423,8 +425,20 @@ def event(of: EventOf) -> Procedure:
     if of.table == "japanese" and japanese is None:
         yield Tell(event="none")
         return
-    side = japanese if of.table == "japanese" else roll_by
-    yield from happen(of.table, side or "us", involved, of.choices)
+    if of.table == "japanese" and japanese is not None:
+        side = japanese
+    else:
+        side = roll_by or (yield from _whose_range(units))
+    yield from happen(of.table, side, involved, of.choices)
+
+
+def _whose_range(units: Sequence[Any]) -> Doing:
+    """Whose roll it was, where nobody says: the side whose Operations Range it is, or that moves first."""
+    now = yield from conditions()
+    side = now.get("active") or now.get("first")
+    if side is None and len({unit.side for unit in units}) > 1:
+        raise Refused("17.0", "whose roll was it? Give roll_by, a side or a unit")
+    return side or next((unit.side for unit in units), "us")
 
 
 class SniperOf(Action):

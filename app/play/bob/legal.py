@@ -110,6 +110,16 @@ IN_RESERVE = 0.3
 """How often a random player sends a suicide team or draws from the cup where it may."""
 
 
+RULES = {
+    "mark_used": "4.2", "mark_op_fire": "4.3", "move": "5.0", "retreat": "5.3", "seishin": "59.5", "fire": "6.0",
+    "op_fire": "9.0", "final_op_fire": "10.0", "assault_fire": "5.2", "fireteam": "58.3", "satchel_charge": "36.0",
+    "satw": "33.0", "satt": "59.4", "mount": "21.3", "dismount": "21.3", "clear": "43.7", "crush": "20.12",
+    "decoy": "50.3", "indirect_fire": "32.0", "spot": "32.0", "air_attack": "35.0", "illumination": "50.1",
+    "draw": "16.2", "placement": "16.2", "pass": "4.1", "banzai": "59.6", "rout": "11.0", "melee": "12.0",
+}  # fmt: skip
+"""The rule by which each action is open."""
+
+
 class Legal(Arguments):
     """For whom; without both, for whoever acts now."""
 
@@ -122,13 +132,27 @@ def _legal(asked: Asked, of: Legal) -> Finding:
     step = Step(table.rule, None, "phase", table.title)
     if of.unit is not None:
         names, targets, why = table.of_unit(of.unit)
-        return Finding({"actions": names, "targets": targets}, [step, *why])
+        opens = [_opens(name, table.smoke_rule(of.unit)) for name in dict.fromkeys([*names, *targets])]
+        return Finding({"actions": names, "targets": targets}, [step, *why, *opens])
     side = of.side or table.active
     if table.active is not None and side != table.active:
         return Finding(
             {"actions": []}, [step, Step(table.rule, None, "waits", "it is the other side's turn to act")]
         )
-    return Finding({"actions": list(table.offers(side))}, [step])
+    offers = list(table.offers(side))
+    named = dict.fromkeys(
+        (offer["action"], _SMOKES.get(offer["arguments"].get("as"), "48.0")) for offer in offers
+    )
+    return Finding({"actions": offers}, [step, *(_opens(name, smoke) for name, smoke in named)])
+
+
+_SMOKES = {"grenade": "48.1", "discharger": "59.3"}
+"""By which rule smoke is laid; else by Artillery."""
+
+
+def _opens(name: str, smoke: str) -> Step:
+    """The rule that lets an action be taken."""
+    return Step(smoke if name == "smoke" else RULES.get(name, "4.0"), None, "open", name.replace("_", " "))
 
 
 def drawn(asked: Asked, dice: random.Random) -> Offer | None:
@@ -166,6 +190,13 @@ class _Table:
         )
         return bool(rows[-1].effect == "allowed")
 
+    def smoke_rule(self, code: str) -> str:
+        """48.0, 48.1, 59.3: how a unit would lay smoke."""
+        unit = next((one for one in self.units if one.code == code), None)
+        if unit is None:
+            return "48.0"
+        return "48.1" if "moving" in unit.attributes else "59.3"
+
     # A unit
 
     def of_unit(self, code: str) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
@@ -174,6 +205,12 @@ class _Table:
             return self._of_asset(code)
         if self.phase in ("rout", "melee"):
             return self._in_phase(unit)
+        if self.phase == "recovery":
+            return (
+                [],
+                {},
+                [Step("13.0", unit.label, "waits", "nothing is done with a unit in the Recovery Phase")],
+            )
         if (paused := self._paused(unit)) is not None:
             return paused
         if unit.attributes.get("used") or unit.attributes.get("op_fire"):
@@ -187,7 +224,10 @@ class _Table:
             return (
                 names,
                 {},
-                [Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked")],
+                [
+                    Step("5.1", unit.label, "stays", "a Japanese unit in an enemy's hex is marked"),
+                    Step("59.1", unit.label, "stays", "no Japanese unit withdraws from Melee"),
+                ],
             )
         changes = (offer["arguments"]["path"][-1] for offer in self._changes(unit))
         if ways := dict.fromkeys([*self._ways(unit), *changes]):
@@ -298,6 +338,7 @@ class _Table:
             found = [row.at for row in told if row.by == code]
             return (["indirect_fire"], {"indirect_fire": found}, []) if found else ([], {}, [])
         name, argument = ASSETS[asset.kind]
+        smokes = self._shells(asset)
         wanted = sorted({one.label for one in foes}) if argument == "at" else [one.code for one in foes]
         if asset.kind == "illumination":
             wanted = [row.label for row in self.asked.rows(LIGHTS, side=asset.side)]
@@ -306,9 +347,27 @@ class _Table:
             "mark_used",
             *(["mark_op_fire"] if asset.kind == "artillery" else []),
             *([name] if found else []),
+            *(["smoke"] if smokes else []),
         ]
-        may = [one for one in names if self._may_use(asset, "asset" if one == name else _manner(one))]
-        return may, {name: found} if name in may else {}, []
+        may = [
+            one for one in names if self._may_use(asset, "asset" if one in (name, "smoke") else _manner(one))
+        ]
+        targets = {name: found, "smoke": smokes}
+        return may, {one: targets[one] for one in may if one in targets}, []
+
+    def _shells(self, asset: Any) -> list[str]:
+        """48.0: hexes that are spotted for a battery to which the scenario gives Smoke."""
+        if asset.kind != "artillery" or not asset.attributes.get("smoke"):
+            return []
+        hexes = self.asked.rows(
+            "select hex.label from position join hex on hex.map_id = position.map_id where position.id = :position"
+            " order by hex.label"
+        )
+        return [
+            row.label
+            for row in hexes
+            if self._stands("smoke", {"by": asset.code, "at": row.label, "as": "artillery"})
+        ]
 
     def _others(self, mover: Any) -> list[Any]:
         return self.asked.rows(
@@ -355,12 +414,38 @@ class _Table:
 
     def _spent(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         """4.2: what a Used unit, or one marked Op Fire, may still do."""
+        armed = not unit.decoy and unit.attributes.get("fp") is not None and not self._held(unit)
         if unit.attributes.get("op_fire"):
-            return ["op_fire"], {}, [Step("4.3", unit.label, "waits", "it is marked Op Fire")]
-        names = ["final_op_fire", "spot", "illumination"]
-        if unit.decoy:
-            names = ["spot"]
+            names = ["op_fire"] if armed else []
+            return names, {}, [Step("4.3", unit.label, "waits", "it is marked Op Fire")]
+        able = {
+            "final_op_fire": armed,
+            "spot": not unit.melee and self._spots_for_guns(unit),
+            "illumination": not unit.melee
+            and self.asked.conditions.get("weather") != "monsoon"
+            and self._has_asset(unit.side, "illumination"),
+        }
+        names = [name for name, so in able.items() if so]
         return names, {}, [Step("4.2", unit.label, "used", "a Used unit does nothing else")]
+
+    def _spots_for_guns(self, unit: Any) -> bool:
+        """32.0, 63.1: whether it might spot: no Vehicle, not Fully Suppressed, in Command, and a battery left to fire."""
+        [row] = self.asked.rows(
+            "select bob._is_out_of_command(state, bob._counter(state, :unit)) as lost"
+            " from positions.state(:position, :conditions, :policy) as state",
+            unit=unit.code,
+        )
+        shaken = unit.attributes.get("suppression") == "full"
+        return not (unit.vehicle or shaken or row.lost) and self._has_asset(unit.side, "artillery")
+
+    def _has_asset(self, side: str, kind: str) -> bool:
+        """Whether a side has an asset of a kind that is not Used; a position that tells of none leaves it open."""
+        rows = self.asked.rows(
+            "select attributes from unit where position_id = :position and side = :side and kind = :kind",
+            side=side,
+            kind=kind,
+        )
+        return not rows or any(not {"used", "status"} & {*row.attributes} for row in rows)
 
     def _in_phase(self, unit: Any) -> tuple[list[str], dict[str, list[Any]], list[Step]]:
         if self.phase == "melee":
@@ -530,6 +615,8 @@ class _Table:
 
     def _may_pass(self, side: str) -> bool:
         told = self._range(side)
+        if told.due is not None:
+            return False  # 16.2: who was placed from the cup is to be Used first
         return told.fitting == 0 or told.fewest is None or told.spent >= told.fewest
 
     def _of(self, unit: Any) -> Iterator[Offer]:
@@ -555,7 +642,8 @@ class _Table:
                 yield {"action": "move", "arguments": {"unit": unit.code, **self._ways(unit, name)[label]}}
         elif name == "smoke":
             for label in targets:
-                yield {"action": "smoke", "arguments": {"by": unit.code, "at": label, "as": "discharger"}}
+                manner = "artillery" if unit.kind == "artillery" else "discharger"
+                yield {"action": "smoke", "arguments": {"by": unit.code, "at": label, "as": manner}}
         elif name in ARGUMENTS:
             who, what = ARGUMENTS[name]
             for target in targets:

@@ -202,9 +202,15 @@ def pass_(of: Pass) -> Procedure:
     if told.fewest is not None and told.spent < told.fewest and told.fitting > 0:
         why = f"{told.spent} Used, and {told.fewest} must be while a unit fits"
         raise Refused("4.1", why, may_pass=False)
+    if told.due is not None:
+        raise Refused(
+            "16.2", f"{told.due}, placed from the cup, has to be Used in this Range", may_pass=False
+        )
     note = "the least number is Used" if told.spent >= (told.fewest or 0) else "nothing more fits"
     yield Tell(Step("4.1", None, "passes", note), may_pass=True)
     yield Change({"side": side, "spent": 0})
+    if (now.tracks.get(side) or {}).get("fow_due"):
+        yield Change({"side": side, "fow_due": None}, kept=True)
     yield from handed_over(side)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from app.play.bob.asking import Asking, game
+from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
     Ask,
@@ -96,6 +97,18 @@ def placement(of: Placement) -> Procedure:
     if of.conceal and not facts["concealed"]:
         raise Refused("15.0", "it would lose its Concealment at once", of.at, concealed=0)
     yield from _put(of, own, facts)
+    if of.manner == "fow" and own is not None:
+        yield from _used_at_once(of, side, enters=facts["enters"])
+
+
+def _used_at_once(of: Placement, side: str, *, enters: bool) -> Procedure:
+    """16.2: who comes in from the Rout Edge is Used for it; who is placed has to be Used in the same Range."""
+    if enters:
+        if (yield from activated(of.unit, "move")) is not None:
+            yield Change({"unit": of.unit, "used": True})
+        return
+    yield Tell(Step("16.2", of.at, "due", "it must be Used, or marked Op Fire, in this Operations Range"))
+    yield Change({"side": side, "fow_due": of.unit}, kept=True)
 
 
 def _stands(side: str) -> Asking:

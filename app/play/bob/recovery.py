@@ -31,7 +31,7 @@ COUNTERS = {
     "used": False, "op_fire": False, "cp": False, "flank": False, "ambush": False, "sustained": [],
 }  # fmt: skip
 """Counters that come off every unit (13.0, 61.1)."""
-FLAGS = ("fired", "moving", "declared", "entered")
+FLAGS = ("fired", "moving", "declared", "entered", "satt_at")
 """What a unit did in the turn, which the log keeps."""
 LAID = "select code, attributes from unit where position_id = :position and attributes ?| :names order by id"
 

@@ -223,7 +223,7 @@ class MissionOn(Action):
 
     unit: Unit = Field(description="The unit that enters, mounts or dismounts there")
     at: Annotated[str | None, Names(("hex",))] = Field(
-        None, description="The hex of the Fire Mission, where several reach it"
+        None, description="The hex that it enters, or that of the Fire Mission, where several reach it"
     )
 
 
@@ -234,7 +234,9 @@ def fire_mission(of: MissionOn) -> Procedure:
 
 def shelled(unit: str, at: str | None = None, read: Mapping[str, Any] | None = None) -> Doing:
     """All Fire Missions that reach a unit strike it; gives what became of it by unit."""
-    missions = [row for row in (yield Ask(MISSIONS, proves=False, unit=unit)) if at in (None, row.label)]
+    missions = [
+        row for row in (yield Ask(MISSIONS, proves=False, unit=unit)) if at in (None, row.label, row.at)
+    ]
     if not missions:
         raise Refused("32.0", f"no Fire Mission reaches {unit}")
     results: dict[str, str] = {}

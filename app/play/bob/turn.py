@@ -83,7 +83,8 @@ class Walk(sequence.Walk):
             None,
         )
         return {
-            "may_pass": mine.fitting == 0 or mine.fewest is None or mine.spent >= mine.fewest,
+            "may_pass": mine.due is None
+            and (mine.fitting == 0 or mine.fewest is None or mine.spent >= mine.fewest),
             "must_pass": mine.fitting == 0 and not mine.asset_fits,
             "spent": mine.spent,
         } | ({"next": "operations", "next_active": open_to} if open_to is not None else {})

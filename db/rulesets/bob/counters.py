@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from db.counter_forms import (
     Direction,
@@ -151,6 +151,8 @@ class BobUnit(_Riding):
     ambush: bool = False
     move_counter: bool = False
     uk: Whole = 0
+    satt_at: tuple[Label, ...] = ()
+    """Of a Vehicle: hexes in which a suicide team has gone for it this turn (59.4)."""
     fired: bool = False
     sustained: tuple[Label, ...] = ()
     entered: bool = False
@@ -298,6 +300,16 @@ class BobConditions(Form):
     started: dict[Name, Whole | BySide] | None = None
     victory: BobVictory | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _rains(cls, told: object) -> object:
+        """55.2: a monsoon in which it rains is the weather, and one in which it does not is none."""
+        monsoon = told.get("monsoon") if isinstance(told, dict) else None
+        if not isinstance(told, dict) or not isinstance(monsoon, dict) or "weather" in told:
+            return told
+        raining = monsoon.get("raining")
+        return told | {"weather": "monsoon" if raining else None} if isinstance(raining, bool) else told
+
 
 class BobSideTracks(Form):
     """What a side keeps beside the map; how many Suicide Teams and who is in the cup is known to nobody else."""
@@ -309,6 +321,8 @@ class BobSideTracks(Form):
     satt: Annotated[Whole, Hidden("owner")] | None = None
     fow: Annotated[tuple[Name, ...], Hidden("all")] | None = None
     fow_drawn: Whole | None = None
+    fow_due: Name | None = None
+    """Who was placed from the cup in this Operations Range and has to be Used in it (16.2)."""
     solo: Annotated[tuple[Name, ...], Hidden("all")] | None = None
     credits: Whole | None = None
     """Enemy units that it eliminated and that came back (17.0)."""

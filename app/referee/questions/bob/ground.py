@@ -55,7 +55,12 @@ class ArcOf(Arguments):
 
 
 def _arc(asked: Asked, of: ArcOf) -> Finding:
-    return ledger(asked, "select * from bob.arc(:position, :unit, :conditions, :policy)", unit=of.unit)
+    found = ledger(asked, "select * from bob.arc(:position, :unit, :conditions, :policy)", unit=of.unit)
+    if "unknown" in found.answer:
+        # bob-34 c: the figure tells, and is not in the text; what is sure of it stands beside
+        sure = {name: found.answer[name] for name in ("front", "flank")}
+        found.answer |= {"front": None, "flank": None, "sure": sure}
+    return found
 
 
 def _arc_verdict(ruling: Ruling) -> str:
@@ -128,8 +133,9 @@ KINDS = [
     QuestionKind(
         name="arc", title="Arc", arguments=ArcOf, rulesets=("bob",), rule=_arc,
         answers={
-            "front": "adjacent hexes in front; null where the facing is not told",
+            "front": "adjacent hexes in front; null where the facing is not told, or a reading leaves some open",
             "flank": "of infantry: adjacent hexes on its flank",
+            "sure": "front and flank as far as every reading has them, under one that leaves the rest open (bob-34 c)",
             "unknown": "adjacent hexes of which nothing is said, under a reading that leaves them open",
             "side": "of a Gun or Vehicle: adjacent hexes at its side",
             "rear": "of a Gun or Vehicle: adjacent hexes behind it",
