@@ -109,7 +109,7 @@ def test_an_hour_that_the_campaign_does_not_have_is_refused(client: FlaskClient,
     for address in (GUAM, f"{GUAM}/chronicle", f"{GUAM}/forces"):
         assert f"{name} = &#39;{value}&#39; is not here." in text(client, f"{address}?{asked}", 400)
     assert "0 to 504" in text(client, f"{GUAM}?hour=505", 400)
-    assert "Witek" in text(client, f"{GUAM}?hour=504&window=")
+    assert "1944-08-11 00:00 to 1944-08-12 00:00" in text(client, f"{GUAM}?hour=504&window=")
 
 
 def test_a_part_is_the_moment_alone(client: FlaskClient) -> None:
