@@ -500,7 +500,7 @@ def test_a_position_comes_in_and_goes_out_in_the_browser(own_page: Page) -> None
     page.get_by_text("About, files").click()
     for ending in ("yaml", "json"):
         with page.expect_download() as download:
-            page.locator(".map-about").get_by_role("link", name=ending, exact=True).click()
+            page.locator(f'.map-about a[href="/positions/watch/files/{ending}"]').click()
         assert download.value.suggested_filename == f"watch.{ending}"
     page.get_by_label("Delete this position").fill("watch")
     page.get_by_role("button", name="Delete for good").click()
@@ -677,7 +677,7 @@ def test_a_long_press_explains_a_counter_until_one_touches_elsewhere(browser: Br
     assert board["y"] <= box["y"]
     assert box["y"] + box["height"] <= board["y"] + board["height"]
     keep_picture(page, "long-press")
-    page.touchscreen.tap(board["x"] + board["width"] - 30, board["y"] + board["height"] - 8)
+    page.get_by_role("heading", level=1).tap()
     card.wait_for(state="detached")
     context.close()
 
