@@ -17,6 +17,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 IMAGES = Path(__file__).resolve().parent / "images"
 LINE = "tool=los&from=A%2F1%2F31&to=14.12"
+PAINTED = """() => !document.querySelector("#map") || document.querySelector("#map[data-ready]")
+  && [...document.querySelectorAll("#map .leaflet-tile")].every((tile) => tile.classList.contains("leaflet-tile-loaded"))"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +55,7 @@ def take(browser: Browser, site: str, picture: Picture) -> None:
     page.goto(picture.address)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(500)
+    page.wait_for_function(PAINTED)
     page.screenshot(path=IMAGES / f"{picture.name}.png")
     page.close()
 

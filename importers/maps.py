@@ -70,8 +70,8 @@ PROGRESS_ABOVE = 1000
 BATCH = 500
 ROWS = 250_000
 """Rows that are sent in one go."""
-GAMES_LISTED = 8
-"""Games that a word on a map in use names."""
+LISTED = 8
+"""Games and positions that a word on a map in use names."""
 SIGNS = string.digits + string.ascii_uppercase + "./:-"
 LONGEST = 16
 """Signs that labels are made of, and characters of the longest."""
@@ -134,7 +134,7 @@ def import_map(
         take_turns(connection, f"map {draft.name}")
         there = connection.scalar(sa.text("select id from map where name = :name"), {"name": draft.name})
         if there is not None and replace:
-            delete_map(connection, draft.name)
+            delete_map(connection, draft.name, otherwise=", or import the map under another name")
         map_id = store_map(connection, draft, progress)
         if len(draft.hexes) > PROGRESS_ABOVE:
             # else the first questions are planned as if the tables were still empty
@@ -420,8 +420,10 @@ class StoredHexes(UserDict[Axial, HexDraft]):
         self.data |= _hexes(self._connection, self._id, None, which, **values)
 
 
-def delete_map(connection: Connection, name: str, *, with_positions: bool = False) -> None:
-    """Remove a map; one on which positions stand only if these may go too."""
+def delete_map(
+    connection: Connection, name: str, *, with_positions: bool = False, otherwise: str = ""
+) -> None:
+    """Remove a map; one on which positions stand only if these may go too. `otherwise` is what else could be done."""
     map_id = connection.scalar(sa.text("select id from map where name = :name"), {"name": name})
     if map_id is None:
         raise no_map(connection, name)
@@ -434,16 +436,21 @@ def delete_map(connection: Connection, name: str, *, with_positions: bool = Fals
     ).all()
     if played:
         raise MapError(
-            f"On the map {name} games are played that would be lost: {', '.join(played[:GAMES_LISTED])}.",
-            "Delete them first (`sightline game delete`), or import the map under another name.",
+            f"On the map {name} games are played that would be lost: {', '.join(played[:LISTED])}.",
+            f"Delete them first (`sightline game delete`){otherwise}.",
         )
-    count = connection.scalar(
-        sa.text("select count(*) from position where map_id = :map and not bare"), {"map": map_id}
-    )
-    if count and not with_positions:
+    standing = connection.scalars(
+        sa.text(
+            "select coalesce(name, 'one without a name') from position where map_id = :map and not bare order by name"
+        ),
+        {"map": map_id},
+    ).all()
+    if standing and not with_positions:
+        one = len(standing) == 1
         raise MapError(
-            f"{count} position{'s' if count > 1 else ''} on the map {name} would be lost.",
-            "Delete the positions first, or import the map under another name.",
+            f"{len(standing)} position{'' if one else 's'} on the map {name} would be lost:"
+            f" {', '.join(standing[:LISTED])}{', …' * (len(standing) > LISTED)}.",
+            f"Delete {'it' if one else 'them'} first{otherwise}.",
         )
     connection.execute(sa.text("delete from map where id = :map"), {"map": map_id})
 

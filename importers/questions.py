@@ -67,7 +67,14 @@ class Nowhere:
     ruleset: str
 
 
-Kinds = Mapping[str, type[BaseModel]]
+class Kinds(dict[str, type[BaseModel]]):
+    """What the questions of a game take, by name; and of those that only other games have, why."""
+
+    def __init__(
+        self, forms: Mapping[str, type[BaseModel]], lacking: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(forms)
+        self.lacking = dict(lacking or {})
 
 
 def read_questions(
@@ -93,6 +100,9 @@ def read_question(item: Node, roster: Roster | Nowhere, kinds: Kinds, problems: 
         return None
     kind = named_kinds[0]
     node = item.value[kind]
+    if kind in kinds.lacking:
+        problems.add(node, f"{roster.ruleset} has no question {kind!r}: {kinds.lacking[kind]}")
+        return None
     if kind not in kinds:
         problems.add(
             node,

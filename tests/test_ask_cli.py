@@ -249,7 +249,7 @@ def test_the_map_can_be_drawn(sightline: CommandLine) -> None:
             "los on pagasa-coast: to: 99.99 is not a hex of this map",
         ),
         (("range", "hill-312", "E4", "E04"), "did you mean E4"),
-        (("los", "tanaro-island", "0101", "0102"), "fpb has no question 'los'; it answers"),
+        (("los", "tanaro-island", "0101", "0102"), "fpb has no question 'los': units fight who is adjacent"),
         (("los", "paddies", "Nroth", "South"), "there is no hex or unit 'Nroth' (did you mean North?)"),
         (("los", "paddies", "Afloat", "South"), "the unit 'Afloat' is not on the map"),
         (("command", "lipata-landing", "A/1/3"), "did you mean A/1/31"),

@@ -100,6 +100,15 @@ def test_a_mistake_is_told_by_its_argument(connection: Connection) -> None:
     assert found["to"].file == "los on lipata-landing"
 
 
+@pytest.mark.parametrize("kind", ["los", "threats", "fire_zone"])
+def test_a_question_that_a_game_lacks_is_refused_with_the_reason(client: FlaskClient, kind: str) -> None:
+    answer = client.post(ASK, json={"on": "tanaro-assault", "question": {kind: {}}})
+    assert answer.status_code == 422
+    [told] = answer.json["problems"]
+    assert told["message"].startswith(f"fpb has no question '{kind}': ")
+    assert "(fpb " in told["message"], "the rule that says so"
+
+
 @pytest.mark.parametrize("asked", [{"loss": {}}, {}])
 def test_a_question_of_no_kind_is_told_by_the_board(connection: Connection, asked: dict[str, Any]) -> None:
     with pytest.raises(Problems) as raised:

@@ -71,12 +71,44 @@ def test_a_line_of_sight_is_dragged_on_the_home_page(page: Page) -> None:
     expect(page.locator(".verdict").first).to_have_text("15.15 sees 17.12; range 4")
 
 
+def test_three_doors_lead_in_from_the_home_page(page: Page) -> None:
+    page.goto("/")
+    doors = page.locator(".entrances section")
+    assert doors.locator("h3").all_inner_texts() == ["You referee", "You play", "You record"]
+    for door in doors.all():
+        addresses = [link.get_attribute("href") or "" for link in door.get_by_role("link").all()]
+        assert len(addresses) >= 3
+        assert all(page.request.get(address).ok for address in addresses)
+
+
 def test_pages_are_set_in_a_face_of_our_own(page: Page) -> None:
     page.goto("/")
     page.evaluate("document.fonts.ready")
     assert page.evaluate(
         "document.fonts.check('16px \"Source Sans 3\"') && [...document.fonts].some((face) => face.status === 'loaded')"
     )
+    words = page.locator(".living svg .map-name").first
+    assert "Source Sans 3" in words.evaluate("it => getComputedStyle(it).fontFamily"), "on the map too"
+
+
+def test_a_small_drawing_shows_no_numbers_but_names_that_can_be_read(page: Page) -> None:
+    page.goto("/")
+    drawing = page.locator(".living svg.board")
+    hex = page.locator('.living .field[data-hex="13.15"]')
+    for width in (PHONE["width"], 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        box = hex.bounding_box()
+        assert box is not None
+        assert box["width"] < 40
+        expect(drawing.locator(".map-label")).to_be_hidden()
+        name = drawing.locator(".from-afar text", has_text="Lipata Field")
+        expect(name).to_be_visible()
+        size = name.evaluate("it => it.getBoundingClientRect().height")
+        assert size > (7 if width < 800 else 11), "pixels"
+    hint, board = page.locator(".living-hint").bounding_box(), drawing.bounding_box()
+    assert hint is not None
+    assert board is not None
+    assert hint["y"] + hint["height"] < board["y"] + board["height"], "on the map, not across its edge"
 
 
 def test_hits_come_while_one_types(page: Page) -> None:

@@ -103,6 +103,15 @@ def test_a_filter_holds(client: FlaskClient) -> None:
     assert by_force.count('<li><span class="when">') == 4
 
 
+@pytest.mark.parametrize("asked", ["hour=soon", "hour=-1", "hour=9999", "hour=1.5", "window=0", "window=day"])
+def test_an_hour_that_the_campaign_does_not_have_is_refused(client: FlaskClient, asked: str) -> None:
+    name, _, value = asked.partition("=")
+    for address in (GUAM, f"{GUAM}/chronicle", f"{GUAM}/forces"):
+        assert f"{name} = &#39;{value}&#39; is not here." in text(client, f"{address}?{asked}", 400)
+    assert "0 to 504" in text(client, f"{GUAM}?hour=505", 400)
+    assert "1944-08-11 00:00 to 1944-08-12 00:00" in text(client, f"{GUAM}?hour=504&window=")
+
+
 def test_a_part_is_the_moment_alone(client: FlaskClient) -> None:
     part = text(client, f"{GUAM}?hour=110&part=moment")
     assert part.startswith('<p class="time"')

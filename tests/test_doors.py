@@ -131,6 +131,26 @@ def test_no_word_of_a_map_lies_on_another(page: Page, address: str, name: str) -
     assert len(found["words"]) > 100, "hex numbers"
 
 
+def test_hex_numbers_are_written_from_forty_pixels_a_hex_on(page: Page) -> None:
+    page.add_init_script(RECORD_WORDS)
+    opened(page, "/maps/pagasa-coast")
+    page.locator("#map").focus()
+    seen = set()
+    for key in "0++++":
+        page.evaluate("window.written = []")
+        page.keyboard.press(key)
+        page.wait_for_timeout(900)
+        across = 2 * page.evaluate(
+            "parseFloat(document.querySelector('#map').style.getPropertyValue('--hex'))"
+        )
+        numbers = [
+            text for text in page.evaluate(WORDS_THAT_MEET)["words"] if re.fullmatch(r"\d\d\.\d\d", text)
+        ]
+        assert bool(numbers) == (across >= 40), f"{across} pixels a hex"
+        seen.add(bool(numbers))
+    assert seen == {True, False}
+
+
 def test_words_lie_upon_counters_and_rims(page: Page) -> None:
     opened(page, f"{POSITION}?tool=los&from=A/1/31&to=14.12")
     heights = page.evaluate(

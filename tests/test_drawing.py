@@ -255,6 +255,49 @@ def test_what_was_found_keeps_its_colours_and_the_rest_lies_under_a_veil() -> No
         assert {element.get("fill") for element in rims} == {"none"}, "a rim, never a tint"
 
 
+def test_a_coast_is_stroked_and_hexsides_are_thinner_within_one_terrain() -> None:
+    position = plain(extent=("10.10", "14.14"))
+    board = position.board
+    assert b"map-coast" not in ET.tostring(parsed(svg(position, {}))), "no sea, no coast"
+    island = board.scheme.hex("12.12")
+    for place in board.hexes:
+        board.hexes[place] = HexDraft("clear" if place == island else "sea", 0)
+    drawn = parsed(svg(position, {}))
+    by_class: dict[str, list[ET.Element]] = {}
+    for path in drawn.iter(f"{NAMESPACE}path"):
+        by_class.setdefault(path.get("class") or "", []).append(path)
+    [coast], [foam] = by_class["map-coast"], by_class["map-foam"]
+    assert (coast.get("d") or "").count("Q") == 6, "once around the island, round at its corners"
+    assert coast.get("d") == foam.get("d")
+    within, between = by_class["map-grid"]
+    assert float(within.get("stroke-width", 0)) < float(between.get("stroke-width", 0))
+    # those of the rim of the map are beside nothing
+    assert (between.get("d") or "").count("M") >= 6
+    assert by_class["map-deep"], "the sea is darker away from land"
+
+
+def test_a_place_of_many_hexes_is_named_once_and_not_where_the_hex_says_it() -> None:
+    position = plain(extent=("10.10", "14.14"))
+    board, at = position.board, position.board.scheme.hex
+    board.hexes[at("12.12")] = HexDraft("clear", 1, (), "Airstrip")
+    board.hexes[at("12.13")] = HexDraft("clear", 1, (), "Airstrip")
+    board.hexes[at("14.14")] = HexDraft("clear", 1, ("victory",))
+    area = frozenset(board.scheme.rectangle("10.10", "11.14"))
+    board.features = {
+        "Set-up": FeatureDraft("area", area),
+        "Airstrip": FeatureDraft("objective", frozenset({at("12.12"), at("12.13")})),
+        "victory 14.14": FeatureDraft("objective", frozenset({at("14.14")})),
+        "B5": FeatureDraft("position", frozenset({at("13.12"), at("13.14")})),
+    }
+    written = texts(parsed(svg(position, {}, window=False)))
+    assert {word: written.count(word) for word in (*board.features, "B5")} == {
+        "Set-up": 1,
+        "Airstrip": 1,
+        "victory 14.14": 0,
+        "B5": 2,
+    }, "hexes that lie apart each have it"
+
+
 def test_names_are_written_upon_counters() -> None:
     position = plain()
     place = position.board.scheme.hex("12.12")

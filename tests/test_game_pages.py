@@ -54,6 +54,19 @@ def text(client: FlaskClient, address: str, status: int = 200) -> str:
     return re.sub(r"\s+", " ", answer.text)
 
 
+@pytest.mark.parametrize(
+    ("words", "heading", "link"),
+    [
+        ("angaur solitaire", "Games", "/games/angaur-solitaire"),
+        ("a bold one", "Notes", f"/games/angaur-solitaire?at={ATTACK}"),
+    ],
+)
+def test_one_search_finds_games_and_notes(client: FlaskClient, words: str, heading: str, link: str) -> None:
+    page = text(client, f"/search?q={words.replace(' ', '+')}")
+    assert re.search(rf">{heading} <span class=\"quiet\">[1-9]", page)
+    assert f'href="{link}"' in page
+
+
 def test_the_list_tells_where_every_game_stands(client: FlaskClient) -> None:
     page = text(client, "/games")
     assert "2 games" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 import zipfile
@@ -445,6 +446,20 @@ def test_no_mistake_of_a_table_hides_behind_its_columns(here: Path) -> None:
     assert [word for word in words if word not in str(caught.value)] == []
 
 
+def test_a_value_of_another_kind_is_told_in_words(connection: Connection) -> None:
+    text = (
+        'case: x\nruleset: css\nmap: {extent: ["20.76", "22.78"]}\n'
+        'units: [{id: A, side: us, at: "20.77", fire: 4}, {id: B, side: us, at: "20.77", fire: [4]}]\n'
+        "ask: [{los: {from: [A], to: {}}}]\n"
+    )
+    with pytest.raises(Problems) as caught:
+        read_case(text, "case", forms(), connection)
+    told = str(caught.value)
+    assert "units/1/fire: expected a mapping, found '4'" in told
+    assert "units/2/fire: expected a mapping, found a list" in told
+    assert re.search(r"instance|valid|input|pydantic|str\b|dict", told) is None
+
+
 @pytest.mark.parametrize("fill", ["clear", "claer"])
 def test_no_mistake_of_a_case_hides_behind_its_map(connection: Connection, fill: str) -> None:
     text = (
@@ -817,12 +832,16 @@ def test_a_map_with_positions_is_neither_replaced_nor_deleted(connection: Connec
         sa.text("insert into position (map_id, ruleset, name) values (:map, 'css', 'dawn')"),
         {"map": report.map_id},
     )
-    for attempt in (
-        lambda: import_map(connection, "map.yaml", replace=True),
-        lambda: delete_map(connection, "ridge"),
+    for attempt, remedy in (
+        (
+            lambda: import_map(connection, "map.yaml", replace=True),
+            "Delete it first, or import the map under another name.",
+        ),
+        (lambda: delete_map(connection, "ridge"), "Delete it first."),
     ):
-        with pytest.raises(MapError, match="1 position on the map ridge would be lost"):
+        with pytest.raises(MapError, match="1 position on the map ridge would be lost: dawn") as refused:
             attempt()
+        assert refused.value.remedy == remedy
     delete_map(connection, "ridge", with_positions=True)
     assert contents(connection)[0] == 0
 

@@ -14,8 +14,9 @@ from db.database import make_engine
 from db.labels import Scheme
 from db.rulesets import read_ruleset
 from importers.demo.load import add_demo
-from tests.browsing import PHONE, keep_picture, serious_findings, served
+from tests.browsing import PHONE, ROOT, keep_picture, serious_findings, served
 from tests.conftest import Databases
+from tests.test_doors import RECORD_WORDS, WORDS_THAT_MEET
 
 POSITION = "/positions/lipata-landing"
 BLOCKED = f"{POSITION}?tool=los&from=A/1/31&to=14.12"
@@ -338,6 +339,20 @@ def test_a_counter_that_is_pointed_at_explains_itself(page: Page, open_map: Call
     card.wait_for(state="detached")
 
 
+def test_the_hex_under_the_cursor_explains_its_counters_at_a_key(
+    page: Page, open_map: Callable[[str], None]
+) -> None:
+    open_map(f"{POSITION}?look=13.16")
+    page.get_by_label("Find a hex").fill("13.15")
+    page.keyboard.press("Enter")
+    see(page, ".looked-at h2", "13.15")
+    page.locator("#map").focus()
+    page.keyboard.press("i")
+    see(page, ".explain-card", "Movement Allowance")
+    page.keyboard.press("Escape")
+    page.locator(".explain-card").wait_for(state="detached")
+
+
 def test_counters_are_hidden_and_the_map_is_fitted_by_buttons(
     page: Page, open_map: Callable[[str], None]
 ) -> None:
@@ -451,6 +466,70 @@ def test_a_map_comes_in_and_goes_out_in_the_browser(own_page: Page) -> None:
     assert page.request.get("/maps/upload").status == 404
 
 
+def test_a_place_of_many_hexes_is_named_once(own_page: Page) -> None:
+    text = (ROOT / "db" / "rulesets" / "fpb" / "maps" / "engebi.yaml").read_text()
+    sent = own_page.request.post("/api/v1/maps", headers={"Content-Type": "application/yaml"}, data=text)
+    assert sent.status == 201
+    own_page.add_init_script(RECORD_WORDS)
+    own_page.goto("/maps/engebi-house")
+    own_page.wait_for_selector("#map[data-ready]")
+    own_page.wait_for_timeout(600)
+    words = own_page.evaluate(WORDS_THAT_MEET)["words"]
+    assert words.count("Engebi Airstrip") == 1
+    assert own_page.request.delete("/api/v1/maps/engebi-house").status == 204
+
+
+def test_a_position_comes_in_and_goes_out_in_the_browser(own_page: Page) -> None:
+    page = own_page
+
+    def send(text: str) -> None:
+        page.goto("/upload")
+        form = page.locator("form", has_text="Bring the position in")
+        form.locator("input[type=file]").set_input_files(
+            {"name": "watch.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+        )
+        form.get_by_role("button", name="Bring the position in").click()
+
+    position = "name: watch\nruleset: css\nmap: pagasa-coast\nunits: [{id: A, side: us, at: '13.15'}]\n"
+    send(position.replace("us", "usa").replace("13.15", "99.99"))
+    for wrong in ("usa", "99.99"):
+        expect(page.get_by_role("alert")).to_contain_text(wrong)
+    send(position)
+    page.locator(".taken a").first.click()
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_text("About, files").click()
+    for ending in ("yaml", "json"):
+        with page.expect_download() as download:
+            page.locator(f'.map-about a[href="/positions/watch/files/{ending}"]').click()
+        assert download.value.suggested_filename == f"watch.{ending}"
+    page.get_by_label("Delete this position").fill("watch")
+    page.get_by_role("button", name="Delete for good").click()
+    page.wait_for_url(re.compile("/positions$"))
+    assert page.request.get("/positions/watch").status == 404
+
+
+def test_what_is_downloaded_comes_in_again(own_page: Page) -> None:
+    """In every form that the page offers."""
+    ask = own_page.request
+    own_page.goto("/maps/hill-312")
+    own_page.get_by_text("About, files").click()
+    forms = own_page.locator(".map-about a[href*='/files/']").all()
+    endings = [(link.get_attribute("href") or "").rpartition("/")[2] for link in forms]
+    assert set(endings) == {"yaml", "json", "zip", "geojson", "gpkg"}
+    for ending in endings:
+        content = ask.get(f"/maps/hill-312/files/{ending}").body()
+        own_page.goto("/upload")
+        form = own_page.locator("form", has_text="Bring the map in")
+        form.locator("input[type=file]").set_input_files(
+            {"name": f"again.{ending}", "mimeType": "application/octet-stream", "buffer": content}
+        )
+        form.locator("input[name=name]").fill("again")
+        form.get_by_role("checkbox").check()
+        form.get_by_role("button", name="Bring the map in").click()
+        see(own_page, ".taken", "168 hexes")
+    assert ask.delete("/api/v1/maps/again").status == 204
+
+
 def test_a_map_and_a_position_come_in_by_the_api(own_page: Page) -> None:
     ask, yaml = own_page.request, {"Content-Type": "application/yaml"}
     bad = ask.post("/api/v1/maps", headers=yaml, data=BAD_MAP)
@@ -465,7 +544,11 @@ def test_a_map_and_a_position_come_in_by_the_api(own_page: Page) -> None:
     form = ask.post("/api/v1/maps", form={"ruleset": "css"})
     assert form.status == 415
     refused = ask.delete("/api/v1/maps/sent")
-    assert (refused.status, "would be lost" in refused.json()["detail"]) == (400, True)
+    assert (refused.status, refused.json()["detail"]) == (
+        400,
+        "1 position on the map sent would be lost: stands.",
+    )
+    assert refused.json()["remedy"] == "Delete it first."
     assert 'id: "A"' in ask.get("/positions/stands/files/yaml").text()
     assert ask.delete("/api/v1/positions/stands").status == 204
     assert ask.delete("/api/v1/maps/sent").status == 204
@@ -569,6 +652,33 @@ def test_a_finger_chooses_hexes(browser: Browser, site: str) -> None:
     see(page, ".verdict", "is 4 hexes")
     page.locator('.on-map[title^="5/I/88,"]').tap()
     see(page, "[data-hint]", "Choose on the map: to")
+    context.close()
+
+
+def test_a_long_press_explains_a_counter_until_one_touches_elsewhere(browser: Browser, site: str) -> None:
+    context = browser.new_context(base_url=site, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(POSITION)
+    page.wait_for_selector("#map[data-ready]")
+    page.locator("#map").scroll_into_view_if_needed()
+    x, y = counter_at(page, "A/1/31")
+    finger = context.new_cdp_session(page)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    card = page.locator(".explain-card")
+    card.wait_for()
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(1000)
+    expect(card).to_contain_text("A/1/31")
+    box, board = card.bounding_box(), page.locator("#map").bounding_box()
+    assert box is not None
+    assert board is not None
+    assert board["x"] <= box["x"]
+    assert box["x"] + box["width"] <= board["x"] + board["width"]
+    assert board["y"] <= box["y"]
+    assert box["y"] + box["height"] <= board["y"] + board["height"]
+    keep_picture(page, "long-press")
+    page.get_by_role("heading", level=1).tap()
+    card.wait_for(state="detached")
     context.close()
 
 

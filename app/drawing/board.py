@@ -83,7 +83,7 @@ def svg(
     left, top, width, height = ground.box
     title = position.title or position.board.title or position.board.name or "Map"
     return Markup(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="img" viewBox="{left:g} {top:g} {width:g} {height:g}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="board {ground.size}" role="img" viewBox="{left:g} {top:g} {width:g} {height:g}"'
         f' width="{width * PIXELS:.0f}" height="{height * PIXELS:.0f}" font-family="DejaVu Sans, Verdana, sans-serif">'
         f"<title>{escape(title)}</title><desc>{escape(sheet.told())}</desc>"
         f"<defs>{ground.patterns}</defs>{''.join(parts)}</svg>"

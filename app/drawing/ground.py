@@ -10,13 +10,14 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
 from app.drawing.labels import Box as LabelBox
-from app.drawing.outlines import Land, around, chained, rounded, side
+from app.drawing.outlines import Land, around, before, chained, rounded, side
 from app.drawing.palette import (
     CONTOUR,
     CREST,
@@ -36,8 +37,16 @@ from db.map_draft import GRID, MapDraft, vocabulary
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
+FACE = "'Source Sans 3', 'DejaVu Sans', sans-serif"
+"""Of words on the map; a name with a number in it wants quotes."""
 NAME = 26
 """Size of the letters of a name."""
+FAR = 0.02
+"""The same where a drawing is shown so small that hex numbers go: of its width."""
+NUMBER = 30
+"""Size of the figures of hex numbers and levels."""
+TALL = 13
+"""Hexes upon another that a page shows with 40 pixels each, at most."""
 RADIUS = 100
 """A hex's corner radius in units of the drawing."""
 ROOT3 = 3**0.5
@@ -70,6 +79,16 @@ class Ground(NamedTuple):
     patterns: str
     beneath: str
     words: str
+
+    @property
+    def size(self) -> str:
+        """Words for the stylesheet: how many hexes lie side by side, in fives, and whether they are many upon another.
+
+        A hex below 40 pixels shows no number.
+        """
+        _, _, width, height = self.box
+        across = 5 * math.ceil(width / RADIUS / 10)
+        return f"across-{across}{' tall' if height / RADIUS > 2 * TALL else ''}"
 
     def keyed(self, key: str) -> Ground:
         """The same with ids of its own."""
@@ -402,29 +421,37 @@ class _GroundSheet(Paper):
             if ground.level > min(levels) and self.land.crowns(place):
                 numbers.append(f'<text x="{x - 62:g}" y="{y + 56:g}">{ground.level}</text>')
             yield from (self._sign(sign, x - 34 * n, y) for n, sign in enumerate(ground.features))
-        yield _written("label", labels, 20)
-        yield _written("level", numbers, 24, "700")
-        names = [f'<text x="{x:g}" y="{y:g}">{escape(text)}</text>' for text, x, y in self._names()]
-        yield _written("name", names, NAME, "600")
+        yield _written("label", labels, NUMBER)
+        yield _written("level", numbers, NUMBER, "700")
+        far, names = self.box[2] * FAR, _written("name", self._names(NAME), NAME, "600")
+        if not names or far <= NAME:
+            yield names
+            return
+        # where the page shows a drawing so small that hex numbers go, the stylesheet shows the second
+        yield f'<g class="near-by">{names}</g>'
+        yield f'<g class="from-afar" display="none">{_written("name", self._names(far), round(far), "600")}</g>'
 
-    def _names(self) -> Iterator[tuple[str, float, float]]:
-        """Names below the counters of their hexes, else above them; who finds no room has none.
+    def _names(self, size: float) -> list[str]:
+        """Names below the counters of their hexes, else above them; who finds no room has none, and hexes that
+        lie together and share a name have it once.
 
         As in `named` of `static/map/painter.js`; y is where the letters stand.
         """
         taken: list[LabelBox] = []
-        for place in sorted(self.shown):
-            text = self.board.hexes[place].name
-            if not text:
+        written = []
+        named = {place: text for place in sorted(self.shown) if (text := self.board.hexes[place].name)}
+        for place, text in named.items():
+            if any(named.get(other) == text for other in before(place)):
                 continue
             x, middle = self.center(place)
-            half = 0.275 * NAME * len(text)
-            for low in (middle + 88, middle - 89):
-                box = LabelBox(x - half, low - 1.1 * NAME, x + half, low)
+            half = 0.275 * size * len(text)
+            for low in (middle + 59.4 + 1.1 * size, middle - 89):
+                box = LabelBox(x - half, low - 1.1 * size, x + half, low)
                 if not any(box.meets(other) for other in taken):
                     taken.append(box)
-                    yield text, x, low - 0.25 * NAME
+                    written.append(f'<text x="{x:g}" y="{low - 0.25 * size:g}">{escape(text)}</text>')
                     break
+        return written
 
     def places(self) -> Iterator[str]:
         """Objectives, printed positions with their fire dots, exits."""
@@ -440,8 +467,24 @@ class _GroundSheet(Paper):
                     f' stroke="{colour}" stroke-width="3"/>'
                 )
             for place in sorted(feature.at & set(self.shown)):
+                if self._told(code, place, feature.at):
+                    continue
                 x, y = self.center(place)
                 yield _badge(x - 66, y, code, colour, feature.kind)
+
+    def _told(self, code: str, place: Axial, lies: Collection[Axial]) -> bool:
+        """Whether the code of a marked place is told already: by the words of the hex, by a name, or a hex before it.
+
+        As `writes` in `static/map/ground.js`.
+        """
+        ground = self.board.hexes[place]
+        said = {self.board.scheme.label(place), *ground.features}
+        return code in self._called or said.issuperset(code.split()) or not before(place).isdisjoint(lies)
+
+    @functools.cached_property
+    def _called(self) -> frozenset[str]:
+        """The names of all hexes."""
+        return frozenset(ground.name for ground in self.board.hexes.values() if ground.name)
 
     def _sign(self, sign: str, x: float, y: float) -> str:
         """What a hex has beside its terrain, at its lower right: a sign, or a drop of another terrain."""
@@ -600,7 +643,7 @@ def _written(word: str, texts: Sequence[str], size: int, weight: str = "400") ->
     return (
         f'<g class="map-{word} halo" color="{INKS[word]}" fill="currentColor" stroke="{INKS["paper"]}"'
         f' stroke-width="6" stroke-linejoin="round" paint-order="stroke" font-size="{size}" font-weight="{weight}"'
-        f' font-family="Source Sans 3, DejaVu Sans, sans-serif" text-anchor="middle">{"".join(texts)}</g>'
+        f' font-family="{FACE}" text-anchor="middle">{"".join(texts)}</g>'
     )
 
 

@@ -155,6 +155,11 @@ def around(place: Axial) -> list[Axial]:
     return [Axial(place.q + dq, place.r + dr) for dq, dr in STEPS]
 
 
+def before(place: Axial) -> frozenset[Axial]:
+    """The neighbours that come before it in the order of places."""
+    return frozenset(other for other in around(place) if other < place)
+
+
 def rounded(points: Iterable[Spot]) -> Iterator[tuple[Spot, ...]]:
     """A way from hex to hex without its corners: a straight piece of two points, or a curve of three."""
     way = list(points)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
 
 from app.play.procedures import ProcedureKind
 from app.play.sequence import END_PHASE
 from app.referee.questions import kinds_of, procedure_packages
-from app.referee.rulings import Arguments
+from importers.questions import Kinds
 
 
 @functools.cache
@@ -35,9 +34,9 @@ def _own(ruleset: str) -> list[ProcedureKind]:
     ]
 
 
-def action_forms(ruleset: str) -> Mapping[str, type[Arguments]]:
+def action_forms(ruleset: str) -> Kinds:
     """What the actions of a game take."""
-    return {name: kind.arguments for name, kind in actions_of(ruleset).items()}
+    return Kinds({name: kind.arguments for name, kind in actions_of(ruleset).items()})
 
 
 def playable() -> list[str]:

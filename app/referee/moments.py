@@ -87,7 +87,8 @@ def save_moment(
     there = connection.scalar(sa.select(Position.id).where(Position.name == tree["name"]))
     if there is not None and not replace:
         raise PositionError(
-            f"There is a position {tree['name']!r} already.", "Replace it, or give this one another name."
+            f"There is a position {tree['name']!r} already.",
+            "Replace it (--replace), or give this one another name.",
         )
     with connection.begin_nested():
         if there is not None:

@@ -83,7 +83,7 @@ def store_campaign(
         if there is not None and not replace:
             raise CampaignError(
                 f"There is a campaign {form.name!r} already.",
-                "Replace it, or give the one in the file another name.",
+                "Replace it (--replace), or give the one in the file another name.",
             )
         campaign_id = _store_about(connection, there, about)
         stored = stored_rows(connection, campaign_id)

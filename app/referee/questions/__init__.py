@@ -15,8 +15,9 @@ import itertools
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 
-from app.referee.rulings import Arguments, QuestionKind
+from app.referee.rulings import QuestionKind
 from db.rulesets import CODES
+from importers.questions import Kinds
 
 SEQUENCE = "app.play.sequence"
 """What every game that can be played answers."""
@@ -84,13 +85,16 @@ def _known(ruleset: str) -> dict[str, QuestionKind]:
     return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name) if ruleset in kind.rulesets}
 
 
-class _Forms(Mapping[str, Mapping[str, type[Arguments]]]):
+class _Forms(Mapping[str, Kinds]):
     """What the questions of each ruleset take; a game's are loaded when it is asked for."""
 
-    def __getitem__(self, ruleset: str) -> Mapping[str, type[Arguments]]:
+    def __getitem__(self, ruleset: str) -> Kinds:
         if ruleset not in CODES:
             raise KeyError(ruleset)
-        return {name: kind.arguments for name, kind in kinds_of(ruleset).items()}
+        return Kinds(
+            {name: kind.arguments for name, kind in kinds_of(ruleset).items()},
+            {kind.name: kind.lacking[ruleset] for kind in common_kinds() if ruleset in kind.lacking},
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(CODES)
@@ -99,7 +103,7 @@ class _Forms(Mapping[str, Mapping[str, type[Arguments]]]):
         return len(CODES)
 
 
-def forms() -> Mapping[str, Mapping[str, type[Arguments]]]:
+def forms() -> Mapping[str, Kinds]:
     """What the questions of each ruleset take: for reading case files."""
     return _Forms()
 

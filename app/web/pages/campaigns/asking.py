@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import re
-
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -20,10 +17,8 @@ from db import SightlineError, chronicle
 def ask_moment(name: str) -> AnyResponse:
     """Make a moment a position that every question can be put to, and go there."""
     view = read_view(name)
-    hour = request.form.get("hour", "")
-    moment = view.begin + datetime.timedelta(hours=int(hour) if re.fullmatch(r"\d{1,6}", hour) else 0)
     with engine().begin() as connection:
-        found = moment_position(connection, name, moment, map=request.form.get("map") or None)
+        found = moment_position(connection, name, view.moment, map=request.form.get("map") or None)
         if not found.tree["units"]:
             raise SightlineError(
                 "No force that stands there then has a counter of this map's game.",
@@ -38,7 +33,7 @@ def game_beside(name: str) -> str:
     """A game's turns beside what happened: where it left history."""
     view = read_view(name)
     game = request.args.get("game", "")
-    sides = beside(database(), name, game, hours=whole_number("hours", 24, 24 * 31) or 24) if game else []
+    sides = beside(database(), name, game, hours=whole_number("hours", 24, 24 * 31)) if game else []
     forces = chronicle.forces(database(), view.campaign.id)
     told = [{"side": side, "entries": [told_entry(row, view, forces) for row in side.told]} for side in sides]
     first = next((side for side in sides if side.left), None)

@@ -124,7 +124,7 @@ def _moment(view: View) -> dict[str, Any]:
 def chronicle_page(name: str) -> str:
     """All that happened, to read and to print."""
     view = read_view(name)
-    page = whole_number("page", 1, 100_000) or 1
+    page = whole_number("page", 1, 100_000)
     forces = chronicle.forces(database(), view.campaign.id, view.as_known)
     wanted = view.wanted(whole=True)
     rows = chronicle.entries(database(), view.campaign.id, wanted, MOST + 1, (page - 1) * MOST)

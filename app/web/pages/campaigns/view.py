@@ -94,9 +94,16 @@ def moment_of(text: str) -> datetime.datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
-def whole_number(name: str, usual: int, most: int) -> int:
-    text = request.args.get(name, "")
-    return min(int(text), most) if re.fullmatch(r"\d{1,6}", text) else usual
+def whole_number(name: str, usual: int, most: int, least: int = 1) -> int:
+    """A number of the address or of a form; what is none, or out of its range, is refused."""
+    text = request.values.get(name, "").strip()
+    if not text:
+        return usual
+    if not re.fullmatch(r"\d{1,6}", text, re.ASCII) or not least <= int(text) <= most:
+        raise SightlineError(
+            f"{name} = {text[:20]!r} is not here.", f"Write a whole number, {least} to {most}."
+        )
+    return int(text)
 
 
 def read_view(name: str) -> View:
@@ -105,14 +112,13 @@ def read_view(name: str) -> View:
     begin = (found.span.lower or datetime.datetime(1, 1, 2, tzinfo=zone)).astimezone(zone)
     end = found.span.upper or begin + datetime.timedelta(days=30)
     hours = max(1, min(LONGEST, int((end - begin).total_seconds() // 3600)))
-    window = whole_number("window", 24, 24 * 31)
     return View(
         campaign=found,
         zone=zone,
         begin=begin,
         hours=hours,
-        hour=whole_number("hour", 0, hours),
-        window=window or 24,
+        hour=whole_number("hour", 0, hours, least=0),
+        window=whole_number("window", 24, 24 * 31),
         **{word: request.args.get(word, "").strip() for word in ("force", "account", "kind", "known")},
     )
 

@@ -10,7 +10,10 @@ export class Explainer {
     this.element.addEventListener("pointerover", (event) => this.over(event));
     this.element.addEventListener("pointerdown", (event) => this.down(event));
     for (const end of ["pointerup", "pointercancel"]) this.element.addEventListener(end, () => clearTimeout(this.timer));
-    this.element.addEventListener("pointerleave", () => this.closeSoon());
+    // a finger that is lifted leaves too; what it opened stays until it touches elsewhere
+    this.element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.closeSoon());
+    // on a phone the card covers the map
+    document.addEventListener("pointerdown", ({ target }) => !this.element.contains(target) && this.close());
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
   }
 

@@ -79,6 +79,23 @@ class Square {
     return squareOf(hex.x, this.step) === this.x && squareOf(hex.y, this.step) === this.y;
   }
 
+  // Whether the code of a marked place is written in a hex: once for hexes that lie together, and not where the words of
+  // the hex, or the name of one nearby, say it already. As `_told` of `app/drawing/ground.py`.
+  writes({ code, role }, hex) {
+    if (role !== "at" || this.names.has(code)) return false;
+    const told = new Set([hex.label, ...hex.features]);
+    if (code.split(" ").every((word) => told.has(word))) return false;
+    return !BEFORE.some(([dq, dr]) => this.lies.has(`${code} ${hex.q + dq},${hex.r + dr}`));
+  }
+
+  get names() {
+    return (this.called ??= new Set([...this.byPlace.values()].map((hex) => hex.name)));
+  }
+
+  get lies() {
+    return (this.lying ??= new Set(this.marked.filter(({ role }) => role === "at").map(({ code, place }) => `${code} ${place}`)));
+  }
+
   addHex(q, r, label, terrain, level, features, name) {
     const [x, y] = this.lattice.center(q, r);
     const hex = new Hex(this, { label, q, r, x, y, terrain, level, features: features ?? [], name });
@@ -115,6 +132,7 @@ class Square {
   }
 }
 
+const BEFORE = [[-1, 0], [-1, 1], [0, -1]]; // to the neighbours that come first in the order of places
 const FADED = 5; // hexes from a shore within which the water beyond it fades away
 const squareOf = (coordinate, step) => Math.floor(coordinate / SIDE / step);
 

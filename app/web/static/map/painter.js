@@ -391,15 +391,17 @@ export class GroundPainter {
     };
   }
 
-  // Where names are written: below the counters of their hex, else above them; who finds no room has none. Names are
-  // placed in the order of their hexes, those around a tile too, so that every tile finds the same.
+  // Where names are written: below the counters of their hex, else above them; who finds no room has none, and hexes that
+  // lie together and share a name have it once. Names are placed in the order of their hexes, those around a tile too, so
+  // that every tile finds the same.
   named(box, scale) {
     const size = Math.max(0.26 * scale, 11);
     const half = 0.55 * size / scale;
     const around = [box[0] - NAMES, box[1] - NAMES, box[2] + NAMES, box[3] + NAMES];
     const placed = [];
     const named = this.ground.in(around, 1, "hexes").filter((hex) => hex.name).sort((one, other) => one.q - other.q || one.r - other.r);
-    for (const { name: text, x, y: middle } of named) {
+    for (const [n, { name: text, x, y: middle }] of named.entries()) {
+      if (named.slice(0, n).some((other) => other.name === text && Math.hypot(other.x - x, other.y - middle) < 2)) continue;
       for (const y of [middle + BELOW + half, middle + ABOVE + half]) {
         const field = fieldOf(text, x, y, size / scale);
         if (placed.some((other) => meets(other.field, field))) continue;
@@ -442,8 +444,8 @@ export class GroundPainter {
 
   // Objectives, printed positions and other places that the map marks: at the left corner, beside counters.
   codes(box, hexes, scale, write) {
-    for (const { hex, code, role } of this.marked(box, hexes)) {
-      if (role === "at") write(code, hex.x - 0.74, hex.y, code.length > 2 ? 0.16 * scale : Math.max(SMALLEST, 0.24 * scale), this.looks.inks.level, "700");
+    for (const { hex, code, square, ...mark } of this.marked(box, hexes)) {
+      if (square.writes({ code, ...mark }, hex)) write(code, hex.x - 0.74, hex.y, code.length > 2 ? 0.16 * scale : Math.max(SMALLEST, 0.24 * scale), this.looks.inks.level, "700");
     }
   }
 
@@ -454,7 +456,7 @@ export class GroundPainter {
       const square = this.ground.loaded(...key);
       for (const mark of square?.marked ?? []) {
         const hex = here.get(mark.place);
-        if (hex && square.own(hex)) yield { ...mark, hex };
+        if (hex && square.own(hex)) yield { ...mark, hex, square };
       }
     }
   }
