@@ -32,11 +32,12 @@ BESIDE = (
     " where position.id = :position order by step.direction"
 )
 GROUND = (
-    "select hex.terrain from position join hex on hex.map_id = position.map_id and hex.label = :at"
+    "select hex.terrain, hex.terrain not in ('ocean', 'river', 'canal') and cell.value = 'prohibited' as closed"
+    " from position join hex on hex.map_id = position.map_id and hex.label = :at"
+    " cross join lateral bob._pac('pac_terrain', hex.terrain, 'mp_vehicle') as cell"
     " where position.id = :position"
 )
-CLOSED = ("woods", "stone_building", "wooden_building", "jungle", "swamp")
-"""Terrain that Vehicles do not enter (20.3)."""
+"""A hex, and whether it is land that no Vehicle enters (20.3)."""
 WORSE = {"none": "suppressed", "suppressed": "full", "full": "full"}
 
 
@@ -80,7 +81,7 @@ def _fit_place(carrier: Any, unit: str, side: str, at: str | None) -> Procedure:
     [ground] = yield Ask(GROUND, proves=False, at=at)
     if ground.terrain == "ocean":
         raise Refused("21.3", "nobody mounts or dismounts in the Ocean", at)
-    if ground.terrain in CLOSED:
+    if ground.closed:
         raise Refused("21.3", "the Carrier could not have come there", at)
     for other in (yield from pieces()):
         if other.label != at or other.code in (unit, carrier.code):
