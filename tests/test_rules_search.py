@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from db import reference
 from db.measuring import measure, read_queries
 from db.reference import NotInReference
-from db.rulesets import CODES
+from db.rulesets import CODES, read_ruleset
 from importers.rulebook_import import import_rulebook
 
 SEARCHES = yaml.safe_load((Path(__file__).parent / "data" / "searches.yaml").read_text(encoding="utf-8"))[
@@ -269,6 +269,22 @@ def test_the_search_is_measured_on_queries_that_it_was_not_tuned_on(
     assert over_all is not None
     assert over_all.reciprocal_rank >= 0.6
     assert all(miss.words for miss in figures.misses)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "data").glob("*queries.yaml")), ids=lambda path: path.stem
+)
+def test_queries_name_rules_that_exist_and_the_fifth_repeats_none(path: Path) -> None:
+    queries = read_queries(path)
+    assert {query.game for query in queries} == set(CODES)
+    numbers = {f"{code} {rule.number}" for code in CODES for rule in read_ruleset(code).rules}
+    for query in queries:
+        assert {f"{query.game} {number}" for number in query.want} | set(query.also) <= numbers, query.words
+    if path.stem == "fifth_queries":
+        others = [read_queries(other) for other in path.parent.glob("*queries.yaml") if other != path]
+        assert not {query.words.lower() for query in queries} & {
+            q.words.lower() for file in others for q in file
+        }
 
 
 def test_a_file_may_be_kept_wholly_aside(connection: Connection) -> None:

@@ -269,3 +269,26 @@ def test_a_digest_has_every_reference_that_its_rule_prints(books: dict[str, str]
         if link.target != link.rule and link.target not in seen[link.rule]
     }
     assert lacking == set(EXCEPTIONS["references"].get(code, {}))
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "ours", "told"),
+    [
+        ("css", r"used again in a following Activation", lambda: digest("css", "15.0"), "in a later Activation"),
+        ("css", r"If the cave was unoccupied", lambda: digest("css", "11.2"), "an empty cave as well"),
+        ("ddp", r"fires but no US units are hit, no further", lambda: digest("ddp", "13.2"), "without a hit nothing more"),
+        ("bob", r"6FP against a target in Jungle and 10FP", lambda: digest("bob", "36.0"), "10 in Foxholes, 6 in Jungle"),
+        ("bob", r"the FP is 15 \(7\+4\+4\)", lambda: digest("bob", "37.0"), "7 + 4 + 4 = 15"),
+        ("bob", r"not Used or currently being Used", lambda: cell("bob", "japanese_event_table", "9", "what"), "nor being Used"),
+        ("ccp", r"\* Banzai Posture only", lambda: read_ruleset("ccp").charts["order_action_manifest"].note, "Banzai Posture alone"),
+        ("ccp", r"\*\* Defender Posture only", lambda: read_ruleset("ccp").charts["order_action_manifest"].note, "Defender alone"),
+        ("ddp", r"do not place a fortification marker with the", lambda: cell("ddp", "event_descriptions", "infiltration", "what"), "getting none"),
+        ("ddp", r"on the command track is not affected", lambda: cell("ddp", "event_descriptions", "cp_under_fire", "what"), "staying where it is"),
+        ("ddp", r"same distance from US units, you choose", lambda: cell("ddp", "event_descriptions", "patrol_report", "what"), "of equals your choice"),
+    ],
+)  # fmt: skip
+def test_what_a_further_reading_found_wanting_is_told(
+    books: dict[str, str], code: str, printed: str, ours: Callable[[], str | None], told: str
+) -> None:
+    assert re.search(printed, books[code]), f"the book does not have {printed!r}"
+    assert told in " ".join((ours() or "").split())
