@@ -84,6 +84,18 @@ def test_a_smoke_grenade_is_a_choice_within_a_move(connection: Connection) -> No
     assert (thrown.answer["cost"], thrown.answer["left"]) == (3, 2)
 
 
+def test_the_other_side_chooses_who_fires_at_a_suicide_team(connection: Connection) -> None:
+    """59.4: it may be Op Fired on from outside the hex once its Prof Check has passed."""
+    asked = table(connection, "bob-59.4-lives", active="japan", phase="operations")
+    asking = entered(asked, "satt", Given(rolls=[7]), target="Sherman")
+    assert isinstance(asking.pending, Choose)
+    assert (asking.pending.name, asking.pending.by) == ("fires", "us")
+    assert asking.pending.options == ["Escort", "Tired"]
+    shot = entered(asked, "satt", Given(rolls=[7, 7], choices={"fires": ["Tired"]}), target="Sherman")
+    assert shot.pending is None
+    assert shot.answer["result"] == "no_effect"
+
+
 def test_a_suicide_team_waits_for_its_own_range(connection: Connection) -> None:
     asked = table(connection, "bob-4.0-reserves", active="us")
     assert entered(asked, "satt", target="Tank").allowed is False

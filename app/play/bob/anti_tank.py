@@ -18,6 +18,7 @@ from app.play.bob.fire import (
     _use,
     fire_verdict,
     shoot,
+    shooters_at,
 )
 from app.play.bob.losses import destroy, gravest, show_works, suffer, uncovered
 from app.play.procedures import Action, Ask, Change, Choose, Procedure, Refused, Roll, Tell, procedure_kind
@@ -320,21 +321,15 @@ def _site_allows(of: Satt, site: Any) -> None:
 
 
 def _team_under_fire(of: Satt, name: str, site: Any) -> Doing:
-    """59.4: whoever is told to Op Fires at it, but not the Vehicle; gives whether it lives."""
-    if "fires" not in of.choices:
+    """59.4: it is Op Fired on from outside the hex, by those whom their side chooses; gives whether it lives."""
+    able = {row.who: row.kind for row in (yield from shooters_at(name, site.label)) if row.who != of.target}
+    if not able and "fires" not in of.choices:
         return True
     firing = yield Choose(
-        "fires",
-        site.side,
-        "who fires at the team",
-        check=lambda value: None if isinstance(value, list) else "fires is a list of units",
-    )
+        "fires", site.side, "who fires at the team", options=[*able], many=True, default=[], unsaid=[], rule="59.4"
+    )  # fmt: skip
     for code in firing:
-        if code == of.target:
-            raise Refused("59.4", "the Vehicle cannot fire at the team in its hex", site.label)
-        unit = yield from counter(code)
-        manner = "final_op_fire" if unit.attributes.get("used") else "op_fire"
-        results = yield from shoot(Fire(by=code, target=name), manner, {})
+        results = yield from shoot(Fire(by=code, target=name), able[code], {})
         if results.get(name) == "eliminated":
             return False
     return True

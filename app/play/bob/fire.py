@@ -72,6 +72,35 @@ class Fire(Action):
         return self.at
 
 
+SHOOTERS = (
+    "select shooter.*, enemy.side from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as all_of_them) as told"
+    " cross join lateral unnest(told.all_of_them) as mover"
+    " join hex on hex.map_id = state.map_id and hex.label = :at"
+    " cross join lateral bob._shooters(state, told.all_of_them, mover, hex.q, hex.r, hex.label) as shooter"
+    " join unit as enemy on enemy.position_id = :position and enemy.code = shooter.who"
+    " where mover.code = :unit order by enemy.code"
+)
+
+
+def stands(by: str, target: str, manner: str) -> Doing:
+    """Whether a shot is allowed, its ledger asked."""
+    rows = yield Ask(
+        LEDGER, proves=False, by=by, at=target, manner=manner, weapon=None, facing=None, cp=None, told="{}", read="{}"
+    )  # fmt: skip
+    return rows[-1].facts["allowed"] is True
+
+
+def shooters_at(unit: str, label: str, done: Sequence[str] = ()) -> Doing:
+    """9.0, 10.0: who may fire at a unit that moves in a hex, each with the kind of its fire; not who has done so."""
+    rows = yield Ask(SHOOTERS, proves=False, unit=unit, at=label)
+    able = []
+    for row in rows:
+        if row.who not in done and (yield from stands(row.who, f"unit:{unit}", row.kind)):
+            able.append(row)
+    return able
+
+
 def shoot(of: Fire, manner: str, said: Mapping[str, Any], asks: bool = False) -> Doing:
     """An attack from its declaration to the last check; gives what became of each target."""
     if not isinstance(of.by, str) and len(of.by) > 1:

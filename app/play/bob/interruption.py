@@ -12,7 +12,7 @@ from typing import Any
 
 from app.play.bob.anti_tank import Satchel, Satt, satchel_charge, satt
 from app.play.bob.asking import Asking, counter, game, piece
-from app.play.bob.fire import LEDGER, Fire, shoot
+from app.play.bob.fire import Fire, shoot, shooters_at, stands
 from app.play.bob.placement import DrawFrom, Placement, draw, placement
 from app.play.bob.support import (
     MISSIONS,
@@ -30,15 +30,6 @@ from app.referee.questions.movement import points
 
 NONE = "none"
 Option = dict[str, Any]
-SHOOTERS = (
-    "select shooter.*, enemy.side from positions.state(:position, :conditions, :policy) as state"
-    " cross join lateral (select array(select piece from bob._pieces(:position) as piece) as all_of_them) as told"
-    " cross join lateral unnest(told.all_of_them) as mover"
-    " join hex on hex.map_id = state.map_id and hex.label = :at"
-    " cross join lateral bob._shooters(state, told.all_of_them, mover, hex.q, hex.r, hex.label) as shooter"
-    " join unit as enemy on enemy.position_id = :position and enemy.code = shooter.who"
-    " where mover.code = :unit order by enemy.code"
-)
 OTHERS = "select * from bob.interruptions(:position, :unit, :conditions, :policy)"
 FLASHES = "select * from bob.flashes(:position, :unit, :conditions, :policy)"
 TARGETS = "select * from bob.assault_targets(:position, :unit, :conditions, :policy)"
@@ -58,14 +49,6 @@ order by lattice.distance(hex.q, hex.r, squad.q, squad.r), hex.label
 def is_open(of: Action, played: bool, *names: str) -> bool:
     """Whether a window is looked into: always in a game, else where the question names it."""
     return played or not {*names}.isdisjoint(of.choices)
-
-
-def stands(by: str, target: str, manner: str) -> Asking:
-    """Whether a shot is allowed, its ledger asked."""
-    rows = yield Ask(
-        LEDGER, proves=False, by=by, at=target, manner=manner, weapon=None, facing=None, cp=None, told="{}", read="{}"
-    )  # fmt: skip
-    return rows[-1].facts["allowed"] is True
 
 
 def struck(unit: str) -> Procedure:
@@ -112,10 +95,9 @@ def _options(unit: str, label: str, done: Sequence[str]) -> Asking:
     """All that may interrupt now, and whose it is."""
     options: list[Option] = []
     side = None
-    for row in (yield Ask(SHOOTERS, proves=False, unit=unit, at=label)):
-        if row.who not in done and (yield from stands(row.who, f"unit:{unit}", row.kind)):
-            options.append({"fire": row.kind, "by": row.who})
-            side = row.side
+    for row in (yield from shooters_at(unit, label, done)):
+        options.append({"fire": row.kind, "by": row.who})
+        side = row.side
     for row in (yield Ask(OTHERS, proves=False, unit=unit)):
         option = {key: value for key, value in (("fire", row.fire), ("by", row.by), ("at", row.at)) if value}
         if _key(option) not in done:

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.play.bob.conceal import DECOYS
-from app.play.bob.interruption import AROUND, SHOOTERS
+from app.play.bob.fire import SHOOTERS
+from app.play.bob.interruption import AROUND
 from app.play.bob.support import has_grenades
 from app.play.procedures import Given, ProcedureKind, tried
 from app.play.sequence import END_PHASE, state_of, walk_of
