@@ -39,6 +39,10 @@ VERDICTS: dict[str, list[str]] = {
         "1 enemy unit can fire at 22.81: Near with small arms 4",
         "The worst hex of the way is 22.81, at which 1 enemy unit can fire: Near with small arms 4; at 22.82 and 23.81 nobody can",
     ],
+    "ccp-3.3.1.2-movement": [
+        "Runner may end its move in A5 for 0, A4 for 1, A6 for 1, A3 for 2, A7 for 2, A2 for 3, A8 for 3 and A9 for 4 points;"
+        " command adds 2 in A8 and ends where it leaves that hex",
+    ],
     "bob-54.4-a": [
         "The range from C3 to E6 is 4 hexes",
     ],
