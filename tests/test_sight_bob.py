@@ -248,7 +248,8 @@ def test_hill_312_lies_as_high_as_its_crests_say(connection: Connection) -> None
               lateral bob._end(position.id, 'hex:' || viewer.label) as start,
               lateral bob._end(position.id, 'hex:' || beyond.label) as target,
               lateral bob._thread(start, target) as thread,
-              lateral bob._strips(state, thread) as strip
+              lateral (select array_agg(met) as hexes from bob._bordering_hexes(state, thread) as met) as way,
+              lateral bob._strips(state, thread, way.hexes, true) as strip
             where position.id = :position and viewer.q % 2 = 0
               and hex.r = viewer.r and beyond.r = viewer.r
               and strip.q = hex.q and strip.r = hex.r and strip.enter <= 5e59 and strip.leave >= 5e59

@@ -35,6 +35,7 @@ as $$
     inner join public.path
       on path.map_id = state.map_id
         and path.kind = 'dike_road'
+        and strip.label is not null
         and public.st_intersects(path.geom, lattice.center(strip.q, strip.r))
     order by strip.n, strip.level desc, strip.label, strip.enter
   ) as dike

@@ -190,6 +190,22 @@ $$;
 comment on function bob._cave_steps(bob.sight_end, bob.sight_end, integer) is
 'Whether a thread leaves the cave of one end through its front (43.4).';
 
+create or replace function bob._whole_line_speaks(
+  state positions.state, start bob.sight_end, target bob.sight_end, away integer
+)
+returns boolean
+language sql immutable parallel safe
+return away <= 1
+or start.upper <> target.upper
+or start.in_cave
+or target.in_cave
+or 'stream' in (start.terrain, target.terrain)
+or state.conditions ->> 'weather' = 'monsoon'
+or state.conditions -> 'night' ->> 'visibility' is not null;
+
+comment on function bob._whole_line_speaks(positions.state, bob.sight_end, bob.sight_end, integer) is
+'Whether a rule of a thread as a whole has anything to say of it.';
+
 create or replace function bob._whole_line_steps(
   state positions.state, start bob.sight_end, target bob.sight_end, away integer
 )
@@ -215,37 +231,64 @@ comment on function bob._whole_line_steps(positions.state, bob.sight_end, bob.si
 create or replace function bob._obstacles(state positions.state, thread bob.thread)
 returns setof bob.obstacle
 language plpgsql stable parallel safe rows 10
+set plan_cache_mode = force_generic_plan
+-- a map without hexsides is no reason to read those of all others
+set enable_seqscan = off
 as $$
 declare
-  strips bob.strip[] := array(select strip from bob._strips(state, thread) as strip);
-  hexsides bob.hexside[] := array(select hexside from bob._hexsides(state, thread) as hexside);
-  growths bob.growth[] := array(select growth from bob._growth(state, strips) as growth);
+  hexes bob.bordering_hex[];
+  strips bob.strip[];
+  hexsides bob.hexside[];
+  growths bob.growth[];
+  crested boolean;
+  filled boolean;
+  ridged boolean;
+  grown boolean;
 begin
-  return query
-  select obstacle.*
-  from (
-    select * from bob._height_steps(thread, strips)
-    union all
-    select * from bob._assumed_steps(strips)
-    union all
-    select * from bob._ridge_steps(state, thread, strips)
-    union all
-    select * from bob._hedgerow_steps(hexsides)
-    union all
-    select * from bob._cliff_steps(hexsides)
-    union all
-    select * from bob._wall_steps(state, thread, strips, hexsides)
-    union all
-    select * from bob._growth_steps(state, thread, growths)
-    union all
-    select * from bob._smoke_steps(state, thread)
-  ) as obstacle
-  order by obstacle.mark, obstacle.rule, obstacle.at, obstacle.effect, obstacle.note;
+  select
+    array_agg(hex),
+    bool_or(hex.crested),
+    bool_or(hex.fills),
+    bool_or(hex.ridge),
+    bool_or(hex.terrain in ('wheat_field', 'kunai_grass', 'orchard', 'palm_trees'))
+  into hexes, crested, filled, ridged, grown
+  from bob._bordering_hexes(state, thread) as hex;
+  -- a part is asked only where it may have something to say: to start a query costs more than most of them take
+  if hexes is not null then
+    strips := array(select strip from bob._strips(state, thread, hexes, crested) as strip);
+    return query select step.* from bob._height_steps(thread, strips) as step;
+    if filled then
+      return query select step.* from bob._assumed_steps(strips) as step;
+    end if;
+    if ridged then
+      return query select step.* from bob._ridge_steps(state, thread, strips) as step;
+    end if;
+    if grown then
+      growths := array(select growth from bob._growth(state, strips) as growth);
+      return query select step.* from bob._growth_steps(state, thread, growths) as step;
+    end if;
+  end if;
+  if exists (select from public.hexside where hexside.map_id = state.map_id) then
+    hexsides := array(select hexside from bob._hexsides(state, thread) as hexside);
+    return query select step.* from bob._hedgerow_steps(hexsides) as step;
+    return query select step.* from bob._cliff_steps(hexsides) as step;
+  end if;
+  if hexsides <> '{}' or exists (select from public.path where path.map_id = state.map_id and path.kind = 'dike_road') then
+    return query select step.* from bob._wall_steps(state, thread, strips, hexsides) as step;
+  end if;
+  if exists (
+    select
+    from public.marker
+    where marker.position_id = state.position_id
+      and marker.kind in ('smoke', 'dispersed_smoke')
+  ) then
+    return query select step.* from bob._smoke_steps(state, thread) as step;
+  end if;
 end
 $$;
 
 comment on function bob._obstacles(positions.state, bob.thread) is
-'What a thread meets between its ends, in order: what blocks, hinders, is grazed or seen over.';
+'What a thread meets between its ends, in no order: what blocks, hinders, is grazed or seen over.';
 
 create or replace function bob.los(
   position_id bigint,
@@ -263,6 +306,7 @@ declare
   start bob.sight_end;
   target bob.sight_end;
   thread bob.thread;
+  wholes rulings.sight_step[];
   step rulings.sight_step;
   away integer;
   stopped boolean := false;
@@ -279,19 +323,25 @@ begin
   select * into thread from bob._thread(start, target);
   away := lattice.distance(start.q, start.r, target.q, target.r);
 
+  if bob._whole_line_speaks(state, start, target, away) then
+    wholes := array(select whole from bob._whole_line_steps(state, start, target, away) as whole);
+  end if;
   for step in
-    select * from bob._whole_line_steps(state, start, target, away)
+    select * from unnest(wholes)
     union all
-    select
-      met.rule,
-      null,
-      met.at,
-      met.effect,
-      met.note,
-      met.point,
-      away,
-      met.hindrance
-    from bob._obstacles(state, thread) as met
+    (
+      select
+        met.rule,
+        null,
+        met.at,
+        met.effect,
+        met.note,
+        met.point,
+        away,
+        met.hindrance
+      from bob._obstacles(state, thread) as met
+      order by met.mark, met.rule, met.at, met.effect, met.note
+    )
   loop
     stopped := stopped or step.effect = 'blocks';
     unknown := unknown or step.effect = 'unknown';

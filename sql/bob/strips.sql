@@ -1,4 +1,4 @@
--- needs: bob/thread.sql, positions/state.sql
+-- needs: bob/thread.sql, maps/drawn.sql, positions/state.sql
 -- What lies beside a thread in bob (Band of Brothers), strip by strip: 14.0, 40.2, 45.4, 46.0.
 --
 -- The thread is cut into strips wherever artwork, a crest line or a hex begins or ends
@@ -24,17 +24,19 @@ create type bob.bordering_hex as (
   level integer,
   crested boolean,
   fills boolean,
-  upper boolean
+  upper boolean,
+  ridge boolean
 );
 
 comment on type bob.bordering_hex is
 'An intervening hex as a thread has it on one flank: a hex that is crossed lies on both, those of a spine on one each.';
 comment on column bob.bordering_hex.n is 'The cell of the line, in order of entry';
-comment on column bob.bordering_hex.q is 'Null off the map, as all that follows';
+comment on column bob.bordering_hex.label is 'Null off the map, as all that follows';
 comment on column bob.bordering_hex.sight is 'What its terrain does to sight';
 comment on column bob.bordering_hex.crested is 'A crest line is drawn inside it';
 comment on column bob.bordering_hex.fills is 'Its terrain bears on sight, is not drawn, and is taken to fill it';
 comment on column bob.bordering_hex.upper is 'It is a building with an upper level';
+comment on column bob.bordering_hex.ridge is 'It has the feature ridge';
 
 drop type if exists bob.cover cascade;
 create type bob.cover as (
@@ -109,20 +111,6 @@ $$;
 comment on function bob._artwork(bigint, text, public.geometry) is
 'The drawn areas of a terrain that lie in a hex; where there is none, the terrain is taken to fill it.';
 
-create or replace function bob._crests(map_id bigint, hex public.geometry)
-returns table (n integer)
-language sql stable parallel safe rows 1
-as $$
-  select crest.n
-  from public.crest
-  where crest.map_id = _crests.map_id
-    and public.st_intersects(crest.geom, _crests.hex)
-    and public.st_relate(crest.geom, _crests.hex, 'T********')
-$$;
-
-comment on function bob._crests(bigint, public.geometry) is
-'The crest lines that are drawn inside a hex.';
-
 create or replace function bob._bordering_hexes(state positions.state, thread bob.thread)
 returns setof bob.bordering_hex
 language sql stable parallel safe rows 20
@@ -141,7 +129,8 @@ as $$
     cell.level,
     cell.crested,
     cell.fills,
-    cell.upper
+    cell.upper,
+    cell.ridge
   from (
     select
       line.n::integer,
@@ -159,15 +148,15 @@ as $$
             else -1
           end
       end as flank,
-      hex.q,
-      hex.r,
+      place.q,
+      place.r,
       hex.label,
       hex.terrain,
       ground.sight,
       bob._level(hex.terrain, hex.level) as level,
-      exists (select from bob._crests(state.map_id, hex.geom)) as crested,
+      hex.crests <> '{}' as crested,
       ground.sight in ('blocks', 'hinders', 'blocks_at_second')
-      and not exists (select from bob._artwork(state.map_id, hex.terrain, hex.geom)) as fills,
+      and not hex.drawn as fills,
       hex.terrain in ('stone_building', 'wooden_building')
       and exists (
         select
@@ -176,10 +165,11 @@ as $$
           and marker.q = hex.q
           and marker.r = hex.r
           and marker.kind = 'upper_level'
-      ) as upper
+      ) as upper,
+      hex.ridge
     from lattice.line(thread.q, thread.r, thread.to_q, thread.to_r) as line
     cross join lateral (values (true, line.q1, line.r1), (false, line.q2, line.r2)) as place (first, q, r)
-    left join public.hex on hex.map_id = state.map_id and hex.q = place.q and hex.r = place.r
+    left join public.drawn_hex as hex on hex.map_id = state.map_id and hex.q = place.q and hex.r = place.r
     left join public.terrain as ground on ground.ruleset = 'bob' and ground.code = hex.terrain
     where line.kind = 'spine'
       or (line.kind = 'hex' and place.first)
@@ -192,63 +182,110 @@ $$;
 comment on function bob._bordering_hexes(positions.state, bob.thread) is
 'The intervening hexes of a thread, each on its flank.';
 
-create or replace function bob._covers(state positions.state, thread bob.thread)
+create or replace function bob._crossings(map_id bigint, thread bob.thread, qs integer[], rs integer[])
+returns setof bob.crossing
+language sql stable parallel safe rows 20
+as $$
+  -- Just beside the thread an edge is crossed if one of its ends, but not the other, lies
+  -- farther to that side; the limit of that crossing is where the edge meets the thread.
+  select
+    met.crest,
+    met.n,
+    beside.flank,
+    met.first,
+    case when met.off2 > met.off1 then 1 else -1 end
+  from maps._one_line_meetings(_crossings.map_id, thread.q, thread.r, thread.to_q, thread.to_r, qs, rs) as met
+  inner join (values (1), (-1)) as beside (flank)
+    on (met.off1 * beside.flank > 0) <> (met.off2 * beside.flank > 0)
+  -- an area that begins at the very dot is reckoned with the dot
+  where met.first >= case when met.crest then 0 else 1 end
+$$;
+
+comment on function bob._crossings(bigint, bob.thread, integer[], integer[]) is
+'Where drawn edges cross a thread between its ends, on either flank; by the edges that are kept of the hexes on its way.';
+
+create or replace function bob._beginnings(map_id bigint, thread bob.thread)
+returns bob.crossing[]
+language plpgsql stable parallel safe
+as $$
+declare
+  hex public.drawn_hex;
+  begun bob.crossing[];
+begin
+  select * into hex
+  from public.drawn_hex as dot
+  where dot.map_id = _beginnings.map_id
+    and dot.q = thread.q
+    and dot.r = thread.r;
+  if hex.within <> '{}' then
+    begun := array(
+      select row(false, area.n, beside.flank, 0, -1)::bob.crossing
+      from unnest(hex.within) as area (n)
+      cross join (values (1), (-1)) as beside (flank)
+    );
+  end if;
+  if hex.brink <> '{}' then
+    begun := begun || array(
+      select
+        row(
+          false, area.n, beside.flank, 0, -case beside.flank when 1 then area.leftward else area.rightward end
+        )::bob.crossing
+      from maps._beginnings(
+        _beginnings.map_id, thread.q, thread.r, '{1}', array[thread.to_q], array[thread.to_r], hex.brink
+      ) as area
+      cross join (values (1), (-1)) as beside (flank)
+    );
+  end if;
+  return begun;
+end
+$$;
+
+comment on function bob._beginnings(bigint, bob.thread) is
+'The areas that a thread begins in, on either flank, as if they were entered there.';
+
+create or replace function bob._covers(state positions.state, thread bob.thread, crossings bob.crossing[])
 returns setof bob.cover
 language sql stable parallel safe rows 10
 as $$
   select
     stretch.n,
-    stretch.terrain,
-    stretch.sight,
+    area.terrain,
+    ground.sight,
     stretch.flank,
     stretch.mark,
     stretch.next
   from (
     select
-      area.n,
-      area.terrain,
-      ground.sight,
-      crossing.flank,
-      crossing.mark,
-      lead(crossing.mark) over beside as next,
-      row_number() over beside as crossed
-    from public.terrain_area as area
-    inner join public.terrain as ground
-      on ground.ruleset = 'bob'
-        and ground.code = area.terrain
-        and ground.sight in ('blocks', 'hinders')
-    cross join lateral bob._crossings(thread, area.geom) as crossing
-    where area.map_id = state.map_id
-      and public.st_intersects(area.geom, bob._line(thread))
-    window beside as (partition by area.n, crossing.flank order by crossing.mark)
+      turn.n,
+      turn.flank,
+      turn.mark,
+      lead(turn.mark, 1, 2e60) over way as next,
+      sum(turn.enters) over way as inside
+    from (
+      select crossing.n, crossing.flank, crossing.mark, -sum(crossing.rises)::integer as enters
+      from unnest(crossings) as crossing
+      where not crossing.crest
+      group by crossing.n, crossing.flank, crossing.mark
+    ) as turn
+    window way as (partition by turn.n, turn.flank order by turn.mark)
   ) as stretch
-  -- an outline is entered and left by turns
-  where stretch.crossed % 2 = 1
-    and stretch.mark < stretch.next
-$$;
-
-comment on function bob._covers(positions.state, bob.thread) is
-'The drawn areas beside a thread that block or hinder sight.';
-
-create or replace function bob._crest_crossings(state positions.state, thread bob.thread)
-returns setof bob.crossing
-language sql stable parallel safe rows 4
-as $$
-  select crossing.*
-  from (
-    select crossing.*
-    from public.crest
-    cross join lateral bob._crossings(thread, crest.geom) as crossing
-    where crest.map_id = state.map_id
-      and public.st_intersects(crest.geom, bob._line(thread))
-    -- else every edge has its mark reckoned
+  cross join lateral (
+    select area.terrain
+    from public.terrain_area as area
+    where area.map_id = state.map_id
+      and area.n = stretch.n
     offset 0
-  ) as crossing
-  where crossing.mark between 0 and 1e60
+  ) as area
+  inner join public.terrain as ground
+    on ground.ruleset = 'bob'
+      and ground.code = area.terrain
+      and ground.sight in ('blocks', 'hinders')
+  where stretch.inside > 0
+  order by stretch.n
 $$;
 
-comment on function bob._crest_crossings(positions.state, bob.thread) is
-'Where a thread crosses crest lines between its ends.';
+comment on function bob._covers(positions.state, bob.thread, bob.crossing[]) is
+'The drawn areas beside a thread that block or hinder sight, by their numbers.';
 
 create or replace function bob._known_levels(
   state positions.state, thread bob.thread, hexes bob.bordering_hex[]
@@ -279,45 +316,6 @@ $$;
 
 comment on function bob._known_levels(positions.state, bob.thread, bob.bordering_hex[]) is
 'Where along a thread the level is known for certain: at the two ends, and in hexes without a crest line.';
-
-create or replace function bob._cuts(
-  hexes bob.bordering_hex[], covers bob.cover[], crests bob.crossing[]
-)
-returns table (n integer, enter numeric, leave numeric)
-language sql immutable parallel safe rows 20
-as $$
-  select
-    cut.n,
-    cut.mark,
-    cut.next
-  from (
-    select
-      bound.n,
-      bound.mark,
-      lead(bound.mark) over (partition by bound.n order by bound.mark) as next
-    from (
-      select hex.n, hex.enter as mark from unnest(hexes) as hex
-      union
-      select hex.n, hex.leave from unnest(hexes) as hex
-      union
-      select
-        hex.n,
-        edge.mark
-      from unnest(hexes) as hex
-      inner join (
-        select cover.enter as mark from unnest(covers) as cover
-        union all
-        select cover.leave from unnest(covers) as cover
-        union all
-        select crest.mark from unnest(crests) as crest
-      ) as edge on edge.mark > hex.enter and edge.mark < hex.leave
-    ) as bound
-  ) as cut
-  where cut.next is not null
-$$;
-
-comment on function bob._cuts(bob.bordering_hex[], bob.cover[], bob.crossing[]) is
-'The strips of a thread: from one mark where anything begins or ends on either flank to the next, cell by cell.';
 
 create or replace function bob._crest_level(
   hex bob.bordering_hex, enter numeric, leave numeric, known bob.known_level[], crests bob.crossing[]
@@ -365,95 +363,112 @@ comment on function bob._crest_level(
 ) is
 'How high a strip of a hex with a crest line lies, by the crests between it and where the level is known.';
 
-create or replace function bob._cover(
+create or replace function bob._standing(
   hex bob.bordering_hex, enter numeric, leave numeric, covers bob.cover[]
 )
-returns table (terrain text, area integer, height integer)
-language sql immutable parallel safe rows 1
+returns table (area bigint, filled boolean, height integer, grass_area bigint, grass boolean)
+language sql stable parallel safe rows 1
 as $$
   select
-    stands.terrain,
-    stands.area,
-    -- 40.2: with an upper level a building is as high as a Level 2 Hill
-    case when hex.upper and stands.terrain in ('stone_building', 'wooden_building') then 2 else 1 end
+    top.area,
+    top.filled,
+    case
+      when top.area is null and not top.filled then 0
+      -- 40.2: with an upper level a building is as high as a Level 2 Hill
+      when hex.upper and (top.filled or top.area = beside.building) then 2
+      else 1
+    end,
+    case when hex.terrain in ('wheat_field', 'kunai_grass') then beside.own end,
+    -- 46.0: grass counts where its artwork is crossed in a hex that has it on its centre dot
+    coalesce(hex.terrain in ('wheat_field', 'kunai_grass') and (beside.own is not null or hex.fills), false)
   from (
     select
-      cover.terrain,
-      cover.n as area
-    from unnest(covers) as cover
-    where cover.sight = 'blocks'
-      and cover.flank = hex.flank
-      and cover.enter <= _cover.enter
-      and cover.leave >= _cover.leave
-    union all
+      min(cover.i) filter (where cover.sight = 'blocks') as area,
+      min(cover.i) filter (
+        where cover.sight = 'blocks' and cover.terrain in ('stone_building', 'wooden_building')
+      ) as building,
+      min(cover.i) filter (where cover.terrain = hex.terrain) as own
+    from unnest(covers) with ordinality as cover (n, terrain, sight, flank, enter, leave, i)
+    where cover.flank = hex.flank
+      and cover.enter <= _standing.enter
+      and cover.leave >= _standing.leave
+    -- once for each strip, not once for each use
+    offset 0
+  ) as beside
+  cross join lateral (
     select
-      hex.terrain,
-      null
-    where hex.fills
-      and hex.sight = 'blocks'
-  ) as stands
-  where hex.q is not null
-  order by 3 desc, 2
-  limit 1
+      case when hex.upper and (beside.building is not null or hex.fills) then beside.building else beside.area end as area
+    where hex.label is not null
+  ) as first
+  cross join lateral (
+    select
+      first.area,
+      first.area is null and coalesce(hex.fills and hex.sight = 'blocks', false) as filled
+  ) as top
 $$;
 
-comment on function bob._cover(bob.bordering_hex, numeric, numeric, bob.cover[]) is
-'The highest of what stands on a strip and blocks sight, and how many levels it is high; no row where nothing does.';
+comment on function bob._standing(bob.bordering_hex, numeric, numeric, bob.cover[]) is
+'The highest of what stands on a strip and blocks sight, how many levels it is high, and whether grass that counts is on it;
+areas by their places among the covers. No row off the map.';
 
-create or replace function bob._grass(
-  hex bob.bordering_hex, enter numeric, leave numeric, covers bob.cover[]
+create or replace function bob._strips(
+  state positions.state, thread bob.thread, hexes bob.bordering_hex[], crested boolean
 )
-returns table (grass boolean, area integer)
-language sql immutable parallel safe rows 1
-as $$
-  -- 46.0: grass counts where its artwork is crossed in a hex that has it on its centre dot
-  select
-    true,
-    grown.area
-  from (
-    select cover.n as area
-    from unnest(covers) as cover
-    where cover.terrain = hex.terrain
-      and cover.flank = hex.flank
-      and cover.enter <= _grass.enter
-      and cover.leave >= _grass.leave
-    union all
-    select null
-    where hex.fills
-  ) as grown
-  where hex.terrain in ('wheat_field', 'kunai_grass')
-  order by 2
-  limit 1
-$$;
-
-comment on function bob._grass(bob.bordering_hex, numeric, numeric, bob.cover[]) is
-'Whether grass that counts is on a strip; no row where there is none.';
-
-create or replace function bob._strips(state positions.state, thread bob.thread)
 returns setof bob.strip
 language plpgsql stable parallel safe rows 40
+set plan_cache_mode = force_generic_plan
 as $$
 declare
-  hexes bob.bordering_hex[] := array(select hex from bob._bordering_hexes(state, thread) as hex);
-  covers bob.cover[] := array(select cover from bob._covers(state, thread) as cover);
-  crests bob.crossing[] := array(select crest from bob._crest_crossings(state, thread) as crest);
+  qs integer[];
+  rs integer[];
+  crossings bob.crossing[];
+  covers bob.cover[];
+  marks numeric[];
+  crests bob.crossing[];
   known bob.known_level[];
 begin
-  if exists (select from unnest(hexes) as hex where hex.crested) then
+  -- of the two hexes of a side that a thread runs along either has all edges that meet it
+  select thread.q || (thread.to_q || array_agg(hex.q)), thread.r || (thread.to_r || array_agg(hex.r))
+  into qs, rs
+  from unnest(hexes) as hex
+  where hex.flank = 1;
+  crossings := bob._beginnings(state.map_id, thread)
+    || array(select crossing from bob._crossings(state.map_id, thread, qs, rs) as crossing);
+  covers := array(select cover from bob._covers(state, thread, crossings) as cover);
+  marks := array(select distinct crossing.mark from unnest(crossings) as crossing);
+  if crested then
+    crests := array(select crossing from unnest(crossings) as crossing where crossing.crest);
     known := array(select stretch from bob._known_levels(state, thread, hexes) as stretch);
   end if;
   return query
   select
-    strip.*,
+    strip.n,
+    strip.kind,
+    strip.enter,
+    strip.leave,
+    strip.flank,
+    strip.q,
+    strip.r,
+    strip.label,
+    strip.terrain,
+    strip.level,
+    strip.near,
+    strip.far,
+    strip.ground,
+    case when strip.filled then strip.terrain else (covers[strip.area]).terrain end,
+    (covers[strip.area]).n,
+    strip.height,
+    strip.grass,
+    (covers[strip.grass_area]).n,
     bob._hides(thread, strip.ground + strip.height, strip.near, strip.far),
     bob._hides(thread, strip.ground, strip.near, strip.far),
     bob._hides(thread, strip.level + 1, strip.near, strip.far) is not null
   from (
     select
-      cut.n,
+      hex.n,
       hex.kind,
-      cut.enter,
-      cut.leave,
+      hex.mark as enter,
+      hex.next as leave,
       hex.flank,
       hex.q,
       hex.r,
@@ -472,20 +487,34 @@ begin
           then hex.level
         else crest.level
       end as ground,
-      cover.terrain as cover,
-      cover.area,
-      coalesce(cover.height, 0) as height,
-      coalesce(grass.grass, false) as grass,
-      grass.area as grass_area
-    from bob._cuts(hexes, covers, crests) as cut
-    inner join unnest(hexes) as hex on hex.n = cut.n
-    left join lateral bob._crest_level(hex, cut.enter, cut.leave, known, crests) as crest on true
-    left join lateral bob._cover(hex, cut.enter, cut.leave, covers) as cover on true
-    left join lateral bob._grass(hex, cut.enter, cut.leave, covers) as grass on true
+      standing.filled,
+      standing.area,
+      coalesce(standing.height, 0) as height,
+      coalesce(standing.grass, false) as grass,
+      standing.grass_area
+    from (
+      select
+        hex.*,
+        cut.mark,
+        lead(cut.mark, 1, hex.leave) over (partition by hex.n, hex.flank order by cut.mark) as next
+      from unnest(hexes) as hex
+      cross join lateral unnest(array[hex.enter] || marks) with ordinality as cut (mark, i)
+      where cut.i = 1
+        or (cut.mark > hex.enter and cut.mark < hex.leave)
+    ) as hex
+    cross join lateral (
+      select
+        row(
+          hex.n, hex.kind, hex.enter, hex.leave, hex.flank, hex.q, hex.r, hex.label, hex.terrain, hex.sight, hex.level, hex.crested,
+          hex.fills, hex.upper, hex.ridge
+        )::bob.bordering_hex as part
+    ) as whole
+    left join lateral bob._crest_level(whole.part, hex.mark, hex.next, known, crests) as crest on true
+    left join lateral bob._standing(whole.part, hex.mark, hex.next, covers) as standing on true
     offset 0
   ) as strip;
 end
 $$;
 
-comment on function bob._strips(positions.state, bob.thread) is
+comment on function bob._strips(positions.state, bob.thread, bob.bordering_hex[], boolean) is
 'A thread cut where anything begins or ends beside it: for each strip and flank the ground, what stands on it, grass.';

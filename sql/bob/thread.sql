@@ -180,9 +180,10 @@ return maps._mark(num, den);
 comment on function bob._mark(numeric, numeric) is
 'A place num/den of the way along a thread, as a whole number: equal or ordered just as the fractions are.';
 
+-- neither strict nor immutable, which format is not: else it would not be put into the query that asks it
 create or replace function bob._way(enter numeric, leave numeric)
 returns text
-language sql immutable strict parallel safe
+language sql stable parallel safe
 return format('from %s to %s of the way', round(enter / 1e60, 3), round(leave / 1e60, 3));
 
 comment on function bob._way(numeric, numeric) is
@@ -190,73 +191,16 @@ comment on function bob._way(numeric, numeric) is
 
 drop type if exists bob.crossing cascade;
 create type bob.crossing as (
+  crest boolean,
+  n integer,
   flank integer,
   mark numeric,
   rises integer
 );
 
 comment on type bob.crossing is
-'Where a drawn edge crosses a thread as seen from one flank; rises: 1 where the thread comes to the left of the edge.';
-
-create or replace function bob._crossings(thread bob.thread, geom public.geometry)
-returns setof bob.crossing
-language sql immutable parallel safe rows 4
-as $$
-  -- Just beside the thread an edge is crossed if one of its ends, but not the other, lies
-  -- farther to that side; the limit of that crossing is where the edge meets the thread.
-  select
-    beside.flank,
-    bob._mark(
-      edge.along2::numeric * edge.off1 - edge.along1::numeric * edge.off2,
-      -- no edge along the thread is asked for, but it may be reckoned before it is left out
-      nullif((edge.off1 - edge.off2)::numeric, 0) * (1024 * (edge.dx * edge.dx + edge.dy * edge.dy))
-    ),
-    case when edge.off2 > edge.off1 then 1 else -1 end
-  from (
-    select
-      corner.dx,
-      corner.dy,
-      corner.off as off1,
-      corner.along as along1,
-      lead(corner.off) over outline as off2,
-      lead(corner.along) over outline as along2
-    from (
-      select
-        ray.dx,
-        ray.dy,
-        vertex.n,
-        vertex.path[cardinality(vertex.path) - 1] as ring,
-        ray.dx * point.y - ray.dy * point.x as off,
-        ray.dx * point.x + ray.dy * point.y as along
-      from (
-        select
-          3 * (thread.to_q - thread.q)::bigint as dx,
-          2 * (thread.to_r - thread.r)::bigint + (thread.to_q - thread.q) as dy
-      ) as ray
-      cross join public.st_dumppoints(_crossings.geom) with ordinality as vertex (path, geom, n)
-      cross join lateral (
-        select
-          (1024 * public.st_x(vertex.geom))::bigint - 3072 * thread.q as x,
-          (1024 * public.st_y(vertex.geom))::bigint - 1024 * (2 * thread.r + thread.q) as y
-        offset 0
-      ) as point
-    ) as corner
-    window outline as (partition by corner.ring order by corner.n)
-  ) as edge
-  cross join (values (1), (-1)) as beside (flank)
-  where (edge.off1 * beside.flank > 0) <> (edge.off2 * beside.flank > 0)
-$$;
-
-comment on function bob._crossings(bob.thread, public.geometry) is
-'Where drawn edges cross a thread, on either flank.';
-
-create or replace function bob._line(thread bob.thread)
-returns public.geometry
-language sql immutable parallel safe
-return public.st_makeline(lattice.center(thread.q, thread.r), lattice.center(thread.to_q, thread.to_r));
-
-comment on function bob._line(bob.thread) is
-'A thread as a line on the lattice.';
+'Where an edge of an area or crest line, by its number, crosses a thread as seen from one flank; rises: 1 where the thread'
+' comes to the left of the edge.';
 
 drop type if exists bob.obstacle cascade;
 create type bob.obstacle as (

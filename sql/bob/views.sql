@@ -131,6 +131,7 @@ create type bob.view_cell as (
   stands boolean,
   fills boolean,
   drawn boolean,
+  covered boolean,
   crested boolean,
   bank boolean,
   upper boolean,
@@ -143,9 +144,10 @@ comment on type bob.view_cell is
 comment on column bob.view_cell.flank is 'Of a spine the flank on which the hex lies; else null: both';
 comment on column bob.view_cell.ground_hides is 'Its ground hides the ends; woods on it; a building with an upper level';
 comment on column bob.view_cell.stands is 'What blocks sight fills it; fills: and hides the ends; drawn: such is drawn in it';
+comment on column bob.view_cell.covered is 'Such is drawn all over it; the ends do not see over that';
 comment on column bob.view_cell.bank is 'A gully hex next to an end, whose bank hides nothing (45.4)';
 
-create or replace function bob._view_cells(state positions.state, start bob.sight_end, lines bob.view[])
+create or replace function bob._view_cells(state positions.state, start bob.sight_end, lines bob.view[], farthest integer)
 returns setof bob.view_cell
 language sql stable rows 4000
 as $$
@@ -170,6 +172,7 @@ as $$
       hex.terrain = 'palm_trees' as palms,
       coalesce(kind.sight = 'blocks', false) and not hex.drawn as fills,
       hex.areas && stopping.ns as drawn,
+      hex.whole <> '{}' and hex.whole && stopping.ns as covered,
       hex.crests <> '{}' as crested,
       upper_level.q is not null and hex.terrain in ('stone_building', 'wooden_building') as upper
     from public.drawn_hex as hex
@@ -177,6 +180,8 @@ as $$
     cross join stopping
     left join upper_level on upper_level.q = hex.q and upper_level.r = hex.r
     where hex.map_id = start.map_id
+      and hex.q between start.q - farthest and start.q + farthest
+      and hex.r between start.r - farthest and start.r + farthest
   )
   select
     met.i,
@@ -200,6 +205,7 @@ as $$
     ground.fills
     and bob._is_hidden(met.high, met.low, ground.level + case when ground.upper then 2 else 1 end, met.near, met.far),
     ground.drawn,
+    ground.covered and bob._is_hidden(met.high, met.low, ground.level + 1, met.near, met.far),
     ground.crested,
     ground.level < 0 and 1 in (met.near, met.far),
     ground.upper,
@@ -247,8 +253,8 @@ as $$
   left join ground on ground.q = met.q and ground.r = met.r
 $$;
 
-comment on function bob._view_cells(positions.state, bob.sight_end, bob.view[]) is
-'The intervening hexes of many threads, each with what it does to sight by itself.';
+comment on function bob._view_cells(positions.state, bob.sight_end, bob.view[], integer) is
+'The intervening hexes of many threads, none of them farther than so many hexes, each with what it does to sight by itself.';
 
 create or replace function bob._ridges(map_id bigint)
 returns table (q integer, r integer, ridge text)
@@ -351,6 +357,8 @@ set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 set enable_mergejoin = off
 as $$
+declare
+  farthest integer := (select max(line.away) from unnest(lines) as line);
 begin
   with ridge as materialized (
     select * from bob._ridges(start.map_id)
@@ -360,7 +368,7 @@ begin
       met.i,
       met.n,
       -- what shows on both sides of the thread (14.0)
-      bool_and(met.level is not null and not met.crested and (met.ground_hides or met.fills)) as shuts,
+      bool_and(met.level is not null and not met.crested and (met.ground_hides or met.fills or met.covered)) as shuts,
       bool_and(
         met.level is not null
         and (
@@ -380,7 +388,7 @@ begin
         and bool_or(met.palms),
         false
       ) as palms
-    from bob._view_cells(state, start, lines) as met
+    from bob._view_cells(state, start, lines, farthest) as met
     left join ridge on ridge.q = met.q and ridge.r = met.r
     group by met.i, met.n
   ),
@@ -603,10 +611,11 @@ set enable_mergejoin = off
 as $$
 declare
   own_level integer := bob._dot(start);
+  farthest integer := (select max(line.away) from unnest(lines) as line);
 begin
   return (
     with cell as materialized (
-      select * from bob._view_cells(state, start, lines)
+      select * from bob._view_cells(state, start, lines, farthest)
     ),
     strip as materialized (
       select * from bob._view_strips(start, lines)

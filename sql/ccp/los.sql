@@ -440,6 +440,75 @@ $$;
 comment on function ccp._line_steps(ccp.sighting) is
 'Every rule that speaks on the lines of a sighting, in order of stage and n, the verdict in stage 4.';
 
+-- To start a query costs more than most of them take: what has nothing to say of the line is not asked.
+create or replace function ccp._one_line_steps(sighting ccp.sighting)
+returns setof ccp.line_step
+language plpgsql stable rows 10
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  state positions.state := sighting.state;
+  crest_reading text := state.readings ->> 'ccp-33';
+  graze_reading text := state.readings ->> 'ccp-34';
+  viewer ccp.line_end;
+  line ccp.line;
+  obstacles ccp.obstacle[];
+  steps ccp.line_step[] := '{}';
+  total record;
+begin
+  select * into viewer from ccp._line_end(state, sighting.q, sighting.r, sighting.unit);
+  select * into line from ccp._lines(sighting, viewer);
+  if line.away = 0
+    or viewer.aloft
+    or line.aloft
+    or 'gully' in (viewer.terrain, line.terrain)
+    or coalesce(viewer.smoke, line.smoke) is not null then
+    steps := array(select step from ccp._line_end_steps(viewer, line) as step);
+  end if;
+  if (state.conditions ->> 'night')::boolean then
+    steps := steps || array(select step from ccp._night_steps(state, line) as step);
+  end if;
+  obstacles := array(select obstacle from ccp._obstacles(state, viewer, array[line]) as obstacle);
+  if viewer.in_cave or line.in_cave or viewer.height <> line.height then
+    steps := steps || array(
+      select step
+      from ccp._slopes(state.map_id, viewer, line) as slope
+      cross join lateral ccp._slope_steps(
+        slope,
+        coalesce((select bool_or(obstacle.past_own_level and obstacle.low > 0) from unnest(obstacles) as obstacle), false),
+        crest_reading
+      ) as step
+    );
+  end if;
+  if obstacles <> '{}' then
+    steps := steps || array(
+      select row(step.*)::ccp.line_step
+      from unnest(obstacles) as obstacle
+      cross join lateral (
+        select * from ccp._course_steps(obstacle)
+        union all
+        select * from ccp._obstacle_steps(obstacle, crest_reading, graze_reading)
+      ) as step
+    );
+  end if;
+  select
+    bool_or(step.effect = 'blocks') as stopped,
+    max(step.effect::integer) filter (where step.effect ~ '^[0-9]+$') as worst,
+    count(*) filter (where step.effect ~ '^[0-9]+$') as hindrances
+  into total
+  from unnest(steps) as step;
+  return query
+  select step.i, step.stage, step.n, step.rule, step.at, step.effect, step.note, step.point, line.away, null::integer
+  from unnest(steps) as step
+  union all
+  select verdict.*
+  from ccp._line_verdict_steps(line, coalesce(total.stopped, false), coalesce(total.worst, 0), total.hindrances) as verdict;
+end
+$$;
+
+comment on function ccp._one_line_steps(ccp.sighting) is
+'Every rule that speaks on the one line of a sighting; as ccp._line_steps.';
+
 create or replace function ccp.los(
   position_id bigint,
   "from" text,
@@ -473,10 +542,10 @@ begin
     step.point,
     step.range,
     step.hindrance
-  from ccp._line_steps(
+  from ccp._one_line_steps(
     row(state, viewer.q, viewer.r, viewer.unit, array[target.q], array[target.r], target.unit)::ccp.sighting
   ) as step
-  order by step.stage, step.n, step.effect = 'assumed', step.rule, step.note;
+  order by step.stage, step.n, step.effect = 'assumed', step.rule, step.note, step.at;
 end
 $$;
 

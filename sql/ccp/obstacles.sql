@@ -28,13 +28,15 @@ create type ccp.cell as (
   x1 bigint,
   y1 bigint,
   x2 bigint,
-  y2 bigint
+  y2 bigint,
+  drawn boolean
 );
 
 comment on type ccp.cell is
 'A piece of a line in a hex between its ends: a hex, a side that it runs along (once for each of its hexes) or a corner.';
 comment on column ccp.cell.begun is 'Whether its beginning is not on the side of the viewer''s hex, its end not on the target''s';
 comment on column ccp.cell.x1 is 'Where the piece begins and ends, times den';
+comment on column ccp.cell.drawn is 'The terrain of its hex is drawn there';
 
 drop type if exists ccp.artwork cascade;
 create type ccp.artwork as (
@@ -149,7 +151,8 @@ as $$
     3 * viewer.q * passed.den + 3 * (line.q - viewer.q) * passed.enter,
     (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.enter,
     3 * viewer.q * passed.den + 3 * (line.q - viewer.q) * passed.leave,
-    (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.leave
+    (2 * viewer.r + viewer.q) * passed.den + (2 * (line.r - viewer.r) + line.q - viewer.q) * passed.leave,
+    hex.drawn
   from lattice.line(viewer.q, viewer.r, line.q, line.r) as passed
   cross join lateral (values (1, passed.q1, passed.r1), (2, passed.q2, passed.r2)) as side (i, q, r)
   left join public.drawn_hex as hex
@@ -240,26 +243,61 @@ and (
 comment on function ccp._met_edges(text, boolean, boolean, numeric, numeric, numeric, numeric) is
 'Whether an edge that a line meets from its first to its last mark is met in a piece of the line (16.1).';
 
-create or replace function ccp._drawn(map_id bigint, viewer ccp.line_end, lines ccp.line[], pieces ccp.stretch[])
-returns table (
-  i integer, n integer, q integer, r integer, what text, terrain text, area integer, value integer, inside boolean
-)
-language plpgsql stable parallel safe rows 100
-set plan_cache_mode = force_generic_plan
-set enable_nestloop = off
-set enable_mergejoin = off
+drop type if exists ccp.met_artwork cascade;
+create type ccp.met_artwork as (
+  i integer,
+  n integer,
+  q integer,
+  r integer,
+  what text,
+  terrain text,
+  area integer,
+  value integer,
+  inside boolean
+);
+
+comment on type ccp.met_artwork is
+'Artwork that a piece of a line meets, or what is all over its hex; and whether it meets more of it than the edge.';
+
+create or replace function ccp._begun(map_id bigint, viewer ccp.line_end, lines ccp.line[], areas integer[])
+returns maps.meeting[]
+language plpgsql stable parallel safe
 as $$
-#variable_conflict use_column
-declare
-  numbers integer[] := array(select line.i from unnest(lines) as line);
-  qs integer[] := array(select line.q from unnest(lines) as line);
-  rs integer[] := array(select line.r from unnest(lines) as line);
-  areas integer[] := array(select distinct piece.area from unnest(pieces) as piece where piece.what <> 'crest');
-  crests boolean := exists (select from unnest(pieces) as piece where piece.what = 'crest');
 begin
-  return query
+  if not exists (
+    select
+    from public.drawn_hex as hex
+    where hex.map_id = _begun.map_id
+      and hex.q = viewer.q
+      and hex.r = viewer.r
+      and hex.within || hex.brink && _begun.areas
+  ) then
+    return '{}';
+  end if;
+  return array(
+    select row(begun.i, false, begun.n, null, begun.leftward, -begun.rightward, 0, null)::maps.meeting
+    from maps._beginnings(
+      _begun.map_id,
+      viewer.q,
+      viewer.r,
+      array(select line.i from unnest(lines) as line),
+      array(select line.q from unnest(lines) as line),
+      array(select line.r from unnest(lines) as line),
+      _begun.areas
+    ) as begun
+  );
+end
+$$;
+
+comment on function ccp._begun(bigint, ccp.line_end, ccp.line[], integer[]) is
+'The areas that lines begin in, as if their edges were crossed there.';
+
+create or replace function ccp._met_pieces(pieces ccp.stretch[], meetings maps.meeting[])
+returns setof ccp.met_artwork
+language sql stable parallel safe rows 100
+as $$
   with met as materialized (
-    select met.* from maps._meetings(map_id, viewer.q, viewer.r, numbers, qs, rs, areas, crests) as met
+    select * from unnest(meetings)
   ),
   turn as (
     select
@@ -271,12 +309,7 @@ begin
     from met
     where not met.crest
       and met.last is null
-      -- what begins at the very dot is reckoned with the dot
-      and met.first > 0
     group by met.i, met.n, met.first
-    union all
-    select begun.i, begun.n, 0, begun.leftward, begun.rightward
-    from maps._beginnings(map_id, viewer.q, viewer.r, numbers, qs, rs, areas) as begun
   ),
   strip as materialized (
     select
@@ -324,7 +357,39 @@ begin
     found.value,
     bool_or(found.inside)
   from found
-  group by 1, 2, 3, 4, 5, 6, 7, 8;
+  group by 1, 2, 3, 4, 5, 6, 7, 8
+$$;
+
+comment on function ccp._met_pieces(ccp.stretch[], maps.meeting[]) is
+'The artwork that pieces of lines meet in their hexes, by where the lines meet its edges (16.1).';
+
+create or replace function ccp._drawn(map_id bigint, viewer ccp.line_end, lines ccp.line[], pieces ccp.stretch[])
+returns setof ccp.met_artwork
+language plpgsql stable parallel safe rows 100
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
+as $$
+declare
+  areas integer[] := array(select distinct piece.area from unnest(pieces) as piece where piece.what <> 'crest');
+  meetings maps.meeting[];
+begin
+  meetings := array(
+    select met
+    from maps._meetings(
+      map_id,
+      viewer.q,
+      viewer.r,
+      array(select line.i from unnest(lines) as line),
+      array(select line.q from unnest(lines) as line),
+      array(select line.r from unnest(lines) as line),
+      areas,
+      exists (select from unnest(pieces) as piece where piece.what = 'crest')
+    ) as met
+    -- what begins at the very dot is reckoned with the dot
+    where met.crest or met.last is not null or met.first > 0
+  ) || ccp._begun(map_id, viewer, lines, areas);
+  return query select met.* from ccp._met_pieces(pieces, meetings) as met;
 end
 $$;
 
@@ -347,7 +412,7 @@ end;
 comment on function ccp._rises(bigint, ccp.cell, integer) is
 'Whether a cell that meets no crest line is hill to a line; `top` is the highest crest line in its hex (T89.3).';
 
-create or replace function ccp._things(state positions.state, viewer ccp.line_end, lines ccp.line[])
+create or replace function ccp._many_things(state positions.state, viewer ccp.line_end, lines ccp.line[])
 returns setof ccp.thing
 language sql stable parallel safe rows 500
 as $$
@@ -452,8 +517,230 @@ as $$
   left join met on met.i = cell.i and met.n = cell.n and met.q = cell.q and met.r = cell.r
 $$;
 
-comment on function ccp._things(positions.state, ccp.line_end, ccp.line[]) is
+comment on function ccp._many_things(positions.state, ccp.line_end, ccp.line[]) is
 'All that lines meet between their end hexes, a row a thing; ground and crest lines from each line''s floor up.';
+
+create or replace function ccp._pieces(map_id bigint, cells ccp.cell[])
+returns setof ccp.stretch
+language sql stable parallel safe rows 10
+as $$
+  select
+    cell.i,
+    cell.n,
+    cell.kind,
+    cell.q,
+    cell.r,
+    artwork.what,
+    artwork.terrain,
+    artwork.area,
+    artwork.value,
+    artwork.covers,
+    cell.begun,
+    cell.goes_on,
+    maps._mark(cell.enter, cell.den),
+    maps._mark(cell.leave, cell.den)
+  from unnest(cells) as cell
+  cross join lateral ccp._artwork(_pieces.map_id, cell.q, cell.r) as artwork
+  where cell.label is not null
+    and (artwork.what <> 'crest' or artwork.value >= cell.floor)
+$$;
+
+comment on function ccp._pieces(bigint, ccp.cell[]) is
+'The cells of a line with each artwork that has a part in their hexes.';
+
+create or replace function ccp._line_artwork(
+  map_id bigint, viewer ccp.line_end, line ccp.line, cells ccp.cell[], pieces ccp.stretch[]
+)
+returns ccp.met_artwork[]
+language plpgsql stable parallel safe
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  qs integer[] := array[viewer.q, line.q];
+  rs integer[] := array[viewer.r, line.r];
+  areas integer[] := '{}';
+  cell ccp.cell;
+  piece ccp.stretch;
+  meetings maps.meeting[];
+begin
+  foreach cell in array cells loop
+    -- of the two hexes of a side that a line runs along either has all edges that meet it
+    if cell.kind <> 'touch' then
+      qs := qs || cell.q;
+      rs := rs || cell.r;
+    end if;
+  end loop;
+  foreach piece in array pieces loop
+    if piece.what <> 'crest' then
+      areas := areas || piece.area;
+    end if;
+  end loop;
+  meetings := array(
+    select met
+    from maps._one_line_meetings(_line_artwork.map_id, viewer.q, viewer.r, line.q, line.r, qs, rs) as met
+    -- what begins at the very dot is reckoned with the dot
+    where met.crest or met.last is not null or met.first > 0
+  ) || ccp._begun(_line_artwork.map_id, viewer, array[line], areas);
+  return array(select met from ccp._met_pieces(pieces, meetings) as met);
+end
+$$;
+
+comment on function ccp._line_artwork(bigint, ccp.line_end, ccp.line, ccp.cell[], ccp.stretch[]) is
+'The artwork that one line meets in its pieces.';
+
+create or replace function ccp._line_filling(
+  map_id bigint, cells ccp.cell[], pieces ccp.stretch[], met ccp.met_artwork[]
+)
+returns setof ccp.met_artwork
+language sql stable parallel safe rows 2
+as $$
+  select
+    filling.i,
+    filling.n,
+    filling.q,
+    filling.r,
+    filling.what,
+    filling.terrain,
+    null::integer,
+    filling.value,
+    -- along a side it counts as inside where both hexes are full of it
+    filling.kind = 'hex'
+    or (filling.kind = 'spine' and count(*) over (partition by filling.n, filling.what, filling.value is null) = 2)
+  from (
+    select cell.i, cell.n, cell.kind, cell.q, cell.r, 'fill' as what, cell.terrain, screen.hindrance as value
+    from unnest(cells) as cell
+    inner join ccp._screens() as screen on screen.terrain = cell.terrain and screen.terrain <> 'blaze'
+    where not cell.drawn
+    union all
+    select cell.i, cell.n, cell.kind, cell.q, cell.r, 'hill', null, null
+    from unnest(cells) as cell
+    cross join lateral (
+      select max(piece.value) as top
+      from unnest(pieces) as piece
+      where piece.what = 'crest'
+        and piece.q = cell.q
+        and piece.r = cell.r
+    ) as ground
+    where case
+      when not exists (
+        select
+        from unnest(met) as crossed
+        where crossed.what = 'crest' and crossed.n = cell.n and crossed.q = cell.q and crossed.r = cell.r
+      ) then ccp._rises(_line_filling.map_id, cell, ground.top)
+    end
+  ) as filling
+$$;
+
+comment on function ccp._line_filling(bigint, ccp.cell[], ccp.stretch[], ccp.met_artwork[]) is
+'What is all over the hexes of one line: terrain that is not drawn, and ground above its floor that no crest line crosses.';
+
+create or replace function ccp._line_marks(state positions.state, cells ccp.cell[])
+returns setof ccp.met_artwork
+language sql stable parallel safe rows 2
+as $$
+  select cell.i, cell.n, cell.q, cell.r, mark.kind, null, null::integer, mark.value, cell.kind <> 'touch'
+  from unnest(cells) as cell
+  inner join (
+    select marker.q, marker.r, marker.kind, max(marker.value)::integer as value
+    from public.marker
+    where marker.position_id = state.position_id
+      and marker.kind in ('smoke', 'blaze')
+    group by marker.q, marker.r, marker.kind
+    union
+    select burning.q, burning.r, 'blaze', null
+    from unnest(cells) as burning
+    where burning.terrain = 'blaze'
+  ) as mark on mark.q = cell.q and mark.r = cell.r
+$$;
+
+comment on function ccp._line_marks(positions.state, ccp.cell[]) is
+'Smoke and blazes in the hexes of one line (16.2.2, 16.3.4).';
+
+-- To start a query costs more than most of them take: what a line cannot meet is not asked for.
+create or replace function ccp._line_things(state positions.state, viewer ccp.line_end, line ccp.line)
+returns setof ccp.thing
+language plpgsql stable parallel safe rows 10
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = on
+set enable_seqscan = off
+as $$
+declare
+  cells ccp.cell[];
+  pieces ccp.stretch[];
+  met ccp.met_artwork[] := '{}';
+  filled boolean;
+  high boolean;
+  burning boolean;
+begin
+  select
+    array_agg(cell),
+    bool_or(not cell.drawn and cell.terrain <> 'open_ground'),
+    bool_or(cell.level >= cell.floor),
+    bool_or(cell.terrain = 'blaze')
+  into cells, filled, high, burning
+  from ccp._cells(state.map_id, viewer, line) as cell;
+  if cells is null then
+    return;
+  end if;
+  pieces := array(select piece from ccp._pieces(state.map_id, cells) as piece);
+  if pieces <> '{}' then
+    met := ccp._line_artwork(state.map_id, viewer, line, cells, pieces);
+  end if;
+  if filled or high or exists (select from unnest(pieces) as piece where piece.what = 'crest') then
+    met := met || array(select filling from ccp._line_filling(state.map_id, cells, pieces, met) as filling);
+  end if;
+  if burning
+    or exists (
+      select
+      from public.marker
+      where marker.position_id = state.position_id
+        and marker.kind in ('smoke', 'blaze')
+    ) then
+    met := met || array(select mark from ccp._line_marks(state, cells) as mark);
+  end if;
+  return query
+  select
+    cell.i,
+    cell.n,
+    cell.kind,
+    cell.q,
+    cell.r,
+    cell.label,
+    cell.level,
+    cell.enter,
+    cell.leave,
+    cell.den,
+    thing.what,
+    thing.terrain,
+    thing.area,
+    thing.value,
+    thing.inside
+  from unnest(cells) as cell
+  left join unnest(met) as thing on thing.n = cell.n and thing.q = cell.q and thing.r = cell.r;
+end
+$$;
+
+comment on function ccp._line_things(positions.state, ccp.line_end, ccp.line) is
+'All that one line meets between its end hexes; as ccp._many_things.';
+
+create or replace function ccp._things(state positions.state, viewer ccp.line_end, lines ccp.line[])
+returns setof ccp.thing
+language plpgsql stable parallel safe rows 500
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+set enable_mergejoin = off
+as $$
+begin
+  if cardinality(lines) = 1 then
+    return query select thing.* from ccp._line_things(state, viewer, lines[1]) as thing;
+  else
+    return query select thing.* from ccp._many_things(state, viewer, lines) as thing;
+  end if;
+end
+$$;
+
+comment on function ccp._things(positions.state, ccp.line_end, ccp.line[]) is
+'All that lines meet between their end hexes, a row a thing.';
 
 create or replace function ccp._obstacles(state positions.state, viewer ccp.line_end, lines ccp.line[])
 returns setof ccp.obstacle

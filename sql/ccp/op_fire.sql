@@ -81,10 +81,11 @@ declare
   open_qs integer[] := coalesce(_watchers.qs, '{}');
   open_rs integer[] := coalesce(_watchers.rs, '{}');
   seen integer[];
+  over ccp.outlook := ccp._outlook(party.state);
 begin
   for eye in select * from ccp._eyes(party, _watchers.qs, _watchers.rs) loop
     exit when cardinality(open_qs) = 0;
-    seen := ccp._seen(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting);
+    seen := ccp._seen(row(party.state, eye.q, eye.r, eye.id, open_qs, open_rs, null)::ccp.sighting, over);
     return query
     select open_qs[line.i], open_rs[line.i], eye.code
     from unnest(seen) as line (i);

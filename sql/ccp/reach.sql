@@ -100,7 +100,11 @@ begin
   from (
     select
       array_agg(across.q order by across.q, down.r) as qs,
-      array_agg(down.r order by across.q, down.r) as rs
+      -- the corners of the grid, where nobody comes, are looked up nowhere
+      array_agg(
+        case when lattice.distance(across.q, down.r, party.q, party.r) <= _region.radius + 1 then down.r end
+        order by across.q, down.r
+      ) as rs
     -- with a rim of closed cells, so that no neighbour is outside the grid
     from generate_series(party.q - _region.radius - 1, party.q + _region.radius + 1) as across (q)
     cross join generate_series(party.r - _region.radius - 1, party.r + _region.radius + 1) as down (r)

@@ -8,7 +8,11 @@ language plpgsql stable rows 10
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  return query select step.* from ccp._line_steps(sighting) as step;
+  if cardinality(sighting.qs) = 1 then
+    return query select step.* from ccp._one_line_steps(sighting) as step;
+  else
+    return query select step.* from ccp._line_steps(sighting) as step;
+  end if;
 end
 $$;
 

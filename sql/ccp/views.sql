@@ -35,7 +35,7 @@ comment on type ccp.outlook is
 'Who looks, and over what: the drawn areas of the map that block sight, and the terrain that does so undrawn.';
 comment on column ccp.outlook.lower_bars is 'Obstacles from the lower end up bar a line (ccp-7)';
 
-create or replace function ccp._outlook(state positions.state, viewer ccp.line_end)
+create or replace function ccp._outlook(state positions.state)
 returns ccp.outlook
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
@@ -46,17 +46,11 @@ begin
   select
     state.position_id,
     state.map_id,
-    viewer.q,
-    viewer.r,
-    viewer.level,
-    viewer.height,
-    viewer.aloft,
-    viewer.terrain = 'gully' and not viewer.aloft,
     state.readings ->> 'ccp-7' = 'b',
     coalesce(array_agg(area.n) filter (where area.terrain <> 'blaze'), '{}'),
     coalesce(array_agg(area.n) filter (where area.terrain = 'blaze'), '{}'),
     array_agg(distinct screen.terrain) filter (where screen.terrain <> 'blaze')
-  into eye
+  into eye.position_id, eye.map_id, eye.lower_bars, eye.obstacles, eye.blazes, eye.fills
   from ccp._screens() as screen
   left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain
   where screen.hindrance is null;
@@ -64,8 +58,8 @@ begin
 end
 $$;
 
-comment on function ccp._outlook(positions.state, ccp.line_end) is
-'What a viewer looks over.';
+comment on function ccp._outlook(positions.state) is
+'What is looked over, by whomever.';
 
 drop type if exists ccp.view cascade;
 create type ccp.view as (
@@ -192,7 +186,9 @@ comment on type ccp.view_ground is
 comment on column ccp.view_ground.ablaze is 'A blaze is there; burns: is drawn in it';
 comment on column ccp.view_ground.fills is 'An Obstacle is all over it, undrawn; whole: drawn; screened: is drawn in a part of it';
 
-create or replace function ccp._view_grounds(viewer ccp.outlook, from_q integer, to_q integer)
+create or replace function ccp._view_grounds(
+  viewer ccp.outlook, from_q integer, to_q integer, from_r integer, to_r integer, from_s integer, to_s integer
+)
 returns setof ccp.view_ground
 language sql stable rows 400
 as $$
@@ -224,10 +220,12 @@ as $$
   left join burning on burning.q = hex.q and burning.r = hex.r
   where hex.map_id = viewer.map_id
     and hex.q between from_q and to_q
+    and hex.r between from_r and to_r
+    and hex.q + hex.r between from_s and to_s
 $$;
 
-comment on function ccp._view_grounds(ccp.outlook, integer, integer) is
-'The hexes of some columns of a map, as many lines meet them.';
+comment on function ccp._view_grounds(ccp.outlook, integer, integer, integer, integer, integer, integer) is
+'The hexes of a part of a map, as many lines meet them: from and to along its three axes, s is q + r.';
 
 create or replace function ccp._view_trace(dq integer, dr integer)
 returns table (kind text, q integer, r integer, enter bigint, leave bigint, den bigint)
@@ -289,7 +287,14 @@ comment on function ccp._view_pieces(ccp.outlook, ccp.view[]) is
 'The hexes between the ends of many lines, of a spine both.';
 
 create or replace function ccp._judged_views(
-  viewer ccp.outlook, lines ccp.view[], from_q integer, to_q integer
+  viewer ccp.outlook,
+  lines ccp.view[],
+  from_q integer,
+  to_q integer,
+  from_r integer,
+  to_r integer,
+  from_s integer,
+  to_s integer
 )
 returns table (i integer, shut boolean, blocks boolean, off_map bigint[], cells ccp.view_cell[])
 language sql stable rows 200
@@ -335,13 +340,16 @@ as $$
       ground.burns
     from ccp._view_pieces(viewer, lines) as met
     cross join (select viewer.q::bigint as q, viewer.r::bigint as r offset 0) as eye
-    left join ccp._view_grounds(viewer, from_q, to_q) as ground on ground.q = met.q and ground.r = met.r
+    left join ccp._view_grounds(viewer, from_q, to_q, from_r, to_r, from_s, to_s) as ground
+      on ground.q = met.q and ground.r = met.r
     offset 0
   ) as cell
   group by cell.i
 $$;
 
-comment on function ccp._judged_views(ccp.outlook, ccp.view[], integer, integer) is
+comment on function ccp._judged_views(
+  ccp.outlook, ccp.view[], integer, integer, integer, integer, integer, integer
+) is
 'Of many lines whether whole hexes shut them, whether an Obstacle anywhere on them blocks, where they run along sides of
 which a hex is off the map, and the cells in which what is drawn decides (16.1, 16.2, T89.3, T89.4).';
 
@@ -437,10 +445,23 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  -- in arguments, a query would keep a function from being put into the one that asks it
-  from_q integer := (select least(viewer.q, min(line.q)) from unnest(lines) as line);
-  to_q integer := (select greatest(viewer.q, max(line.q)) from unnest(lines) as line);
+  from_q integer;
+  to_q integer;
+  from_r integer;
+  to_r integer;
+  from_s integer;
+  to_s integer;
 begin
+  -- in arguments, a query would keep a function from being put into the one that asks it
+  select
+    least(viewer.q, min(line.q)),
+    greatest(viewer.q, max(line.q)),
+    least(viewer.r, min(line.r)),
+    greatest(viewer.r, max(line.r)),
+    least(viewer.q + viewer.r, min(line.q + line.r)),
+    greatest(viewer.q + viewer.r, max(line.q + line.r))
+  into from_q, to_q, from_r, to_r, from_s, to_s
+  from unnest(lines) as line;
   with judged as materialized (
     select
       judged.i,
@@ -452,7 +473,7 @@ begin
       ) as shut,
       judged.blocks,
       judged.cells
-    from ccp._judged_views(viewer, lines, from_q, to_q) as judged
+    from ccp._judged_views(viewer, lines, from_q, to_q, from_r, to_r, from_s, to_s) as judged
   ),
   cell as materialized (
     select cell.*, judged.blocks
@@ -809,7 +830,7 @@ $$;
 comment on function ccp._doubtful_views(ccp.sighting, integer[]) is
 'Which of some lines of a sighting are open, by ccp._verdicts.';
 
-create or replace function ccp._seen(sighting ccp.sighting)
+create or replace function ccp._seen(sighting ccp.sighting, over ccp.outlook default null)
 returns integer[]
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
@@ -828,7 +849,16 @@ begin
   if state.readings ->> 'ccp-34' <> 'a' or viewer.in_cave or sighting.target is not null then
     return array(select verdict.i from ccp._verdicts(sighting) as verdict where verdict.visible);
   end if;
-  eye := ccp._outlook(state, viewer);
+  eye := over;
+  if eye.map_id is null then
+    eye := ccp._outlook(state);
+  end if;
+  eye.q := viewer.q;
+  eye.r := viewer.r;
+  eye.level := viewer.level;
+  eye.height := viewer.height;
+  eye.aloft := viewer.aloft;
+  eye.in_gully := viewer.terrain = 'gully' and not viewer.aloft;
   lines := array(select line from ccp._views(eye, sighting.qs, sighting.rs) as line);
   if state.readings ->> 'ccp-33' = 'b' then
     doubtful := array(select line.i from unnest(lines) as line where line.high > line.low and line.low > 0);
@@ -855,5 +885,6 @@ begin
 end
 $$;
 
-comment on function ccp._seen(ccp.sighting) is
-'Which of the lines of a sighting are open, by their numbers; the verdicts are those of ccp.los.';
+comment on function ccp._seen(ccp.sighting, ccp.outlook) is
+'Which of the lines of a sighting are open, by their numbers; the verdicts are those of ccp.los. Over: what is looked over,
+where who asks for several viewers knows it already.';

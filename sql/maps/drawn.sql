@@ -337,6 +337,85 @@ $$;
 comment on function maps._line_meetings(bigint, integer, integer, integer[], integer[], integer[], integer[], boolean) is
 'Where lines from a hex to others meet the edges of some areas, and of crest lines where these are asked for.';
 
+create or replace function maps._one_line_meetings(
+  map_id bigint, q integer, r integer, to_q integer, to_r integer, qs integer[], rs integer[]
+)
+returns setof maps.meeting
+language sql stable parallel safe rows 20
+as $$
+  select
+    1,
+    met.crest,
+    met.n,
+    met.level,
+    met.off1,
+    met.off2,
+    met.first,
+    met.last
+  from (
+    -- an edge may stand in several hexes
+    select distinct on (edge.crest, edge.n, edge.e)
+      edge.crest,
+      edge.n,
+      edge.level::integer as level,
+      edge.off1,
+      edge.off2,
+      case
+        when edge.off1 = edge.off2 then maps._mark(least(edge.along1, edge.along2), 1024 * edge.far)
+        else maps._mark(
+          edge.along2::numeric * edge.off1 - edge.along1::numeric * edge.off2, (edge.off1 - edge.off2)::numeric * (1024 * edge.far)
+        )
+      end as first,
+      case when edge.off1 = edge.off2 then maps._mark(greatest(edge.along1, edge.along2), 1024 * edge.far) end as last
+    from (
+      select
+        ray.dx * ray.dx + ray.dy * ray.dy as far,
+        drawn.crest,
+        drawn.n,
+        drawn.e,
+        drawn.level,
+        ray.dx * drawn.y1 - ray.dy * drawn.x1 - ray.away as off1,
+        ray.dx * drawn.x1 + ray.dy * drawn.y1 - ray.along as along1,
+        ray.dx * drawn.y2 - ray.dy * drawn.x2 - ray.away as off2,
+        ray.dx * drawn.x2 + ray.dy * drawn.y2 - ray.along as along2
+      from (
+        select
+          course.dx,
+          course.dy,
+          -- off and along the line of the point (0, 0)
+          1024 * (course.dx * (2 * _one_line_meetings.r + _one_line_meetings.q) - course.dy * 3 * _one_line_meetings.q) as away,
+          1024 * (course.dx * 3 * _one_line_meetings.q + course.dy * (2 * _one_line_meetings.r + _one_line_meetings.q)) as along
+        from (
+          select
+            3 * (_one_line_meetings.to_q - _one_line_meetings.q)::bigint as dx,
+            2 * (_one_line_meetings.to_r - _one_line_meetings.r)::bigint + _one_line_meetings.to_q - _one_line_meetings.q as dy
+          offset 0
+        ) as course
+        -- reckoned once, not once for each use
+        offset 0
+      ) as ray
+      cross join unnest(_one_line_meetings.qs, _one_line_meetings.rs) as hex (q, r)
+      inner join public.drawn_edge as drawn
+        on drawn.map_id = _one_line_meetings.map_id
+          and drawn.q = hex.q
+          and drawn.r = hex.r
+      -- once for each edge, not once for each use
+      offset 0
+    ) as edge
+    where case
+      when edge.off1 < 0 then edge.off2 >= 0
+      when edge.off1 > 0 then edge.off2 <= 0
+      else true
+    end
+    order by edge.crest, edge.n, edge.e
+  ) as met
+  where coalesce(met.last, met.first) >= 0
+    and met.first <= 1e60
+$$;
+
+comment on function maps._one_line_meetings(bigint, integer, integer, integer, integer, integer[], integer[]) is
+'Where one line from a hex to another meets edges of artwork in some hexes; the two at its ends are to be among them.';
+
 -- The plan takes longer to make than to run: it is made once a session, one for few lines and one for many.
 create or replace function maps._few_meetings(
   map_id bigint, q integer, r integer, lines integer[], qs integer[], rs integer[], areas integer[], crests boolean
