@@ -1248,7 +1248,11 @@ begin
     'spent', (shot.here).spent,
     'flame', shot.flame,
     'terrain', (shot.there).terrain,
-    'cost', css._cost((shot.state).conditions, (shot.firer) || shot.others)
+    -- 8.6: whoever is not Active fires for nothing
+    'cost', case
+      when shot.said ->> 'manner' = 'op_fire' then '{}'
+      else css._cost((shot.state).conditions, (shot.firer) || shot.others)
+    end
   );
 end
 $$;
