@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from db.database import make_engine
+from importers.maps import store_map
 from tests.bench import (
     BenchError,
     games,
@@ -20,8 +23,10 @@ from tests.bench.campaigns import measure_campaigns
 from tests.bench.doors import QUESTIONS, measure_doors
 from tests.bench.drawn import exponent, measure_board, measure_road_reach
 from tests.bench.large import DOORS, measure_large
+from tests.bench.survey import SIGHT, measure_survey
 from tests.dense_board import Shape
 from tests.small_map import make_map
+from tests.test_sight import crop, demo
 
 
 def quiet(_: str) -> None:
@@ -64,6 +69,29 @@ def test_what_is_measured_apart_is_gone_afterwards(own_engine: Engine) -> None:
         assert "small, apart, in turn: one line of sight" in names
         assert connection.scalar(sa.text("select count(*) from position where not bare")) == 0
         assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
+
+
+def test_a_survey_is_measured_beside_numpy_and_gone_afterwards(own_engine: Engine) -> None:
+    piece = crop(demo("pagasa-coast"), "20.12", 5)
+    with own_engine.begin() as connection:
+        store_map(connection, dataclasses.replace(piece, name="piece"))
+    with own_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        by_numpy, surveyed = measure_survey(connection, "piece", quiet)
+        assert by_numpy.name == f"piece: all that {len(piece.hexes)} hexes see, numpy"
+        assert surveyed.ratio == pytest.approx(surveyed.milliseconds / by_numpy.milliseconds)
+        assert connection.scalar(sa.text("select count(*) from position where not bare")) == 0
+        assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
+
+
+def test_numpy_that_sees_otherwise_is_told(own_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_engine.begin() as connection:
+        store_map(connection, dataclasses.replace(crop(demo("pagasa-coast"), "20.12", 3), name="piece"))
+    monkeypatch.setitem(SIGHT, "blocks", SIGHT["open"])
+    with (
+        own_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+        pytest.raises(BenchError, match="numpy sees otherwise than the survey on piece"),
+    ):
+        measure_survey(connection, "piece", quiet)
 
 
 def test_the_doors_are_measured_beside_a_page_that_asks_nobody(demo_url: sa.URL) -> None:

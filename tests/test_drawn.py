@@ -6,13 +6,16 @@ import random
 from typing import Any
 
 import pytest
+import shapely
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from db.database import psycopg_connection
+from db.labels import Axial
 from db.position_draft import PositionDraft
 from db.schema import SQL
 from tests import test_sight_bob, test_sight_ccp
+from tests.bench import _center, _polygon
 from tests.compare_sight import GAMES, QUERIES, answer, dense
 from tests.test_sight import Stored
 
@@ -67,6 +70,58 @@ def test_what_is_kept_of_artwork_follows_every_edit(connection: Connection, game
         assert connection.scalar(kept, {"map": board}) == 0
 
 
+def corners(dice: random.Random, hexes: list[Axial], count: int) -> list[tuple[float, float]]:
+    """So many points at the dots, corners and sides of hexes, or halfway between."""
+    x, y = _center(dice.choice(hexes))
+    reach, part = dice.choice((2, 4, 9)), dice.choice((1, 2))
+    steps = [step / part for step in range(-reach * part, reach * part + 1)]
+    return dice.sample([(x + right, y + up) for right in steps for up in steps], k=count)
+
+
+def patch(dice: random.Random, hexes: list[Axial]) -> str:
+    """An area whose outline runs through dots or along sides, now and then with a hole, turning either way."""
+    if dice.random() < 0.3:
+        joined = shapely.union_all([_polygon(hex) for hex in dice.sample(hexes, k=dice.randint(1, 9))])
+        found = shapely.get_parts(joined)[0]
+    else:
+        found, hole = (shapely.Polygon(corners(dice, hexes, dice.randint(3, 5))) for _ in range(2))
+        holed = shapely.Polygon(found.exterior, [hole.exterior])
+        found = holed if holed.is_valid else found
+    if not found.is_valid:
+        return patch(dice, hexes)
+    return str(found if dice.random() < 0.5 else shapely.reverse(found))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", range(4))
+def test_artwork_through_dots_and_along_sides_is_reckoned_as_postgis_finds_it(
+    connection: Connection, game: str, seed: int
+) -> None:
+    dice = random.Random(f"{game} {seed}")
+    position = PAINTERS[game](seed + 60)
+    hexes, terrain = sorted(position.board.hexes), {"bob": "woods", "ccp": "jungle"}[game]
+    told = "select sum(cardinality(whole)), sum(cardinality(brink)), sum(cardinality(crests)) from drawn_hex"
+    with Stored(connection, position) as id:
+        board = connection.scalar(sa.text("select map_id from position where id = :id"), {"id": id})
+        for n in range(100, 120):
+            values = {"map": board, "game": game, "n": n, "terrain": terrain, "area": patch(dice, hexes)}
+            values["line"] = shapely.LineString(corners(dice, hexes, 2)).wkt
+            connection.execute(
+                sa.text(
+                    "insert into terrain_area (map_id, ruleset, n, terrain, geom) values (:map, :game, :n, :terrain, :area)"
+                ),
+                values,
+            )
+            connection.execute(
+                sa.text(
+                    "insert into crest (map_id, ruleset, n, level, geom) values (:map, :game, :n, 1, :line)"
+                ),
+                values,
+            )
+            assert lagging(connection) == [], values
+        assert all(connection.execute(sa.text(told)).one())
+
+
 @pytest.mark.parametrize("table", ["terrain_area", "crest", "hex cascade"])
 def test_emptying_a_table_empties_what_is_kept_of_it(connection: Connection, table: str) -> None:
     with Stored(connection, test_sight_ccp.paint(3)):
@@ -86,16 +141,17 @@ def test_an_upgrade_works_drawn_terrain_out_anew(connection: Connection) -> None
 def test_an_edge_stands_in_each_hex_that_it_meets(connection: Connection) -> None:
     """PostGIS says the same of the hexes that are on the map."""
     query = """
-        select count(*) from (
+        with met as (
           select hex.q, hex.r, edge.x1, edge.y1, edge.x2, edge.y2
           from hex
           join (select distinct map_id, crest, n, e, x1, y1, x2, y2 from drawn_edge) as edge using (map_id)
           where hex.map_id = :map and st_intersects(
             hex.geom, st_makeline(st_point(x1 / 1024.0, y1 / 1024.0), st_point(x2 / 1024.0, y2 / 1024.0))
           )
-          except all
-          select q, r, x1, y1, x2, y2 from drawn_edge join hex using (map_id, q, r) where map_id = :map
-        ) as lacking
+        ),
+        kept as (select q, r, x1, y1, x2, y2 from drawn_edge join hex using (map_id, q, r) where map_id = :map)
+        select count(*)
+        from ((table met except all table kept) union all (table kept except all table met)) as differing
     """
     for seed in range(5):
         with Stored(connection, test_sight_bob.paint(seed + 70, (6, 6))) as position:

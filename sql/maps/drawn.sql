@@ -6,17 +6,25 @@
 -- of a hex or of artwork brings the rows that it touches up to date within its own statement. An edge stands in every
 -- hex that it meets, sides and corners included and those off the map as well, as whole numbers of the 1/1024 grid; the
 -- inside of an area is on its left. So what a line crosses in a hex is found in the rows of that hex, by whole numbers.
+-- Of a hex that is edited PostGIS tells what is drawn in it, as the view says; of artwork that is edited it is reckoned from
+-- the edges, for all its hexes at once.
 
-create or replace view maps.drawn_areas as
+create or replace view maps.drawn_hexes as
 select
   hex.map_id,
   hex.q,
   hex.r,
+  hex.label,
+  hex.terrain,
+  hex.level,
+  'ridge' = any(hex.features) as ridge,
   coalesce(art.drawn, false) as drawn,
   coalesce(art.areas, '{}') as areas,
   coalesce(art.whole, '{}') as whole,
   coalesce(art.within, '{}') as within,
-  coalesce(art.brink, '{}') as brink
+  coalesce(art.brink, '{}') as brink,
+  coalesce(hills.crests, '{}') as crests,
+  coalesce(hills.levels, '{}') as crest_levels
 from public.hex
 cross join lateral (
   select
@@ -47,27 +55,6 @@ cross join lateral (
     order by near.n offset 0
   ) as part
 ) as art
-where hex.ruleset in ('bob', 'ccp');
-
-comment on view maps.drawn_areas is
-'The drawn areas of each hex of maps with drawn terrain, worked out from hexes and areas.';
-comment on column maps.drawn_areas.map_id is 'The map';
-comment on column maps.drawn_areas.q is 'Axial column';
-comment on column maps.drawn_areas.r is 'Axial row';
-comment on column maps.drawn_areas.drawn is 'Its own terrain is drawn in it; else it is taken to fill it';
-comment on column maps.drawn_areas.areas is 'Drawn areas of which it has a part, by their numbers';
-comment on column maps.drawn_areas.whole is 'Of these, those that cover all of it';
-comment on column maps.drawn_areas.within is 'Drawn areas that its centre dot lies inside of';
-comment on column maps.drawn_areas.brink is 'Drawn areas on whose outline its centre dot lies';
-
-create or replace view maps.drawn_crests as
-select
-  hex.map_id,
-  hex.q,
-  hex.r,
-  coalesce(hills.crests, '{}') as crests,
-  coalesce(hills.levels, '{}') as crest_levels
-from public.hex
 cross join lateral (
   select
     array_agg(crest.n order by crest.n) as crests,
@@ -78,34 +65,6 @@ cross join lateral (
     and public.st_relate(crest.geom, hex.geom, 'T********')
 ) as hills
 where hex.ruleset in ('bob', 'ccp');
-
-comment on view maps.drawn_crests is
-'The crest lines inside each hex of maps with drawn terrain, worked out from hexes and crest lines.';
-comment on column maps.drawn_crests.map_id is 'The map';
-comment on column maps.drawn_crests.q is 'Axial column';
-comment on column maps.drawn_crests.r is 'Axial row';
-comment on column maps.drawn_crests.crests is 'Crest lines drawn inside it, by their numbers';
-comment on column maps.drawn_crests.crest_levels is 'The levels of these';
-
-create or replace view maps.drawn_hexes as
-select
-  hex.map_id,
-  hex.q,
-  hex.r,
-  hex.label,
-  hex.terrain,
-  hex.level,
-  'ridge' = any(hex.features) as ridge,
-  area.drawn,
-  area.areas,
-  area.whole,
-  area.within,
-  area.brink,
-  crest.crests,
-  crest.crest_levels
-from public.hex
-inner join maps.drawn_areas as area on hex.map_id = area.map_id and hex.q = area.q and hex.r = area.r
-inner join maps.drawn_crests as crest on hex.map_id = crest.map_id and hex.q = crest.q and hex.r = crest.r;
 
 comment on view maps.drawn_hexes is
 'What artwork tells of the hexes of maps with drawn terrain, worked out from hexes, areas and crest lines; drawn_hex keeps it.';
@@ -140,70 +99,109 @@ and abs((x2 - x1) * y1 - (y2 - y1) * x1) <= 1024 * greatest(2 * abs(y2 - y1), ab
 comment on function maps._meets_hex(bigint, bigint, bigint, bigint) is
 'Whether an edge meets a hex, sides and corners included; in grid units from the centre of the hex.';
 
-create or replace view maps.drawn_edges as
-select
-  edge.map_id,
-  place.q,
-  place.r,
-  edge.crest,
-  edge.n,
-  edge.e,
-  edge.level,
-  edge.x1,
-  edge.y1,
-  edge.x2,
-  edge.y2
-from (
-  select
-    segment.map_id,
-    segment.crest,
-    segment.n,
-    segment.e::integer as e,
-    segment.level,
-    coordinate.x1,
-    coordinate.y1,
-    coordinate.x2,
-    coordinate.y2
+create or replace function maps._is_inside_hex(x integer, y integer)
+returns boolean
+language sql immutable parallel safe
+return abs(y) < 1024 and abs(x) + abs(y) < 2048;
+
+comment on function maps._is_inside_hex(integer, integer) is
+'Whether a point lies inside a hex, not on its sides; in grid units from the centre of the hex.';
+
+create or replace function maps._enters_hex(x1 integer, y1 integer, x2 integer, y2 integer)
+returns boolean
+language sql immutable parallel safe
+-- As maps._meets_hex, but of the hex without its sides.
+return maps._is_inside_hex(x1, y1)
+or (
+  least(y1, y2) < 1024
+  and greatest(y1, y2) > -1024
+  and least(x1 + y1, x2 + y2) < 2048
+  and greatest(x1 + y1, x2 + y2) > -2048
+  and least(x1 - y1, x2 - y2) < 2048
+  and greatest(x1 - y1, x2 - y2) > -2048
+  and abs((x2 - x1)::bigint * y1 - (y2 - y1)::bigint * x1)
+  < 1024::bigint * greatest(2 * abs(y2 - y1), abs(x2 - x1) + abs(y2 - y1))
+);
+
+comment on function maps._enters_hex(integer, integer, integer, integer) is
+'Whether an edge has a part inside a hex, not only on its sides; in grid units from the centre of the hex.';
+
+create or replace function maps._column(x integer)
+returns integer
+language sql immutable parallel safe
+-- divided by 3072 and rounded down; the integers divide towards 0, so what is divided is made positive before
+return ((x >> 10) + 3145728) / 3 - 1048576;
+
+comment on function maps._column(integer) is
+'The last column of hexes whose centres lie at or before an x, in grid units.';
+
+create or replace function maps._hex_edges(drawn public.geometry)
+returns table (q integer, r integer, e integer, x1 integer, y1 integer, x2 integer, y2 integer)
+language sql immutable parallel safe rows 100
+as $$
+  -- each step is reckoned once for each edge, not once for each use
+  select place.q, place.r, edge.e, edge.x1, edge.y1, edge.x2, edge.y2
   from (
-    select area.map_id, false as crest, area.n, null::smallint as level, part.geom, part.e
-    from public.terrain_area as area
-    cross join lateral public.st_dumpsegments(public.st_forcepolygonccw(area.geom)) with ordinality as part (path, geom, e)
-    where area.ruleset in ('bob', 'ccp')
-    union all
-    select crest.map_id, true, crest.n, crest.level, part.geom, part.e
-    from public.crest
-    cross join lateral public.st_dumpsegments(crest.geom) with ordinality as part (path, geom, e)
-    where crest.ruleset in ('bob', 'ccp')
-  ) as segment
-  cross join lateral (
     select
-      (1024 * public.st_x(public.st_startpoint(segment.geom)))::integer as x1,
-      (1024 * public.st_y(public.st_startpoint(segment.geom)))::integer as y1,
-      (1024 * public.st_x(public.st_endpoint(segment.geom)))::integer as x2,
-      (1024 * public.st_y(public.st_endpoint(segment.geom)))::integer as y2
-    from (values (1)) as once (n)
-    -- reckoned once for each edge, not once for each use
-    order by once.n offset 0
-  ) as coordinate
-) as edge
-cross join lateral (
-  select
-    across.q,
-    down.r
-  from generate_series(
-    ceil((least(edge.x1, edge.x2) - 2048) / 3072.0)::integer, floor((greatest(edge.x1, edge.x2) + 2048) / 3072.0)::integer
-  ) as across (q)
-  cross join lateral generate_series(
-    ceil((least(edge.y1, edge.y2) - 1024 * (across.q + 1)) / 2048.0)::integer,
-    floor((greatest(edge.y1, edge.y2) - 1024 * (across.q - 1)) / 2048.0)::integer
-  ) as down (r)
-  where maps._meets_hex(
-      edge.x1 - 3072 * across.q::bigint,
-      edge.y1 - 1024 * (2 * down.r + across.q)::bigint,
-      edge.x2 - 3072 * across.q::bigint,
-      edge.y2 - 1024 * (2 * down.r + across.q)::bigint
-    )
-) as place;
+      begun.*,
+      begun.up >> 11 as r,
+      -- most edges: inside the hex in whose rows and column they begin
+      maps._is_inside_hex(begun.x1 - 3072 * begun.q, (begun.up & 2047) - 1024)
+      and maps._is_inside_hex(begun.x2 - 3072 * begun.q, (begun.up & 2047) - 1024 + begun.y2 - begun.y1) as inside
+    from (
+      select
+        point.*,
+        maps._column(point.x1 + 1536) as q,
+        -- above the lower side of row 0
+        point.y1 - 1024 * (maps._column(point.x1 + 1536) - 1) as up
+      from (
+        select
+          part.e::integer as e,
+          (1024 * public.st_x(public.st_startpoint(part.geom)))::integer as x1,
+          (1024 * public.st_y(public.st_startpoint(part.geom)))::integer as y1,
+          (1024 * public.st_x(public.st_endpoint(part.geom)))::integer as x2,
+          (1024 * public.st_y(public.st_endpoint(part.geom)))::integer as y2
+        from public.st_dumpsegments(_hex_edges.drawn) with ordinality as part (path, geom, e)
+        offset 0
+      ) as point
+      offset 0
+    ) as begun
+    offset 0
+  ) as edge
+  cross join lateral (
+    select edge.q, edge.r
+    where edge.inside
+    union all
+    select across.q, down.r
+    from generate_series(
+      maps._column(least(edge.x1, edge.x2) + 1023), maps._column(greatest(edge.x1, edge.x2) + 2048)
+    ) as across (q)
+    cross join lateral generate_series(
+      (least(edge.y1, edge.y2) - 1024 * (across.q - 1) - 1) >> 11, (greatest(edge.y1, edge.y2) - 1024 * (across.q - 1)) >> 11
+    ) as down (r)
+    where not edge.inside
+      and maps._meets_hex(
+        edge.x1 - 3072 * across.q::bigint,
+        edge.y1 - 1024 * (2 * down.r + across.q)::bigint,
+        edge.x2 - 3072 * across.q::bigint,
+        edge.y2 - 1024 * (2 * down.r + across.q)::bigint
+      )
+  ) as place
+$$;
+
+comment on function maps._hex_edges(public.geometry) is
+'The straight edges of an outline or a line, numbered from 1, in each hex that they meet; in grid units.';
+
+create or replace view maps.drawn_edges as
+select area.map_id, edge.q, edge.r, false as crest, area.n, edge.e, null::smallint as level, edge.x1, edge.y1, edge.x2, edge.y2
+from public.terrain_area as area
+cross join lateral maps._hex_edges(public.st_forcepolygonccw(area.geom)) as edge
+where area.ruleset in ('bob', 'ccp')
+union all
+select crest.map_id, edge.q, edge.r, true, crest.n, edge.e, crest.level, edge.x1, edge.y1, edge.x2, edge.y2
+from public.crest
+cross join lateral maps._hex_edges(crest.geom) as edge
+where crest.ruleset in ('bob', 'ccp');
 
 comment on view maps.drawn_edges is
 'The edges of artwork in each hex that they meet, worked out from areas and crest lines; drawn_edge keeps them.';
@@ -585,28 +583,185 @@ $$;
 comment on function maps._after_drawn_hex_edit() is
 'Trigger: bring what artwork tells of hexes up to date where they were made, changed or taken away.';
 
-create or replace function maps._refresh_artwork(map_id bigint, crest boolean, ns integer[])
+create or replace function maps._redraw_areas(map_id bigint, extent public.geometry, west integer, east integer)
 returns void
 language plpgsql volatile
 as $$
 begin
-  delete from public.drawn_edge as kept
-  where kept.map_id = _refresh_artwork.map_id
-    and kept.crest = _refresh_artwork.crest
-    and kept.n = any(_refresh_artwork.ns);
-  insert into public.drawn_edge (map_id, q, r, crest, n, e, level, x1, y1, x2, y2)
-  select fresh.*
-  from maps.drawn_edges as fresh
-  where fresh.map_id = _refresh_artwork.map_id
-    and fresh.crest = _refresh_artwork.crest
-    and fresh.n = any(_refresh_artwork.ns)
-  -- a hex's edges side by side on disk
-  order by fresh.q, fresh.r, fresh.n, fresh.e;
+  with near as materialized (
+    select area.n, area.terrain
+    from public.terrain_area as area
+    where area.map_id = _redraw_areas.map_id
+      -- as far as a hex reaches that is touched
+      and area.geom operator(public.&&) public.st_expand(_redraw_areas.extent, 4)
+  ),
+  edge as materialized (
+    select
+      kept.q,
+      kept.r,
+      kept.n,
+      kept.e,
+      kept.x1 - 3072 * kept.q as x1,
+      kept.y1 - 1024 * (2 * kept.r + kept.q) as y1,
+      kept.x2 - 3072 * kept.q as x2,
+      kept.y2 - 1024 * (2 * kept.r + kept.q) as y2
+    from public.drawn_edge as kept
+    inner join near on near.n = kept.n
+    where kept.map_id = _redraw_areas.map_id
+      and kept.q between west and east
+      and not kept.crest
+  ),
+  outline as (
+    select
+      edge.q,
+      edge.r,
+      edge.n,
+      bool_or(maps._enters_hex(edge.x1, edge.y1, edge.x2, edge.y2)) as cut,
+      bool_or(
+        least(edge.x1, edge.x2) <= 0
+        and greatest(edge.x1, edge.x2) >= 0
+        and least(edge.y1, edge.y2) <= 0
+        and greatest(edge.y1, edge.y2) >= 0
+        and edge.x1::bigint * edge.y2 = edge.x2::bigint * edge.y1
+      ) as brink
+    from edge
+    group by edge.q, edge.r, edge.n
+  ),
+  -- the dots of a column lie on one line: between each first and second edge across it they are inside
+  crossing as (
+    select
+      across.n,
+      across.q,
+      across.r,
+      lead(across.r) over crossings as beyond,
+      row_number() over crossings as nth
+    from (
+      -- an edge may stand in several hexes
+      select distinct
+        edge.n,
+        edge.q,
+        edge.e,
+        -- the first row whose dot lies beyond: rounded down, and one more
+        edge.r + 1 + (rise.num / rise.den - (rise.num % rise.den < 0)::integer)::integer as r
+      from edge
+      cross join lateral (
+        select
+          sign(edge.x2 - edge.x1)::integer * (edge.x2::bigint * edge.y1 - edge.x1::bigint * edge.y2) as num,
+          2048 * abs(edge.x2 - edge.x1)::bigint as den
+      ) as rise
+      where (edge.x1 < 0) <> (edge.x2 < 0)
+    ) as across
+    window crossings as (partition by across.n, across.q order by across.r)
+  ),
+  inside as (
+    select crossing.n, crossing.q, dot.r
+    from crossing
+    cross join lateral generate_series(crossing.r, crossing.beyond - 1) as dot (r)
+    where crossing.nth % 2 = 1
+  ),
+  -- a hex that no edge of an area enters is covered by it wholly or not at all, as its dot tells
+  part as (
+    select
+      hex.q,
+      hex.r,
+      hex.n,
+      near.terrain,
+      inside.n is not null and outline.cut is not true as whole,
+      inside.n is not null and outline.brink is not true as within,
+      outline.brink is true as brink
+    from outline
+    full join inside on inside.q = outline.q and inside.r = outline.r and inside.n = outline.n
+    cross join lateral (
+      select coalesce(outline.q, inside.q) as q, coalesce(outline.r, inside.r) as r, coalesce(outline.n, inside.n) as n
+    ) as hex
+    inner join near on near.n = hex.n
+    where outline.cut
+      or inside.n is not null
+  ),
+  fresh as (
+    select
+      hex.q,
+      hex.r,
+      coalesce(bool_or(part.terrain = hex.terrain), false) as drawn,
+      coalesce(array_agg(part.n order by part.n) filter (where part.n is not null), '{}') as areas,
+      coalesce(array_agg(part.n order by part.n) filter (where part.whole), '{}') as whole,
+      coalesce(array_agg(part.n order by part.n) filter (where part.within), '{}') as within,
+      coalesce(array_agg(part.n order by part.n) filter (where part.brink), '{}') as brink
+    from public.drawn_hex as hex
+    left join part on part.q = hex.q and part.r = hex.r
+    where hex.map_id = _redraw_areas.map_id
+      and hex.q between west and east
+      and 2 * hex.r + hex.q between public.st_ymin(_redraw_areas.extent) - 1 and public.st_ymax(_redraw_areas.extent) + 1
+    group by hex.q, hex.r
+  )
+  update public.drawn_hex as kept
+  set
+    drawn = fresh.drawn,
+    areas = fresh.areas,
+    whole = fresh.whole,
+    within = fresh.within,
+    brink = fresh.brink
+  from fresh
+  where kept.map_id = _redraw_areas.map_id
+    and kept.q between west and east
+    and kept.q = fresh.q
+    and kept.r = fresh.r
+    and (kept.drawn, kept.areas, kept.whole, kept.within, kept.brink)
+    is distinct from (fresh.drawn, fresh.areas, fresh.whole, fresh.within, fresh.brink);
 end
 $$;
 
-comment on function maps._refresh_artwork(bigint, boolean, integer[]) is
-'Work out anew in which hexes the edges of some areas, or of some crest lines, lie.';
+comment on function maps._redraw_areas(bigint, public.geometry, integer, integer) is
+'Reckon from the edges that are kept what areas tell of the hexes near some that were edited.';
+
+create or replace function maps._redraw_crests(map_id bigint, extent public.geometry, west integer, east integer)
+returns void
+language plpgsql volatile
+as $$
+begin
+  with part as (
+    select distinct
+      edge.q,
+      edge.r,
+      edge.n,
+      edge.level::integer as level
+    from public.drawn_edge as edge
+    where edge.map_id = _redraw_crests.map_id
+      and edge.q between west and east
+      and edge.crest
+      and maps._enters_hex(
+        edge.x1 - 3072 * edge.q,
+        edge.y1 - 1024 * (2 * edge.r + edge.q),
+        edge.x2 - 3072 * edge.q,
+        edge.y2 - 1024 * (2 * edge.r + edge.q)
+      )
+  ),
+  fresh as (
+    select
+      hex.q,
+      hex.r,
+      coalesce(array_agg(part.n order by part.n) filter (where part.n is not null), '{}') as crests,
+      coalesce(array_agg(part.level order by part.n) filter (where part.n is not null), '{}') as levels
+    from public.drawn_hex as hex
+    left join part on part.q = hex.q and part.r = hex.r
+    where hex.map_id = _redraw_crests.map_id
+      and hex.q between west and east
+      and 2 * hex.r + hex.q between public.st_ymin(_redraw_crests.extent) - 1 and public.st_ymax(_redraw_crests.extent) + 1
+    group by hex.q, hex.r
+  )
+  update public.drawn_hex as kept
+  set crests = fresh.crests, crest_levels = fresh.levels
+  from fresh
+  where kept.map_id = _redraw_crests.map_id
+    and kept.q between west and east
+    and kept.q = fresh.q
+    and kept.r = fresh.r
+    and (kept.crests, kept.crest_levels) is distinct from (fresh.crests, fresh.levels);
+end
+$$;
+
+comment on function maps._redraw_crests(bigint, public.geometry, integer, integer) is
+'Reckon from the edges that are kept which crest lines lie inside the hexes near some that were edited.';
 
 -- Hashed, whatever the planner thinks of tables that were tiny a moment ago.
 create or replace function maps._after_artwork_edit()
@@ -624,41 +779,39 @@ begin
     return null;
   end if;
   for edit in execute format(
-    'select map_id, array_agg(n) as ns, public.st_extent(geom)::public.geometry as extent'
-    ' from (%s) as changed group by map_id',
+    'select changed.*, ceil((public.st_xmin(extent) - 2) / 3)::integer as west,'
+    ' floor((public.st_xmax(extent) + 2) / 3)::integer as east'
+    ' from (select map_id, array_agg(n) as ns, public.st_extent(geom)::public.geometry as extent'
+    ' from (%s) as row group by map_id) as changed',
     maps._changed_rows(tg_op, tg_argv[0])
   )
   loop
     perform maps._lock(edit.map_id);
-    perform maps._refresh_artwork(edit.map_id, is_crest, edit.ns);
+    if tg_op <> 'INSERT' then
+      delete from public.drawn_edge as kept
+      -- joined: the index would be read once for each number
+      using unnest(edit.ns) as gone (n)
+      where kept.map_id = edit.map_id
+        and kept.q between edit.west and edit.east
+        and kept.crest = is_crest
+        and kept.n = gone.n;
+    end if;
+    -- a map that is deleted as a whole takes its hexes along
+    continue when not exists (select from public.map where map.id = edit.map_id);
+    if tg_op <> 'DELETE' then
+      insert into public.drawn_edge (map_id, q, r, crest, n, e, level, x1, y1, x2, y2)
+      select fresh.*
+      from maps.drawn_edges as fresh
+      where fresh.map_id = edit.map_id
+        and fresh.crest = is_crest
+        and fresh.n = any(edit.ns)
+      -- a hex's edges side by side on disk
+      order by fresh.q, fresh.r, fresh.n, fresh.e;
+    end if;
     if is_crest then
-      update public.drawn_hex as kept
-      set crests = fresh.crests, crest_levels = fresh.crest_levels
-      from maps.drawn_crests as fresh
-      inner join public.hex on hex.map_id = fresh.map_id and hex.q = fresh.q and hex.r = fresh.r
-      where fresh.map_id = edit.map_id
-        and hex.geom operator(public.&&) edit.extent
-        and kept.map_id = fresh.map_id
-        and kept.q = fresh.q
-        and kept.r = fresh.r
-        and (kept.crests, kept.crest_levels) is distinct from (fresh.crests, fresh.crest_levels);
+      perform maps._redraw_crests(edit.map_id, edit.extent, edit.west, edit.east);
     else
-      update public.drawn_hex as kept
-      set
-        drawn = fresh.drawn,
-        areas = fresh.areas,
-        whole = fresh.whole,
-        within = fresh.within,
-        brink = fresh.brink
-      from maps.drawn_areas as fresh
-      inner join public.hex on hex.map_id = fresh.map_id and hex.q = fresh.q and hex.r = fresh.r
-      where fresh.map_id = edit.map_id
-        and hex.geom operator(public.&&) edit.extent
-        and kept.map_id = fresh.map_id
-        and kept.q = fresh.q
-        and kept.r = fresh.r
-        and (kept.drawn, kept.areas, kept.whole, kept.within, kept.brink)
-        is distinct from (fresh.drawn, fresh.areas, fresh.whole, fresh.within, fresh.brink);
+      perform maps._redraw_areas(edit.map_id, edit.extent, edit.west, edit.east);
     end if;
   end loop;
   return null;

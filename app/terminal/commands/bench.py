@@ -60,6 +60,7 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
     from tests.bench.games import measure_games
     from tests.bench.large import MIDDLE, MILLION, measure_large
     from tests.bench.ledgers import measure_ledgers
+    from tests.bench.survey import measure_survey
 
     engine = open_database(say=say)
     measures: list[Measure] = []
@@ -73,6 +74,7 @@ def bench(maps: tuple[str, ...], times: int, million: bool, as_json: bool) -> No
             connection.rollback()
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             measures += measure_apart(connection, name, times, say)
+            measures += measure_survey(connection, name, say)
     if not maps and not million:
         with engine.connect() as connection:
             measures += measure_position_reach(connection, "sorovi-crossing", times, say)
