@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from fractions import Fraction
@@ -12,6 +13,7 @@ import yaml
 from sqlalchemy.engine import Connection
 
 from app.play.actions import actions_of
+from app.play.css.status import Orders
 from app.play.procedures import Given, Outcome, tried
 from app.referee.cases import rule_text
 from app.referee.conformance import SUITE
@@ -148,3 +150,18 @@ def test_a_hex_that_nobody_sees_is_not_lit_by_the_rule_of_illumination(
     [ruling] = rule_text(connection, canonical(told | {"map": ground, "ask": [unseen]}), "unseen.json")[1]
     assert ruling.answer["allowed"] is False
     assert {step.rule for step in ruling.steps if step.effect in ("forbids", "refused")} == {rule}
+
+
+def test_an_answer_goes_to_the_question_that_asked_for_it() -> None:
+    """A choice of which there is only one is not asked for; what answers a later one is not taken for its answer."""
+
+    def asked(orders: Orders) -> list[str]:
+        names = []
+        for payers in (["Navy"], ["48 IMB", "Navy"]):
+            with contextlib.suppress(StopIteration):
+                names.append(next(orders.one("pays", "japan", "which Division pays", payers)).name)
+        return names
+
+    assert asked(Orders()) == ["pays_2"]
+    assert asked(Orders({"pays_2": "48 IMB"})) == ["pays_2"], "the same run, answered"
+    assert asked(Orders({"pays": "Navy"})) == ["pays", "pays_2"], "told beforehand, it is the first one's"

@@ -114,6 +114,8 @@ class Orders:
     ) -> Doing:
         """One of some, as a rule offers them; one alone, or options of which none matters more, are not asked for."""
         if (len(options) == 1 or alike) and not self.said(name):
+            # it counts all the same: what answers a later one is not taken for an answer to this
+            self.named(name)
             return options[0]
         return (
             yield Choose(
