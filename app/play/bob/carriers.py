@@ -320,6 +320,7 @@ def swim(of: Swim) -> Procedure:
         return
     if of.to is not None and of.to not in surf:
         raise Refused("45.5", f"{of.to} is no Surf beside it", of.to)
+    yield Tell(Step("45.5", here.label, "swims", "to an adjacent Surf hex"))
     goal = of.to or (yield Choose("to", here.side, f"where {of.unit} swims to", options=surf, obvious=True))
     yield Tell(Step("45.5", goal, "moved", "all its points into the Surf"), result="moved", ends_at=goal)
     yield Change({"unit": of.unit, "at": goal, "used": True})

@@ -272,7 +272,9 @@ def _fatigue_verdict(ruling: Ruling) -> str:
 
 def _dispatch_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
-    return f"{ruling.question['dispatch']['division']} gains {answer['gained']}: {answer['dispatch_points']} Dispatch Points"
+    now = answer["dispatch_points"]
+    have = f"gains {answer['gained']}: {now}" if now is not None else f"gains {answer['gained']}"
+    return f"{ruling.question['dispatch']['division']} {have} Dispatch Points"
 
 
 def _gained_verdict(ruling: Ruling) -> str:
