@@ -7,7 +7,6 @@ import dataclasses
 import psycopg
 import sqlalchemy as sa
 
-UPGRADED = "cached"
 CHANGED = ("cache lookup failed", "could not open relation", "cached plan must not change")
 """What PostgreSQL says to a statement whose functions were made anew beneath it."""
 
@@ -40,9 +39,10 @@ REFUSALS = {
         "The database cannot read or write its disk.",
         "Look at the disk and the server's log; nothing was changed.",
     ),
-    UPGRADED: Refusal(503, "The database was brought up to date at this moment.", "Ask again."),
 }
-"""By SQLSTATE, and what is told by its words."""
+"""By SQLSTATE."""
+UPGRADED = Refusal(503, "The database was brought up to date at this moment.", "Ask again.")
+"""Known by its words."""
 
 
 def cause(error: BaseException) -> psycopg.Error | None:
@@ -57,5 +57,5 @@ def refusal(error: BaseException) -> Refusal | None:
     if said is None:
         return None
     if any(words in str(said) for words in CHANGED):
-        return REFUSALS[UPGRADED]
+        return UPGRADED
     return REFUSALS.get(said.sqlstate or "")

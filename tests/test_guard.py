@@ -33,7 +33,7 @@ from app.web.lanes import HandedServer, Lanes, bound
 from app.web.site import MOST_SENT, create_app, database, engine
 from db.cluster import Cluster
 from db.database import make_engine, psycopg_connection, server_limits
-from db.refusals import REFUSALS, UPGRADED
+from db.refusals import REFUSALS
 from db.settings import Settings
 from tests.conftest import Databases, web_engine
 
@@ -447,9 +447,7 @@ def test_work_for_somebody_who_has_gone_is_stopped(own: Engine) -> None:
 # What the database refuses, and what is too much to send
 
 
-@pytest.mark.parametrize(
-    ("state", "status"), [(state, told.status) for state, told in REFUSALS.items() if state != UPGRADED]
-)
+@pytest.mark.parametrize(("state", "status"), [(state, told.status) for state, told in REFUSALS.items()])
 @pytest.mark.parametrize("in_copy", [False, True])
 def test_what_the_database_refuses_is_told_as_what_it_is(
     own: Engine, state: str, status: int, in_copy: bool

@@ -610,6 +610,21 @@ $$;
 comment on function css.direct_command(bigint, text, integer, jsonb, jsonb) is
 'Direct Commands that a roll gives a Division: half of it and the Command Rating, to 19 at most (4.0, 5.2, 19.1).';
 
+create or replace function css._command_cost(conditions jsonb)
+returns integer
+language plpgsql stable parallel safe
+as $$
+begin
+  return coalesce((
+    select cell.value::integer
+    from charts.cell('css', 'weather_effects', coalesce(conditions ->> 'weather', 'clear'), 'direct_command_cost') as cell
+  ), 1);
+end
+$$;
+
+comment on function css._command_cost(jsonb) is
+'What a Direct Command costs: one, on a Hot day two (4.0).';
+
 create or replace function css.command_price(
   position_id bigint, division text, commands integer, conditions jsonb default null, policy jsonb default null
 )
@@ -624,12 +639,7 @@ declare
 begin
   select * into state from positions.state(position_id, conditions, policy);
   display := css._display(state, division);
-  cost := commands * coalesce((
-    select cell.value::integer
-    from charts.cell(
-      'css', 'weather_effects', coalesce(state.conditions ->> 'weather', 'clear'), 'direct_command_cost'
-    ) as cell
-  ), 1);
+  cost := commands * css._command_cost(state.conditions);
   return next css._entry('5.2', null, 'costs', format('%s Direct Command', commands), division, -2 * commands);
   if cost > commands then
     return next css._entry('4.0', null, 'doubles', 'on a hot day every Direct Command costs two', division);

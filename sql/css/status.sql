@@ -565,8 +565,6 @@ returns jsonb
 language plpgsql stable
 as $$
 declare
-  -- 4.0: a hot day doubles every Direct Command
-  price constant integer := case when conditions ->> 'weather' = 'hot' then 2 else 1 end;
   actor css.piece;
   payer text;
   bill jsonb := '{}';
@@ -580,7 +578,7 @@ begin
       -- who has been paid for already is Active by name
       or css._on_command(conditions) and not coalesce(conditions #> '{active,units}' ? actor.code, false) then
       payer := coalesce(css._chosen_payer(actor.kind, actor.attributes), (actor.allegiance).division, '');
-      bill := bill || jsonb_build_object(payer, coalesce((bill ->> payer)::integer, 0) + price);
+      bill := bill || jsonb_build_object(payer, coalesce((bill ->> payer)::integer, 0) + css._command_cost(conditions));
     end if;
   end loop;
   return bill;

@@ -427,6 +427,48 @@ $$;
 comment on function ddp._goal_bars(positions.state, positions.counter, integer, integer, text, text) is
 'Why a move may not end where it does: on a landing beach that it was to leave, by night beside the enemy still.';
 
+create or replace function ddp._move_verdict(
+  units text[], bars rulings.step[], passed ddp.passing[], done integer, spare integer, "end" text, barred boolean, cliff boolean
+)
+returns setof rulings.ledger_step
+language sql stable rows 1
+as $$
+  select
+    case when cardinality(bars) > 0 then (bars[1]).rule else '7.3' end,
+    null::text,
+    "end",
+    case when barred then 'illegal' when known.unknown then 'undecided' else 'legal' end,
+    coalesce(known.why, format('%s moves to %s', array_to_string(units, ' and '), "end")),
+    null::text,
+    null::text,
+    null::integer,
+    jsonb_build_object(
+      'legal', case when barred then to_jsonb(false) when known.unknown then 'null' else to_jsonb(true) end,
+      'cost', done,
+      'left', spare,
+      'ends_at', "end",
+      'cliff', cliff,
+      'infiltration', coalesce(gone.places, '[]'),
+      'colors', coalesce(gone.colors, '[]')
+    )
+  from (
+    select
+      coalesce(bool_or(bar.effect = 'unknown'), false) as unknown,
+      string_agg(bar.note, '; ') filter (where bar.effect = 'forbids') as why
+    from unnest(bars) as bar
+  ) as known
+  cross join (
+    select
+      jsonb_agg(past.place) as places,
+      jsonb_agg(distinct past.color) filter (where past.color is not null) as colors
+    from unnest(passed) as past
+    where not barred and not past.blocked
+  ) as gone
+$$;
+
+comment on function ddp._move_verdict(text[], rulings.step[], ddp.passing[], integer, integer, text, boolean, boolean) is
+'Whether a move stands, where it ends, what it cost, and past which positions it infiltrates.';
+
 create or replace function ddp.move(
   position_id bigint,
   units text[],
@@ -542,49 +584,11 @@ begin
   from unnest(steps || bars) with ordinality as step (rule, clause, at, effect, note, point, n)
   where step.effect <> 'forbids' or step.n > cardinality(steps);
   return query
-  select
-    case when cardinality(bars) > 0 then (bars[1]).rule else '7.3' end,
-    null::text,
-    coalesce(ended, at_label),
-    case
-      when ended is not null then 'illegal'
-      when exists (select from unnest(bars) as bar where bar.effect = 'unknown') then 'undecided'
-      else 'legal'
-    end,
-    coalesce(
-      (select string_agg(bar.note, '; ') from unnest(bars) as bar where bar.effect = 'forbids'),
-      format('%s moves to %s', array_to_string(move.units, ' and '), at_label)
-    ),
-    null::text,
-    null::text,
-    null::integer,
-    jsonb_build_object(
-      'legal', case
-        when ended is not null then to_jsonb(false)
-        when exists (select from unnest(bars) as bar where bar.effect = 'unknown') then 'null'
-        else to_jsonb(true)
-      end,
-      'cost', done,
-      'left', case when halted.rule is not null or ended is not null then 0 else most - done end,
-      'ends_at', coalesce(ended, at_label),
-      'cliff', cliff,
-      'infiltration', coalesce(
-        (
-          select jsonb_agg(past.place)
-          from unnest(passed) as past
-          where ended is null and not past.blocked
-        ),
-        '[]'
-      ),
-      'colors', coalesce(
-        (
-          select jsonb_agg(distinct past.color)
-          from unnest(passed) as past
-          where ended is null and not past.blocked and past.color is not null
-        ),
-        '[]'
-      )
-    );
+  select verdict.*
+  from ddp._move_verdict(
+    move.units, bars, passed, done, case when halted.rule is not null or ended is not null then 0 else most - done end,
+    coalesce(ended, at_label), ended is not null, cliff
+  ) as verdict;
 end
 $$;
 
