@@ -64,6 +64,38 @@ $$;
 comment on function css._cleared_markers(positions.state, text[]) is
 'Fire markers that come off the hexes of Active Units (4.0 2C v e).';
 
+create or replace function css._is_beset(unit positions.counter)
+returns boolean
+language sql stable
+return coalesce(unit.attributes #>> '{fire,type}' = 'indirect', false) and exists (
+  select
+  from lattice.neighbours(unit.q, unit.r) as beside
+  where css._held_by(unit.position_id, case unit.side when 'us' then 'japan' else 'us' end, beside.nq, beside.nr)
+);
+
+comment on function css._is_beset(positions.counter) is
+'Whether it is an indirect unit with an enemy beside it, which flips to Column as soon as it is Active (8.7.5).';
+
+create or replace function css._forced(state positions.state, codes text[])
+returns jsonb
+language sql stable
+as $$
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object('unit', unit.code, 'at', unit.label, 'eliminated', unit.attributes ->> 'column' is not distinct from 'none')
+      order by named.n
+    ), '[]'
+  )
+  from unnest(codes) with ordinality as named (code, n)
+  cross join lateral positions.counter(state.position_id, named.code) as unit
+  where unit.q is not null
+    and unit.attributes ->> 'posture' = 'deployed'
+    and css._is_beset(unit)
+$$;
+
+comment on function css._forced(positions.state, text[]) is
+'Units that have to flip to Column as they become Active, and whether they have such a side (8.7.5).';
+
 create or replace function css.activate(
   position_id bigint, division text, formation text, conditions jsonb default null, policy jsonb default null
 )
@@ -117,6 +149,7 @@ begin
         select coalesce(jsonb_agg(one.code), '[]') from unnest(active) as one
         where one.kind = 'support_weapon' and one.box = 'reallocating'
       ),
+      'forced', css._forced(state, array(select one.code from unnest(active) as one)),
       'markers', css._cleared_markers(state, array(
         select one.label from unnest(active) as one where one.label is not null and css._is_unit(one.kind)
       ))
@@ -163,7 +196,7 @@ as $$
     values
     (
       '5.1',
-      coalesce(state.conditions ->> 'activation', 'direct_command') <> 'direct_command',
+      coalesce(css._chit(state.conditions), 'direct_command') <> 'direct_command',
       'single units are activated on the Direct Command chit alone'
     ),
     ('5.1', state.conditions #>> '{active,side}' <> unit.side, 'the Direct Command chit is the other side''s'),
@@ -221,6 +254,7 @@ begin
       'weapons', '[]'::jsonb,
       'leaders', '[]'::jsonb,
       'payers', (select coalesce(jsonb_agg(payer), '[]') from css._payers(state, asked) as payer),
+      'forced', css._forced(state, array[unit]),
       'markers', css._cleared_markers(state, array[asked.label])
     ),
     asked.label

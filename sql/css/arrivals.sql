@@ -1,4 +1,4 @@
--- needs: css/points.sql, css/passage.sql
+-- needs: css/points.sql, css/passage.sql, css/costs.sql, css/counters.sql
 -- Reinforcements in css (Guam): 12.4.2, 15.0, 18.0, 22.1.
 
 create or replace function css._beach(map_id bigint, beach text)
@@ -36,8 +36,17 @@ return unit.kind = 'support_weapon' and coalesce(unit.attributes ->> 'target' = 
 comment on function css._is_tank_weapon(positions.counter) is
 'Whether a counter is a Tank Support Weapon, which rolls for its arrival (12.4.2).';
 
+create or replace function css._late(conditions jsonb)
+returns boolean
+language sql immutable parallel safe
+-- 4.0 1J: arrivals are of the Preparation Phase, or of the set-up before it
+return coalesce(conditions ->> 'phase' <> 'preparation', false);
+
+comment on function css._late(jsonb) is
+'Whether the phase in which reinforcements are placed is over (4.0 1J, 18.0).';
+
 create or replace function css.reinforce(
-  position_id bigint, unit text, at text, beach text, box text, conditions jsonb default null, policy jsonb default null
+  position_id bigint, unit text, place jsonb, company text[], conditions jsonb default null, policy jsonb default null
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 2
@@ -46,6 +55,10 @@ as $$
 declare
   state positions.state;
   asked positions.counter := positions._asked_counter(position_id, unit);
+  at constant text := place ->> 'at';
+  beach constant text := place ->> 'beach';
+  run constant text := place ->> 'run';
+  box constant text := place ->> 'box';
   shore record;
   there record;
   bar record;
@@ -59,11 +72,13 @@ begin
     from (
       values
       ('18.0', at is null and beach is null and box is null and asked.kind <> 'truck', 'where it arrives is not told'),
+      ('4.0', css._late(state.conditions), 'reinforcements come in the Preparation Phase'),
       ('18.0', asked.q is not null or asked.attributes ? 'zone', 'it is in play already'),
       ('18.0', asked.attributes ->> 'status' = 'eliminated', 'it is out of the game'),
       ('22.0', beach is not null and asked.side <> 'us', 'only Americans come by sea'),
       ('22.0', beach is not null and asked.kind = 'support_weapon', 'no Support Weapon is in a naval zone'),
       ('22.0', beach is not null and shore.label is null, 'there is no such beach'),
+      ('22.1', run <> 'transport', 'reinforcements wait in the Transport Zone first'),
       (
         '12.4.2', asked.side = 'us' and css._is_tank_weapon(asked),
         'a Tank Support Weapon rolls for its arrival, by tank_arrival'
@@ -85,13 +100,14 @@ begin
   facts := case
     when beach is not null then jsonb_build_object(
       'zone', jsonb_build_object('beach', shore.label, 'run', 'transport'),
-      -- 22.1: behind all who came before and have not moved
+      -- 22.1: behind all who came before and have not moved; who comes at the same time has the same place
       'order', 1 + coalesce((
         select max((waiting.attributes ->> 'order')::integer)
         from public.unit as waiting
         where waiting.position_id = position_id
           and waiting.attributes -> 'zone' ->> 'beach' = shore.label
           and waiting.attributes -> 'zone' ->> 'run' = 'transport'
+          and waiting.code <> all(company)
       ), 0),
       'posture', case when css._is_unit(asked.kind) then 'column' end
     )
@@ -118,22 +134,76 @@ begin
 end
 $$;
 
-comment on function css.reinforce(bigint, text, text, text, text, jsonb, jsonb) is
-'Where a reinforcement comes: a hex, the Transport Zone of a beach behind the others, or a box (12.4.2, 15.0, 18.0, 22.1).';
+comment on function css.reinforce(bigint, text, jsonb, text[], jsonb, jsonb) is
+'Where a reinforcement comes, with its company: a hex, the Transport Zone of a beach behind the others, or a box (12.4.2, 15.0, 18.0, 22.1).';
+
+create or replace function css.tank_due(
+  position_id bigint, unit text, "to" text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  asked positions.counter := positions._asked_counter(position_id, unit);
+  place record;
+  crowd record;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  select hex.q, hex.r, hex.label, css._ground_at(position_id, hex.terrain, hex.features, hex.q, hex.r) as ground
+  into place
+  from positions.place(position_id, "to") as spot
+  inner join public.hex on hex.map_id = state.map_id and hex.q = spot.q and hex.r = spot.r;
+  select
+    count(*) filter (where css._is_unit(unit.kind)) as units,
+    count(*) filter (where unit.kind = 'support_weapon') as weapons,
+    bool_or(css._is_unit(unit.kind) and coalesce(unit.attributes ->> 'division' = asked.attributes ->> 'division', true)) as kin
+  into crowd
+  from public.unit
+  where unit.position_id = position_id and (unit.q, unit.r) = (place.q, place.r) and unit.side = asked.side;
+  return query
+  select * from css._barred(
+    array(
+      select css._entry(bar.rule, null, 'forbids', bar.note, unit, null, null, place.label)
+      from (
+        values
+        ('12.4.2', not css._is_tank_weapon(asked), 'only Tank Support Weapons roll for their arrival'),
+        ('4.0', css._late(state.conditions), 'reinforcements come in the Preparation Phase'),
+        (
+          '12.4.2', asked.q is not null or coalesce(asked.attributes ->> 'box', 'off_board') <> 'off_board',
+          'it has arrived already'
+        ),
+        ('12.4.2', asked.attributes ->> 'status' = 'eliminated', 'it is out of the game'),
+        ('12.4.2', (asked.attributes ->> 'due')::integer > 0, 'it has been delayed'),
+        ('22.0', "to" is not null and place.label is null, 'no Support Weapon is in a naval zone'),
+        ('12.4.1', place.label is not null and not coalesce(crowd.kin, false), 'no Unit of its Division is there'),
+        ('12.1', crowd.kin and crowd.weapons >= crowd.units, 'there are as many Support Weapons as Units already'),
+        ('6.2.1', place.ground = 'swamp', 'no tank is assigned to a Unit in a swamp')
+      ) as bar (rule, holds, note)
+      where bar.holds
+    ),
+    '12.4.2', 'due',
+    case
+      when place.label is null then format('%s rolls for its arrival', unit)
+      else format('the scenario lets %s be attached as it arrives', unit)
+    end,
+    jsonb_build_object('at', place.label), place.label
+  );
+end
+$$;
+
+comment on function css.tank_due(bigint, text, text, jsonb, jsonb) is
+'Whether a Tank Support Weapon rolls for its arrival, and whether it may be attached at once to a Unit that is named (12.4.2).';
 
 create or replace function css._tank_table(position_id bigint, chart text, unit text, die integer)
 returns setof rulings.ledger_step
 language plpgsql stable rows 2
 as $$
 declare
-  asked positions.counter := positions._asked_counter(_tank_table.position_id, _tank_table.unit);
   result text;
 begin
   select cell.value into result from charts.cell('css', chart, die::text, 'result') as cell;
-  if not css._is_tank_weapon(asked) then
-    return next css._sum('12.4.2', 'refused', 'only Tank Support Weapons roll for their arrival', '{}');
-    return;
-  end if;
   return next css._entry('12.4.2', null, result, format('a roll of %s', die), unit);
   return next css._sum('12.4.2', result, format('%s: %s', unit, replace(result, '_', ' ')), jsonb_build_object('result', result));
 end

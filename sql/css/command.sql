@@ -303,6 +303,23 @@ $$;
 comment on function css._payer_steps(positions.counter) is
 'Whose Divisions may pay for an Ambush Unit: those of regular Deployed units beside it (24.2).';
 
+create or replace function css._chit(conditions jsonb)
+returns text
+language sql immutable parallel safe
+-- 5.1: where only those who are Active are told, they tell what made them so
+return coalesce(
+  conditions ->> 'activation',
+  case
+    when jsonb_typeof(conditions -> 'active') is distinct from 'object' then null
+    when conditions -> 'active' ? 'formation' then 'formation'
+    when conditions -> 'active' ? 'division' then 'division'
+    when conditions -> 'active' ?| array['side', 'units'] then 'direct_command'
+  end
+);
+
+comment on function css._chit(jsonb) is
+'The chit that is played, division, formation, direct_command or amphibious; null where nothing tells it (4.0 2C, 5.1).';
+
 create or replace function css._is_corps(attributes jsonb)
 returns boolean
 language sql immutable parallel safe

@@ -1,4 +1,4 @@
--- needs: css/activation.sql, css/passage.sql, css/fire_zone.sql
+-- needs: css/activation.sql, css/passage.sql, css/fire_zone.sql, css/status.sql
 -- Support Weapons, Leaders, Heroes, trucks and Ridge markers in css (Guam): who may be put where: 6.2.2, 12.1, 12.2,
 -- 13.1, 13.3, 14.1, 15.0. Ways are traced by `css.trace_path`.
 
@@ -32,10 +32,19 @@ create or replace function css._has_no_steps(conditions jsonb)
 returns boolean
 language sql immutable parallel safe
 -- 4.0 2C v a to d: Leaders are moved, weapons attached and detached on the chits of Divisions and Formations
-return coalesce(conditions ->> 'activation' in ('direct_command', 'amphibious'), false);
+return coalesce(css._chit(conditions) in ('direct_command', 'amphibious'), false);
 
 comment on function css._has_no_steps(jsonb) is
 'Whether a chit is played that has no steps for Leaders and Support Weapons (4.0 2C).';
+
+create or replace function css._off_step(conditions jsonb, step text)
+returns boolean
+language sql immutable parallel safe
+-- where a step is told, it is that of the sequence of play or the wrong one
+return coalesce(conditions ->> 'step' <> step, false);
+
+comment on function css._off_step(jsonb, text) is
+'Whether it is another step of an Activation than the one for this (4.0 2C v).';
 
 create or replace function css._owning_hqs(state positions.state, asked positions.counter)
 returns setof text
@@ -79,11 +88,13 @@ begin
     -- what is not told is not held against it
     coalesce(bool_or(css._is_unit(unit.kind) and coalesce(css._akin(hers, his), true)), false) as kin,
     coalesce(bool_or(css._is_unit(unit.kind) and unit.attributes ->> 'service' = 'navy'), false) as navy,
+    coalesce(bool_or(css._is_unit(unit.kind) and css._is_active(state, standing)), false) as active,
     coalesce(bool_or(css._is_unit(unit.kind) and not coalesce(state.conditions -> 'acted' ? unit.code, false)), false) as fresh
   into crowd
   from public.unit
   cross join lateral css._command_facts(unit.attributes, unit.kind) as hers
   cross join lateral css._command_facts(asked.attributes, asked.kind) as his
+  cross join lateral positions.counter(position_id, unit.code) as standing
   where unit.position_id = position_id and (unit.q, unit.r) = (place.q, place.r);
   bars := array(
     select css._entry(bar.rule, null, 'forbids', bar.note, weapon, null, null, place.label)
@@ -97,12 +108,14 @@ begin
       ),
       ('12.1', asked.q is not null, 'it is attached already'),
       ('4.0', css._has_no_steps(state.conditions), 'on this chit no Support Weapon is attached'),
+      ('4.0', css._off_step(state.conditions, 'attach'), 'Support Weapons are attached in a step of their own'),
       ('12.1', crowd.units = 0, 'no Unit of its side is there'),
       (
         '12.1', crowd.units > 0 and crowd.weapons >= crowd.units,
         'there are as many Support Weapons as Units already'
       ),
       ('12.1', crowd.units > 0 and not crowd.kin, 'no Unit of its own is there'),
+      ('12.1', crowd.kin and not crowd.active, 'no Active Unit is there to receive it'),
       ('12.1', crowd.units > 0 and not crowd.fresh, 'the Units there have done an Action already'),
       (
         '6.1.2', asked.side = 'japan' and crowd.units > 0
@@ -162,6 +175,7 @@ begin
       -- 4.0 2C v d, 12.2: what keeps it from being detached at will
       'kept', case
         when css._has_no_steps(state.conditions) then 'on this chit no Support Weapon is detached'
+        when css._off_step(state.conditions, 'detach') then 'Support Weapons are detached in a step of their own'
         when not css._is_active(state, asked) then format('%s is not Active', weapon)
         when not exists (
           select
@@ -208,6 +222,7 @@ begin
         css._has_no_steps(state.conditions),
         'on this chit a Leader moves with an Active Unit, never alone'
       ),
+      ('4.0', css._off_step(state.conditions, 'leaders'), 'Leaders are moved first of all'),
       (
         '13.1',
         not exists (
@@ -336,6 +351,7 @@ declare
   carried text;
   corps boolean;
   zoned boolean;
+  chit text;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   select aboard.code into carried
@@ -345,6 +361,7 @@ begin
   limit 1;
   select * into cargo from positions.counter(position_id, coalesce(unit, carried));
   corps := css._is_corps(lorry.attributes);
+  chit := css._chit(state.conditions);
   zoned := exists (
     select
     from css.side_zone(position_id, 'japan', conditions, policy) as zone
@@ -359,12 +376,17 @@ begin
         ('15.0', lorry.kind <> 'truck' or lorry.side <> 'us', 'only American trucks carry Units'),
         (
           '15.0',
-          not corps and coalesce(state.conditions ->> 'activation', 'division') <> 'division',
+          not corps and chit <> 'division',
           'on the Division''s own chit alone'
         ),
         (
+          '15.0',
+          chit = 'division' and not css._is_active(state, case when loading then cargo else lorry end),
+          format('%s is not Active', case when loading then cargo.code else truck end)
+        ),
+        (
           '26.0',
-          corps and coalesce(state.conditions ->> 'activation', 'direct_command') <> 'direct_command',
+          corps and chit <> 'direct_command',
           'Corps trucks are Active on the Direct Command chit alone'
         ),
         ('15.0', loading and coalesce(lorry.attributes ->> 'box', '') <> 'truck_pool', 'the truck is not in the pool'),
@@ -394,8 +416,13 @@ begin
         ('26.0', corps <> css._is_corps(cargo.attributes), 'Corps trucks carry Corps Artillery, and nothing else'),
         ('15.0', not loading and carried is null, 'the truck carries nobody'),
         (
+          '15.0', not loading and cargo.attributes ->> 'loaded_in' is distinct from truck and carried is not null,
+          format('%s is not in %s', unit, truck)
+        ),
+        (
           '15.0',
-          coalesce((state.conditions -> 'acted' ->> cargo.code)::integer, 0) > 0,
+          coalesce((state.conditions -> 'acted' ->> cargo.code)::integer, 0) > 0
+          or coalesce((state.conditions -> 'acted' ->> truck)::integer, 0) > 0,
           'it takes all Actions of truck and Unit'
         )
       ) as bar (rule, holds, note)
@@ -407,6 +434,43 @@ begin
   );
 end
 $$;
+
+create or replace function css.truck_cost(
+  position_id bigint, truck text, unit text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.ledger_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  state positions.state;
+  actors css.piece[] := css._pieces_of(position_id, array[truck, unit]);
+  each_pays boolean;
+begin
+  select * into state from positions.state(position_id, conditions, policy);
+  each_pays := state.readings ->> 'css-87' = 'b';
+  if css._on_command(state.conditions) then
+    return next css._entry(
+      '26.0', null, 'costs',
+      case when each_pays then 'truck and Unit are each made Active' else 'truck and Unit are made Active together' end,
+      truck, null, 'css-87'
+    );
+    if not each_pays then
+      -- css-87 a: whichever of the two has been paid for
+      actors := case
+        when coalesce(state.conditions #> '{active,units}' ?| array[truck, unit], false) then '{}'
+        else actors[:1]
+      end;
+    end if;
+  end if;
+  return next css._sum(
+    '15.0', 'costs', 'what it costs', jsonb_build_object('cost', css._cost(state.conditions, actors))
+  );
+end
+$$;
+
+comment on function css.truck_cost(bigint, text, text, jsonb, jsonb) is
+'Direct Commands for which a truck takes a Unit aboard or puts it down: of Corps trucks alone (15.0, 26.0, css-87).';
 
 comment on function css.truck(bigint, text, text, boolean, jsonb, jsonb) is
 'Whether a truck may load a Unit, or unload it (15.0, 26.0).';

@@ -124,7 +124,7 @@ begin
     where css._is_night(state.conditions) and state.readings ->> 'css-28' = 'b'
     union all
     select '22.0', 'naval zones move on the Amphibious chit alone', null, null
-    where coalesce(state.conditions ->> 'activation', 'amphibious') <> 'amphibious'
+    where coalesce(state.conditions ->> 'activation' <> 'amphibious', css._chit(state.conditions) in ('division', 'formation'))
     union all
     select '4.0', 'the day of a tropical storm is skipped', null, null
     where state.conditions ->> 'weather' = 'tropical_storm'

@@ -86,7 +86,7 @@ as $$
   where gun.position_id = mover.position_id
     and gun.code = any(mover.codes)
     and mover.side = 'japan'
-    and (gun.kind = 'artillery' or coalesce((gun.attributes ->> 'gun')::boolean, false))
+    and coalesce((gun.attributes ->> 'gun')::boolean, gun.kind = 'artillery')
     and gun.attributes ->> 'posture' = 'column'
 $$;
 
@@ -171,7 +171,6 @@ as $$
 declare
   state positions.state;
   asked positions.counter := positions._asked_counter(position_id, unit);
-  indirect boolean;
   beset boolean;
   wanted text;
   acted integer;
@@ -179,13 +178,8 @@ declare
   bar record;
 begin
   select * into state from positions.state(position_id, conditions, policy);
-  indirect := coalesce(asked.attributes #>> '{fire,type}' = 'indirect', false);
-  beset := exists (
-    select
-    from lattice.neighbours(asked.q, asked.r) as beside
-    where css._held_by(position_id, case asked.side when 'us' then 'japan' else 'us' end, beside.nq, beside.nr)
-  );
-  wanted := coalesce(posture, case when indirect and beset then 'column' end);
+  beset := css._is_beset(asked);
+  wanted := coalesce(posture, case when beset then 'column' end);
   acted := coalesce((state.conditions -> 'acted' ->> unit)::integer, 0);
   changed := coalesce(state.conditions -> 'changed' ? unit, false);
   for bar in
@@ -204,11 +198,11 @@ begin
       (
         '6.0',
         (acted > 0 or changed or css._is_second(state.conditions, unit))
-        and state.readings ->> 'css-79' = 'a' and not (indirect and beset and wanted = 'column'),
+        and state.readings ->> 'css-79' = 'a' and not (beset and wanted = 'column'),
         'it changes before its first Action, once', 'css-79'
       ),
       (
-        '8.7.5', asked.attributes ->> 'column' = 'none' and wanted = 'column' and not (indirect and beset),
+        '8.7.5', asked.attributes ->> 'column' = 'none' and wanted = 'column' and not (beset),
         'it has no Column side', null
       )
     ) as bars (rule, holds, note, point)
@@ -221,7 +215,7 @@ begin
   if (acted > 0 or changed or css._is_second(state.conditions, unit)) and state.readings ->> 'css-79' = 'b' then
     return next css._entry('6.0', null, 'passes', 'before each Action', unit, null, 'css-79', asked.label);
   end if;
-  if indirect and beset and wanted = 'column' then
+  if beset and wanted = 'column' then
     return next css._entry(
       '8.7.5', null, case when asked.attributes ->> 'column' = 'none' then 'eliminates' else 'forces' end,
       'an enemy stands beside an Active indirect unit', unit, null, null, asked.label
@@ -233,8 +227,8 @@ begin
       'at', asked.label,
       'inside', coalesce((asked.attributes ->> 'in_cave')::boolean, false),
       'posture', wanted,
-      'forced', indirect and beset and wanted = 'column',
-      'eliminated', indirect and beset and wanted = 'column' and asked.attributes ->> 'column' = 'none',
+      'forced', beset and wanted = 'column',
+      'eliminated', beset and wanted = 'column' and asked.attributes ->> 'column' = 'none',
       'changed', coalesce(state.conditions -> 'changed', '[]')
     ),
     asked.label

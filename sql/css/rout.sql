@@ -244,7 +244,10 @@ begin
     order by hq.code
   loop
     select way.* into found_one
-    from css.trace_path(position_id, unit, head.code, 'routed', null, conditions, policy) as way
+    -- 15.0: a truck flees with what it carries, where a truck can go
+    from css.trace_path(
+      position_id, coalesce(routed.attributes ->> 'loaded_in', unit), head.code, 'routed', null, conditions, policy
+    ) as way
     where way.effect in ('open', 'closed', 'unknown') and way.path is not null
     order by way.effect = 'open' desc
     limit 1;

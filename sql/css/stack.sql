@@ -166,7 +166,7 @@ begin
   dg.disorder := css._dg_at(state.position_id, stacked.q, stacked.r, stacked.inside);
   -- css-21 b: at the end of a Division's or Formation's activation only
   dg.checked := state.readings ->> 'css-21' = 'a'
-    or coalesce(state.conditions ->> 'activation' in ('division', 'formation'), true);
+    or coalesce(css._chit(state.conditions) in ('division', 'formation'), true);
   dg.for_over := case
     when not dg.checked or stacked.inside then 0
     else greatest(dg.over - coalesce((paid ->> 'over')::integer, 0), 0)
@@ -212,7 +212,7 @@ as $$
       '6.1.2', 'unknown', 'whether a unit beside the navy is of the army', null
     ),
     (
-      state.conditions ->> 'activation' in ('direct_command', 'amphibious') and (dg.over > 0 or stacked.mixed),
+      css._chit(state.conditions) in ('direct_command', 'amphibious') and (dg.over > 0 or stacked.mixed),
       '6.1',
       case when dg.checked then 'checked' else 'not checked' end,
       'an activation of neither division nor formation ends',

@@ -545,7 +545,7 @@ create or replace function css._off_its_chit(conditions jsonb, code text, kind t
 returns boolean
 language sql immutable parallel safe
 return css._acts_on_command_alone(kind, attributes)
-and (css._is_second(conditions, code) or coalesce(conditions ->> 'activation' in ('division', 'formation'), false))
+and (css._is_second(conditions, code) or coalesce(css._chit(conditions) in ('division', 'formation'), false))
 -- 24.1: one that is named acts though the chit is another's
 and not coalesce(conditions #> '{active,units}' ? code, false);
 

@@ -380,7 +380,8 @@ begin
   select * into state from positions.state(position_id, conditions, policy);
   at_night := coalesce(state.conditions ->> 'turn' = 'night_2', (state.conditions ->> 'night')::integer = 2, false)
     and css._phase(state.conditions) = 'preparation';
-  on_chit := state.conditions ->> 'activation' = 'direct_command'
+  on_chit := coalesce(state.conditions ->> 'phase', 'action') = 'action'
+    and css._chit(state.conditions) = 'direct_command'
     and coalesce(state.conditions #>> '{active,side}' = 'japan', true);
   select other.code, lattice.distance(other.q, other.r, asked.q, asked.r) as away
   into nearest

@@ -21,8 +21,10 @@ from app.play.procedures import (
     Tell,
 )
 from app.play.sequence import State, begin_phase, walk_of
+from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
+from db.values import canonical
 from importers.questions import Names
 
 ACTIVATION = (
@@ -145,7 +147,19 @@ def activate(of: Activate) -> Procedure:
     facts = yield from ledger("activate", division=division, formation=formation)
     yield Tell(**{key: facts[key] for key in ("units", "weapons", "leaders", "cost", "restock")})
     yield from _restocked(facts["restock"])
+    yield from _readied(facts)
+
+
+def _readied(facts: dict[str, Any]) -> Procedure:
+    """4.0 2C v e: fire markers come off the hexes of Active Units; 8.7.5: those beset flip, or are lost."""
     yield Change(*({**marker, "removed": True} for marker in facts["markers"]))
+    for gun in facts["forced"]:
+        if gun["eliminated"]:
+            yield from eliminate(gun["unit"], "8.7.5", f"{gun['unit']} is beset and has no Column side")
+            yield from settle(gun["at"], False, Orders())
+        else:
+            yield Tell(Step("8.7.5", gun["at"], "forces", f"an enemy stands beside {gun['unit']}"))
+            yield Change({"unit": gun["unit"], "posture": "column"})
 
 
 def _named(of: Activate) -> Asking:
@@ -188,7 +202,7 @@ def _by_command(of: Activate) -> Procedure:
             yield Tell(cost={division: (yield from paid(division))})
         else:
             yield Tell(cost={division: 1})
-    yield Change(*({**marker, "removed": True} for marker in facts["markers"]))
+    yield from _readied(facts)
     [row] = yield Ask(
         "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
     )
@@ -205,16 +219,15 @@ def restock(_: NothingMore) -> Procedure:
 
 
 def clear_markers(_: NothingMore) -> Procedure:
-    """4.0 2C v e."""
-    facts = yield from _active_facts()
-    yield Change(*({**marker, "removed": True} for marker in facts["markers"]))
+    """4.0 2C v e, 8.7.5."""
+    yield from _readied((yield from _active_facts()))
 
 
 def _active_facts() -> Asking:
     state, _ = yield from game()
     active = state.conditions.get("active") or {}
     if not isinstance(active, dict) or "division" not in active:
-        return {"restock": [], "markers": []}
+        return {"restock": [], "markers": [], "forced": []}
     return (yield from ledger("activate", division=active["division"], formation=active.get("formation")))
 
 
@@ -308,37 +321,41 @@ def reinforce(of: Reinforce) -> Procedure:
     if len(places) > 1:
         raise Refused("18.0", "they arrive in one place: a hex, a zone or a box")
     for unit in of.units:
-        rows = yield Ask("select * from css.reinforce(:position, :unit, :at, :beach, :box, :conditions, :policy)",
-                         unit=unit, at=of.at, beach=_beach(of.zone), box=of.box)  # fmt: skip
+        rows = yield Ask(REINFORCE, unit=unit, place=canonical(_place(of)), company=of.units)
         verdict = rows[-1]
         if verdict.effect == "refused":
             raise Refused(verdict.rule, verdict.note, verdict.at)
         yield Change({"unit": unit, **verdict.facts})
 
 
-def _beach(zone: dict[str, str] | str | None) -> str | None:
-    return zone.get("beach") if isinstance(zone, dict) else zone
+REINFORCE = (
+    "select * from css.reinforce(:position, :unit, cast(:place as jsonb), :company, :conditions, :policy)"
+)
+
+
+def _place(of: Reinforce) -> dict[str, Any]:
+    zone = of.zone if isinstance(of.zone, dict) else {"beach": of.zone}
+    return zone | {"at": of.at, "box": of.box}
 
 
 class TankArrival(Action):
     """Which Tank Support Weapon."""
 
     unit: Annotated[str, Names(("unit",))] = Field(description="The M4 or M5 that is due")
+    to: Place | None = Field(
+        None, description="The Unit, or its hex, with which the Campaign lets it be placed at once (12.4.2)"
+    )
 
 
 def tank_arrival(of: TankArrival) -> Procedure:
     """12.4.2: it arrives on 0 to 6; else something has happened."""
     # who does not roll at all is told before the first die
-    [*_, verdict] = yield Ask(
-        "select * from css.tank_arrival(:position, :unit, 0)", proves=False, unit=of.unit
-    )
-    if verdict.effect == "refused":
-        raise Refused(verdict.rule, verdict.note, verdict.at)
+    due = yield from ledger("tank_due", unit=of.unit, to=of.to)
     now, _ = yield from game()
     if now.readings["css-83"] == "b" and _ends_early(of.rolls):
         # a delay of no turns rolls again, without end: chances are not counted die by die
         yield Tell(odds=None, basis="a delay of no turns rolls again at once")
-    yield from _arrival(of)
+    yield from _arrival(of, due["at"])
 
 
 def _ends_early(rolls: list[Any]) -> bool:
@@ -363,13 +380,13 @@ LAST_ARRIVAL, LAST_CHECKED = 6, 4
 """The last numbers of the two tables on which nothing happens, and on which a third die is rolled."""
 
 
-def _arrival(of: TankArrival, attempt: int = 1) -> Procedure:
+def _arrival(of: TankArrival, at: str | None, attempt: int = 1) -> Procedure:
     again = "" if attempt == 1 else f", attempt {attempt}"
     die = yield from d10(f"the arrival of {of.unit}{again}")
     facts = yield from ledger("tank_arrival", unit=of.unit, die=die)
     if facts["result"] == "arrives":
         yield Tell(result="arrives")
-        yield Change({"unit": of.unit, "box": "available"})
+        yield Change({"unit": of.unit, **({"box": "available"} if at is None else {"at": at, "box": None})})
         return
     incident = yield from d10(f"the landing incident{again}")
     facts = yield from ledger("tank_incident", unit=of.unit, die=incident)
@@ -380,7 +397,7 @@ def _arrival(of: TankArrival, attempt: int = 1) -> Procedure:
             facts = yield from ledger("tank_delay", unit=of.unit, die=turns)
             yield Tell(turns=facts["turns"])
             if facts["again"]:
-                yield from _arrival(of, attempt + 1)
+                yield from _arrival(of, at, attempt + 1)
             else:
                 yield Change({"unit": of.unit, "due": facts["turns"]}, kept=True)
         case "obstacle":
@@ -418,7 +435,7 @@ def _activate_verdict(ruling: Ruling) -> str:
 def _tank_verdict(ruling: Ruling) -> str:
     answer, unit = ruling.answer, ruling.question["tank_arrival"]["unit"]
     return {
-        "arrives": f"{unit} is available",
+        "arrives": f"{unit} is {'attached' if 'to' in ruling.question['tank_arrival'] else 'available'}",
         "delayed": f"{unit} is delayed by {counted(answer.get('turns', 0), 'turn')}",
         "next_turn": f"{unit} may come next turn",
         "obstacle": f"{unit} overcomes an obstacle and is available",

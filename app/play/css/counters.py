@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.css.frame import Asking, css_kind, game, ledger
-from app.play.css.status import breaks, lose_leader, note_action, shelve
+from app.play.css.status import PAYS, Orders, breaks, charge, lose_leader, note_action, shelve
 from app.play.procedures import Action, Change, Procedure, Put, Refused, Tell, Undecided
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -143,13 +143,23 @@ class Load(Action):
 
     truck: Unit = Field(description="The truck")
     unit: Unit = Field(description="The Unit that it carries")
+    pays: str | None = PAYS
 
 
 def load(of: Load) -> Procedure:
     """15.0: a Unit is loaded; that is all that either does."""
     facts = yield from ledger("truck", truck=of.truck, unit=of.unit, loading=True)
+    yield from _haulage(of, of.unit)
     yield Change({"unit": of.truck, "at": facts["at"], "box": None}, {"unit": of.unit, "loaded_in": of.truck})
     yield from note_action({}, [of.truck, of.unit, of.truck, of.unit])
+
+
+def _haulage(of: Load | Unload, unit: str) -> Procedure:
+    """26.0, css-87: what Corps trucks cost, and which Marine Division pays."""
+    facts = yield from ledger("truck_cost", truck=of.truck, unit=unit)
+    orders = Orders(of.choices)
+    yield from charge(facts["cost"], orders, [of.truck], of.pays)
+    yield from orders.finish("pays")
 
 
 class Unload(Action):
@@ -157,6 +167,7 @@ class Unload(Action):
 
     truck: Unit = Field(description="The truck")
     unit: Annotated[str | None, Names(("unit",))] = Field(None, description="The Unit that it carries")
+    pays: str | None = PAYS
 
 
 def unload(of: Unload) -> Procedure:
@@ -167,6 +178,7 @@ def unload(of: Unload) -> Procedure:
             Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded")
         )
     yield Tell(op_fire=facts["zoned"])
+    yield from _haulage(of, facts["unit"])
     yield Change(
         {"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None}
     )
@@ -232,6 +244,7 @@ def counted_path(path: list[str]) -> str:
 
 
 PATH = {"path": "the way that was traced, both ends included"}
+COST = {"cost": "Direct Commands, by Division"}
 KINDS = [
     css_kind(
         attach,
@@ -304,7 +317,8 @@ KINDS = [
             f"{ruling.question['load']['unit']} is loaded into {ruling.question['load']['truck']}"
         ),
         arguments=Load,
-        points=("css-47", "css-65"),
+        answers=COST,
+        points=("css-47", "css-65", "css-87"),
         example="load: {truck: Truck 1, unit: Art/12}",
     ),
     css_kind(
@@ -314,8 +328,8 @@ KINDS = [
         what="unloading",
         done=lambda ruling: f"{ruling.question['unload']['truck']} is unloaded",
         arguments=Unload,
-        answers={"op_fire": "whether the enemy may fire first"},
-        points=("css-47",),
+        answers={"op_fire": "whether the enemy may fire first", **COST},
+        points=("css-47", "css-87"),
         example="unload: {truck: Truck 1}",
     ),
     css_kind(

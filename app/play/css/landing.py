@@ -60,13 +60,27 @@ def landing(of: Landing) -> Procedure:
     told = {name: getattr(of, name) for name in ERRANDS if getattr(of, name)} | (
         {"shift": of.shift} if of.shift else {}
     )
-    if not told:
-        raise Refused("22.1", "nobody is named who moves")
     facts = yield from ledger("landing", beach=of.beach, orders=told)
-    yield Tell(op_fire=_targets(of, facts))
-    yield from _fired_at(of, facts, orders)
-    yield from _lands(of, facts, orders)
-    yield from _to_zone(of.run_in, facts["at"], "final_run_in")
+    if not told:
+        yield Tell(Step("22.1", facts["at"], "waits", "nobody has to move"), op_fire={})
+        return
+    asked: Counter[str] = Counter()
+    targets = {unit: list(facts["at_beach"]) for unit in of.land}
+    yield Tell(op_fire=targets)
+    if of.land:
+        yield from _window(of, facts, "unit", of.land, orders, asked)
+        yield from _lands(of, facts, orders)
+    if of.run_in:
+        run = facts["fired_run"]
+        if run == "final_run_in":
+            # css-75 b: they are fired at where they have come
+            yield from _to_zone(of.run_in, facts["at"], run)
+        # 22.1: the landing is over, and whoever has come ashore is beside the guns now (7.2)
+        gunners = [row.code for row in (yield Ask(GUNNERS, proves=False, beach=facts["at"], arm=run))]
+        yield Tell(op_fire=targets | dict.fromkeys(of.run_in, gunners))
+        yield from _window(of, facts, run, of.run_in, orders, asked)
+        if run != "final_run_in":
+            yield from _to_zone(of.run_in, facts["at"], "final_run_in")
     yield from _to_zone(of.approach, facts["at"], "approach")
     for n, (unit, beach) in enumerate(sorted(of.shift.items()), 1):
         label = facts["shift"][unit]
@@ -75,23 +89,7 @@ def landing(of: Landing) -> Procedure:
         yield Change({"unit": unit, "zone": {"beach": label, "run": "transport"}, "order": line})
 
 
-def _targets(of: Landing, facts: dict[str, Any]) -> dict[str, list[str]]:
-    """Who may fire at whom: landers on the beach hex, those who run in in their zone."""
-    return {unit: list(facts["at_beach"]) for unit in of.land} | {
-        unit: list(facts["at_zone"]) for unit in of.run_in
-    }
-
-
-# Opportunity Fire.
-
-
-def _fired_at(of: Landing, facts: dict[str, Any], orders: Orders) -> Procedure:
-    """22.3.2, 22.1: first at those who land, then at those who run in; in a case nothing is fired unless it is told."""
-    asked: Counter[str] = Counter()
-    if of.land:
-        yield from _window(of, facts, "unit", of.land, orders, asked)
-    if of.run_in:
-        yield from _window(of, facts, facts["fired_run"], of.run_in, orders, asked)
+# Opportunity Fire: in a case nothing is fired unless it is told.
 
 
 GUNNERS = (
@@ -200,7 +198,7 @@ def _verdict(ruling: Ruling) -> str:
         f"{series(of['run_in'])} run in" if of.get("run_in") else None,
         f"{series(of['approach'])} approach" if of.get("approach") else None,
         f"{series(of['shift'])} shift" if of.get("shift") else None,
-    )
+    ) or f"Nobody moves off {of['beach']}"
 
 
 KINDS = [

@@ -229,12 +229,14 @@ class _Table:
 
     # Points and chits.
 
-    def _buy(self, _side: str | None, _dice: Any) -> Arguments_:
+    def _buy(self, side: str | None, _dice: Any) -> Arguments_:
         formations: dict[str, set[str]] = {}
         for unit in self.units:
             if unit.attributes.get("formation") and unit.attributes.get("division"):
                 formations.setdefault(unit.attributes["division"], set()).add(unit.attributes["formation"])
-        for division in self.tracks.get("divisions") or {}:
+        for division, display in (self.tracks.get("divisions") or {}).items():
+            if side not in (None, display.get("side")):
+                continue
             yield {"division": division}
             yield from (
                 {"division": division, "formation": name} for name in sorted(formations.get(division, ()))

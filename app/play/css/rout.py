@@ -161,6 +161,9 @@ def rout_off(code: str) -> Doing:
         else {}
     )
     yield Change({"unit": code, **off(row), "box": "routed", **own, **flips})
+    if truck := row.attributes.get("loaded_in"):
+        yield Tell(Step("15.0", row.label, "routed", f"{truck} flees with what it carries"))
+        yield Change({"unit": truck, **off((yield from counter(truck))), "box": "routed"})
 
 
 def _to_transport(code: str) -> Doing:
@@ -222,6 +225,9 @@ def come_back(of: Return) -> Procedure:
     orders = Orders(of.choices)
     yield from charge(facts["cost"], orders, [of.unit], of.pays)
     yield Change({"unit": of.unit, "at": facts["hex"], "box": None})
+    if truck := (yield from counter(of.unit)).attributes.get("loaded_in"):
+        yield Tell(Step("15.0", facts["hex"], "returns", f"{of.unit} comes back in {truck}"))
+        yield Change({"unit": truck, "at": facts["hex"], "box": None})
     yield from note_action({}, [of.unit])
     yield from orders.finish("pays")
 

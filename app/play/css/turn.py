@@ -228,6 +228,7 @@ def end_turn(of: NothingMore) -> Procedure:
     changed["night"] = {NIGHT_1: 1, NIGHT_2: 2}.get(later)
     if later == MORNING:
         changed["day"] = day_after(told.get("day"))
+    yield Tell(day=changed.get("day", told.get("day")))
     changed |= {"active": None, "activation": None}
     changed |= {"phase": "preparation", "step": first_step(later)}
     yield Change({"conditions": changed})

@@ -77,7 +77,7 @@ class CssUnit(Unit):
     """Of a leader: whether he is the replacement already; none: he has no other side (13.3)."""
     troop_quality: Whole | None = None
     """Its own and constant: HQs and Ambush Units (3.2, 24.0)."""
-    gun: bool = False
+    gun: bool | None = None
     """The Japanese gun symbol (8.7, 27.0)."""
     column: ColumnSide | Literal["none"] | None = None
     """The Column side where it differs; none: it has none (8.7.5)."""
