@@ -235,15 +235,15 @@ declare
   state positions.state;
   asked positions.counter := positions._asked_counter(position_id, unit);
   bar rulings.ledger_step;
+  billing constant text := case
+    when asked.kind = 'ambush' then '24.2' when css._is_corps(asked.attributes) then '26.0' else '5.3'
+  end;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   return query select * from css._activate_bars(state, asked);
   select * into bar from css._activate_bars(state, asked) limit 1;
   return query
-  select (css._entry(
-    case when asked.kind = 'ambush' then '24.2' when css._is_corps(asked.attributes) then '26.0' else '5.3' end,
-    null, 'may pay', format('%s pays a Direct Command', payer), payer
-  )).*
+  select (css._entry(billing, null, 'may pay', format('%s pays a Direct Command', payer), payer)).*
   from css._payers(state, asked) as payer;
   return next css._sum(
     coalesce(bar.rule, '5.1'),
@@ -254,6 +254,7 @@ begin
       'weapons', '[]'::jsonb,
       'leaders', '[]'::jsonb,
       'payers', (select coalesce(jsonb_agg(payer), '[]') from css._payers(state, asked) as payer),
+      'rule', billing,
       'forced', css._forced(state, array[unit]),
       'markers', css._cleared_markers(state, array[asked.label])
     ),

@@ -191,11 +191,13 @@ def _by_command(of: Activate) -> Procedure:
         side = yield Ask(
             "select side from unit where position_id = :position and code = :unit", proves=False, unit=of.unit
         )
-        division = yield Choose("pays", side[0].side, "which Division pays", options=payers, rule="24.2")
+        division = yield Choose(
+            "pays", side[0].side, "which Division pays", options=payers, rule=facts["rule"]
+        )
     elif division is None and payers:
         division = payers[0]
     if division is not None and division not in payers:
-        raise Refused("5.3", f"{division} does not pay for {of.unit}")
+        raise Refused(facts["rule"], f"{division} does not pay for {of.unit}")
     if division is not None:
         _, tracks = yield from game()
         if division in tracks.get("divisions", {}):

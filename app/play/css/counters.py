@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.play.css.fire import CHOICES, Gunners, Trigger, aimed, as_told, react
 from app.play.css.frame import Asking, css_kind, game, ledger
-from app.play.css.status import PAYS, Orders, breaks, charge, lose_leader, note_action, shelve
-from app.play.procedures import Action, Change, Procedure, Put, Refused, Tell, Undecided
+from app.play.css.landing import GUNNERS
+from app.play.css.status import PAYS, Orders, breaks, charge, counter, lose_leader, note_action, shelve
+from app.play.procedures import NOTHING, Action, Ask, Call, Change, Procedure, Put, Refused, Tell, Undecided
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
 from app.referee.words import series
@@ -149,17 +152,17 @@ class Load(Action):
 def load(of: Load) -> Procedure:
     """15.0: a Unit is loaded; that is all that either does."""
     facts = yield from ledger("truck", truck=of.truck, unit=of.unit, loading=True)
-    yield from _haulage(of, of.unit)
+    orders = Orders(of.choices)
+    yield from _haulage(of, of.unit, orders)
+    yield from orders.finish("pays")
     yield Change({"unit": of.truck, "at": facts["at"], "box": None}, {"unit": of.unit, "loaded_in": of.truck})
     yield from note_action({}, [of.truck, of.unit, of.truck, of.unit])
 
 
-def _haulage(of: Load | Unload, unit: str) -> Procedure:
+def _haulage(of: Load | Unload, unit: str, orders: Orders) -> Procedure:
     """26.0, css-87: what Corps trucks cost, and which Marine Division pays."""
     facts = yield from ledger("truck_cost", truck=of.truck, unit=unit)
-    orders = Orders(of.choices)
     yield from charge(facts["cost"], orders, [of.truck], of.pays)
-    yield from orders.finish("pays")
 
 
 class Unload(Action):
@@ -173,16 +176,43 @@ class Unload(Action):
 def unload(of: Unload) -> Procedure:
     """15.0: in a Fire Zone the enemy may fire first; markers stay with the Unit."""
     facts = yield from ledger("truck", truck=of.truck, unit=of.unit, loading=False)
+    orders = Orders(of.choices)
+    yield Tell(op_fire=facts["zoned"])
+    yield from _haulage(of, facts["unit"], orders)
     if facts["zoned"]:
         yield Tell(
             Step("15.0", facts["at"], "op fire", "in a Fire Zone the enemy may fire before it is unloaded")
         )
-    yield Tell(op_fire=facts["zoned"])
-    yield from _haulage(of, facts["unit"])
-    yield Change(
-        {"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None}
-    )
+        yield from _fired_at(of, facts["at"], orders)
     yield from note_action({}, [of.truck, facts["unit"], of.truck, facts["unit"]])
+    if (yield from counter(of.truck)).label is not None:
+        yield Change(
+            {"unit": of.truck, "at": None, "box": "truck_pool"}, {"unit": facts["unit"], "loaded_in": None}
+        )
+    yield from orders.finish("op_fire", *CHOICES)
+
+
+def _fired_at(of: Unload, hex: str, orders: Orders) -> Procedure:
+    """8.6, 15.0: enemies fire at a truck that is unloaded one after the other, each hex once, until their owner declines."""
+    done: set[str] = set()
+    while (yield from counter(of.truck)).label is not None:
+        rows = yield Ask(GUNNERS, proves=False, beach=hex, arm="unit")
+        guns = {row.code: row.label for row in rows if row.label not in done}
+        if not guns:
+            return
+        options = sorted(set(guns.values()))
+        gunners = Gunners(
+            orders.named("op_fire"), "japan", f"who fires as {of.truck} is unloaded", options=[*options, NOTHING],
+            unsaid=NOTHING, rule="8.6", guns=guns,
+        )  # fmt: skip
+        chosen = yield gunners
+        if chosen == NOTHING:
+            return
+        shot = dataclasses.replace(gunners.shot(chosen), at=hex, read=of.read)
+        done.add(guns[shot.by[0]])
+        shot = yield from (aimed if chosen in options else as_told)(shot, orders)
+        purpose = f"Opportunity Fire of {shot.by[0]} as {of.truck} is unloaded"
+        yield Call(react(shot, Trigger(), orders, purpose, alerted=False))
 
 
 class RidgeMarker(Action):

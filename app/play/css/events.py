@@ -59,7 +59,7 @@ def event(of: RandomEvent) -> Procedure:
     yield Tell(roll=die, event=name, result=name)
     handlers: dict[str, Callable[[], Procedure]] = {
         "japanese_martyrs": martyrs,
-        "marines_drunk": drunk,
+        "marines_drunk": functools.partial(drunk, of),
         "lost": lost,
         "us_supply_troubles": supply_troubles,
         "ambush": ambush,
@@ -126,19 +126,19 @@ def _offered(options: Sequence[str], rule: str) -> Any:
     return check
 
 
-def drunk() -> Procedure:
+def drunk(of: RandomEvent) -> Procedure:
     """29.1: five Drunk markers on Marine hexes."""
     rows = yield Ask("select * from css.marine_hexes(:position)", proves=False)
     options = [row.label for row in rows]
     number = min(DRUNK_MARKERS, len(options))
     if not number:
         return
-    if number == len(options):
+    if number == len(options) and "hexes" not in of.choices:
         chosen = options
     else:
         chosen = yield Choose(
-            "hexes", "japan", "hexes of drunk Marines", options=options, many=True, default=options[:number]
-        )
+            "hexes", "japan", "hexes of drunk Marines", options=options, many=True, default=options[:number], rule="29.1"
+        )  # fmt: skip
     if len(set(chosen)) != number:
         raise Refused("29.1", f"{counted(number, 'Drunk marker')} are placed")
     yield Change(*({"marker": "drunk", "at": label} for label in chosen))
@@ -264,8 +264,8 @@ def _no_snipers() -> Procedure:
         proves=False,
     )
     source = yield Choose(
-        "from", "japan", "the Sniper that is lifted", options=[*(row.label for row in lying), NOTHING]
-    )
+        "from", "japan", "the Sniper that is lifted", options=[*(row.label for row in lying), NOTHING], rule="25.0"
+    )  # fmt: skip
     if source == NOTHING:
         return
     said = next(row.attributes for row in lying if row.label == source)

@@ -513,7 +513,7 @@ def disband(of: Disband) -> Procedure:
         division = of.pays
         if division is None and facts["payers"]:
             division = yield Choose(
-                "pays", "japan", "which Division pays", options=facts["payers"], obvious=True
+                "pays", "japan", "which Division pays", options=facts["payers"], obvious=True, rule="24.3"
             )
         if division is not None and facts["payers"] and division not in facts["payers"]:
             raise Refused("24.3", f"{division} is no Japanese Division")

@@ -14,7 +14,7 @@ from app.play.css.frame import css_kind, ledger
 from app.play.css.hazards import trapped
 from app.play.css.status import Orders
 from app.play.css.victory import entered_by
-from app.play.procedures import NOTHING, Action, Ask, Change, Procedure, Refused, Tell
+from app.play.procedures import NOTHING, Action, Ask, Change, Procedure, Tell
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series
 from importers.questions import Names
@@ -193,12 +193,15 @@ def _to_zone(units: Sequence[str], label: str, run: str) -> Procedure:
 
 def _verdict(ruling: Ruling) -> str:
     of = ruling.question["landing"]
-    return clauses(
-        f"{series(of['land'])} land on {of['beach']}" if of.get("land") else None,
-        f"{series(of['run_in'])} run in" if of.get("run_in") else None,
-        f"{series(of['approach'])} approach" if of.get("approach") else None,
-        f"{series(of['shift'])} shift" if of.get("shift") else None,
-    ) or f"Nobody moves off {of['beach']}"
+    return (
+        clauses(
+            f"{series(of['land'])} land on {of['beach']}" if of.get("land") else None,
+            f"{series(of['run_in'])} run in" if of.get("run_in") else None,
+            f"{series(of['approach'])} approach" if of.get("approach") else None,
+            f"{series(of['shift'])} shift" if of.get("shift") else None,
+        )
+        or f"Nobody moves off {of['beach']}"
+    )
 
 
 KINDS = [
