@@ -201,6 +201,7 @@ begin
         and state.readings ->> 'css-79' = 'a' and not (beset and wanted = 'column'),
         'it changes before its first Action, once', 'css-79'
       ),
+      ('15.0', asked.attributes ? 'loaded_in' and wanted = 'deployed', 'what a truck carries is in Column', null),
       (
         '8.7.5', asked.attributes ->> 'column' = 'none' and wanted = 'column' and not (beset),
         'it has no Column side', null

@@ -190,9 +190,6 @@ class _Table:
 
     def _active(self, side: str | None, *, fresh: bool = True) -> list[Any]:
         """Units on the map that are Active and have an Action left."""
-        most = 1 if self.asked.conditions.get("activation") == "direct_command" else 2
-        if self.asked.conditions.get("step") == "actions":
-            most = 1
         return [
             unit
             for unit in self.units
@@ -200,9 +197,15 @@ class _Table:
             and unit.kind not in FOLLOWERS
             and side in (None, unit.side)
             and unit.active
-            and (not fresh or self.acted.get(unit.code, 0) < most)
+            and (not fresh or self._has_action(unit))
             and self.unit in (None, unit.code)
         ]
+
+    def _has_action(self, unit: Any) -> bool:
+        """5.1, 5.2: a first Action, or a second on a Division's or Formation's chit."""
+        now = self.asked.conditions
+        first = now.get("activation") == "direct_command" or now.get("step") == "actions"
+        return bool(self.acted.get(unit.code, 0) < (1 if first else 2))
 
     def _enemies(self, side: str | None) -> list[str]:
         return sorted(
@@ -255,7 +258,8 @@ class _Table:
     def _activate(self, side: str | None, _dice: Any) -> Arguments_:
         side = (self.asked.conditions.get("active") or {}).get("side") or side
         for unit in self.units:
-            if unit.side == side and unit.label is not None and unit.kind not in FOLLOWERS:
+            carries = unit.kind == "truck" or unit.kind not in FOLLOWERS
+            if unit.side == side and unit.label is not None and carries and self.unit in (None, unit.code):
                 yield {"unit": unit.code}
 
     def _reinforce(self, _side: str | None, _dice: Any) -> Arguments_:
@@ -298,17 +302,26 @@ class _Table:
 
     # Counters that go with units.
 
+    def _given_to(self, kind: str, side: str | None) -> Iterator[tuple[Any, str]]:
+        """Leaders or weapons, or the one that is asked for, and the hexes of Active Units."""
+        hexes = {
+            unit.label
+            for unit in self.units
+            if unit.label and unit.kind not in FOLLOWERS and unit.active and side in (None, unit.side)
+        }
+        for one in self._of_kind(kind, side):
+            if self.unit in (None, one.code):
+                yield from ((one, label) for label in sorted(hexes))
+
     def _leader_move(self, side: str | None, dice: Any) -> Arguments_:
-        hexes = sorted({unit.label for unit in self._active(side, fresh=False)})
-        for leader in self._of_kind("leader", side):
-            if leader.label is not None and self.unit in (None, leader.code):
-                yield from ({"leader": leader.code, "to": label} for label in hexes if label != leader.label)
+        for leader, label in self._given_to("leader", side):
+            if leader.label not in (None, label):
+                yield {"leader": leader.code, "to": label}
 
     def _attach(self, side: str | None, _dice: Any) -> Arguments_:
-        hexes = sorted({unit.label for unit in self._active(side, fresh=False)})
-        for weapon in self._of_kind("support_weapon", side):
-            if weapon.attributes.get("box") == "available" and self.unit in (None, weapon.code):
-                yield from ({"weapon": weapon.code, "to": label} for label in hexes)
+        for weapon, label in self._given_to("support_weapon", side):
+            if weapon.attributes.get("box") == "available":
+                yield {"weapon": weapon.code, "to": label}
 
     def _detach(self, side: str | None, _dice: Any) -> Arguments_:
         for weapon in self._of_kind("support_weapon", side):
@@ -327,9 +340,8 @@ class _Table:
             yield {"truck": truck.code, "unit": unit.code}
 
     def _unload(self, side: str | None, _dice: Any) -> Arguments_:
-        for truck in self._of_kind("truck", side):
-            if truck.label is not None:
-                yield {"truck": truck.code}
+        for truck in self._loaded_trucks(side):
+            yield {"truck": truck.code}
 
     def _disband(self, _side: str | None, _dice: Any) -> Arguments_:
         for unit in self.units:
@@ -346,7 +358,12 @@ class _Table:
                 yield {"unit": unit.code, "to": to}
 
     def _move(self, side: str | None, dice: random.Random | None) -> Arguments_:
-        movers = [unit for unit in self._active(side) if unit.attributes.get("posture") != "deployed"]
+        movers = [
+            unit
+            for unit in (*self._active(side), *self._loaded_trucks(side))
+            # 15.0: what is in a truck goes where the truck goes
+            if unit.attributes.get("posture") != "deployed" and not unit.attributes.get("loaded_in")
+        ]
         if self.asked.conditions.get("step") == "move_artillery":
             return
         if dice is None:
@@ -360,6 +377,18 @@ class _Table:
                 way = [row.label for row in self.asked.rows(WAY, unit=unit.code, to=dice.choice(reached))]
                 if len(way) > 1:
                     yield {"unit": unit.code, "path": way, **self._followers(unit)}
+
+    def _loaded_trucks(self, side: str | None) -> list[Any]:
+        """Trucks on the map that carry somebody and have an Action left."""
+        loaded = {unit.attributes.get("loaded_in") for unit in self.units}
+        return [
+            truck
+            for truck in self._of_kind("truck", side)
+            if truck.label is not None
+            and truck.code in loaded
+            and self._has_action(truck)
+            and self.unit in (None, truck.code)
+        ]
 
     def _ways(self, unit: Any) -> Arguments_:
         """All ways of a unit, where it may move at all: what holds for one of them holds for all."""
@@ -425,10 +454,16 @@ class _Table:
                 yield {"unit": unit.code, "work": "clear_mines"}
 
     def _return(self, side: str | None, _dice: Any) -> Arguments_:
-        heads = [unit for unit in self.units if unit.kind == "hq" and unit.label and unit.side == side]
+        heads: dict[str, set[str]] = {"hq": set(), "leader": set()}
         for unit in self.units:
-            if unit.attributes.get("box") == "routed" and unit.side == side and unit.active:
-                yield from ({"unit": unit.code, "to": head.label} for head in heads)
+            if unit.kind in heads and unit.label and unit.side == side:
+                heads[unit.kind] |= {unit.label, *self._beside(unit.label)}
+        for unit in self.units:
+            routed = unit.attributes.get("box") == "routed" and unit.kind not in FOLLOWERS
+            if routed and unit.side == side and unit.active and self.unit in (None, unit.code):
+                # 8.5.2: Units come back to the Division HQ, an HQ to the Division Leader
+                hexes = heads["leader" if unit.kind == "hq" else "hq"]
+                yield from ({"unit": unit.code, "to": label} for label in sorted(hexes))
 
     def _place_assault(self, side: str | None, _dice: Any) -> Arguments_:
         enemies = set(self._enemies(side))
