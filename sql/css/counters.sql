@@ -146,7 +146,7 @@ comment on function css.attach(bigint, text, text, jsonb, jsonb) is
 'Whether a Support Weapon may be attached to the Units of a hex, its trace apart (12.1).';
 
 create or replace function css.detach(
-  position_id bigint, weapon text, conditions jsonb default null, policy jsonb default null
+  position_id bigint, weapon text, source text, conditions jsonb default null, policy jsonb default null
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 2
@@ -164,7 +164,13 @@ begin
       from (
         values
         ('12.2', asked.kind <> 'support_weapon', 'only Support Weapons are detached'),
-        ('12.2', asked.q is null, 'it is attached nowhere')
+        ('12.2', asked.q is null, 'it is attached nowhere'),
+        (
+          '12.2', exists (
+            select from positions.place(position_id, source) as spot where (spot.q, spot.r) <> (asked.q, asked.r)
+          ),
+          format('it is not with %s', source)
+        )
       ) as bar (rule, holds, note)
       where bar.holds
     ),
@@ -192,7 +198,7 @@ begin
 end
 $$;
 
-comment on function css.detach(bigint, text, jsonb, jsonb) is
+comment on function css.detach(bigint, text, text, jsonb, jsonb) is
 'Whether a Support Weapon may be detached, its trace apart (12.2).';
 
 create or replace function css.leader_move(
@@ -496,6 +502,31 @@ $$;
 
 comment on function css._ridges(positions.state, positions.counter) is
 'Ridge hexsides of a unit''s hex with enemies behind them (6.2.2).';
+
+create or replace function css._idle_ridges(state positions.state)
+returns setof text
+language sql stable rows 1
+as $$
+  select hex.label
+  from public.marker
+  inner join public.hex on hex.map_id = marker.map_id and hex.q = marker.q and hex.r = marker.r
+  where marker.position_id = state.position_id
+    and marker.kind = 'ridge'
+    and not exists (
+      select
+      from public.unit as holder
+      inner join public.unit as enemy
+        on holder.position_id = enemy.position_id and holder.side <> enemy.side
+        and lattice.distance(enemy.q, enemy.r, holder.q, holder.r) <= 1
+      where holder.position_id = state.position_id
+        and (holder.q, holder.r) = (marker.q, marker.r)
+        and css._is_unit(holder.kind) and css._is_unit(enemy.kind)
+    )
+  order by hex.label
+$$;
+
+comment on function css._idle_ridges(positions.state) is
+'Hexes of Ridge markers beside which no enemy Unit is left (6.2.2).';
 
 create or replace function css.ridge_marker(
   position_id bigint, unit text, deed text, conditions jsonb default null, policy jsonb default null

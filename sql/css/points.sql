@@ -210,10 +210,13 @@ begin
         case
           when change > 0 and quality = display.troop_quality then 'capped'
           when change > 0 then '+1'
-          when change < 0 then '-1'
+          when change < 0 and quality is distinct from display.troop_quality then '-1'
           else '+0'
         end,
-        format('Troop Quality at fatigue %s', fatigue),
+        format(
+          case when change < 0 and quality = display.troop_quality then 'Troop Quality at fatigue %s, but never below 0'
+          else 'Troop Quality at fatigue %s' end, fatigue
+        ),
         display.name,
         2 * (quality - display.troop_quality)
       );

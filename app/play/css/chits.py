@@ -9,7 +9,8 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.css.points import DirectCommand, chit_parts, direct_command, paid
-from app.play.css.status import Orders, eliminate, forsaken_charges, settle
+from app.play.css.status import Orders, eliminate, forsaken, settle
+from app.play.css.victory import orote_watched
 from app.play.procedures import (
     Action,
     Ask,
@@ -259,12 +260,13 @@ SCORCHED = (
 
 
 def end_activation(_: NothingMore) -> Procedure:
-    """6.1, 8.8.1, 9.2: overstacking, fire, markers that nobody stands by."""
+    """6.1, 8.8.1, 9.2, 6.2.2, 11.3.1: overstacking, fire, markers that nobody stands by, the airfield."""
     yield from _overstacking()
     for row in (yield Ask(SCORCHED, proves=False)):
         yield Tell(Step("8.8.1", row.label, "eliminates", f"{row.code} ends its Activation in a burning hex"))
         yield Change({"unit": row.code, "eliminated": True})
-    yield from forsaken_charges()
+    yield from forsaken()
+    yield from orote_watched()
 
 
 def _overstacking() -> Procedure:

@@ -66,7 +66,7 @@ class Detach(Action):
 
 def detach(of: Detach) -> Procedure:
     """12.2."""
-    facts = yield from ledger("detach", weapon=of.weapon)
+    facts = yield from ledger("detach", weapon=of.weapon, source=of.source)
     if of.breakdown:
         yield from breaks(of.weapon, "12.2")
         yield Tell(result="breaks")

@@ -25,7 +25,7 @@ from app.play.css.status import (
     RESULTS,
     Orders,
     billed,
-    forsaken_charges,
+    forsaken,
     note_action,
     reading,
     settle,
@@ -384,7 +384,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, self.here)
         yield from settle(source, crossing["from_inside"], self.orders)
-        yield from forsaken_charges()
+        yield from forsaken()
 
     def _entered(self, to: str) -> Asking:
         """Whether those who went through mines have come into the hex."""
@@ -395,7 +395,7 @@ class _Going:
         if self.side == "us":
             yield from take_along(source, to)
         yield from settle(source, False, self.orders)
-        yield from forsaken_charges()
+        yield from forsaken()
         return True
 
     def _after_entry(self, to: str, facts: dict[str, Any]) -> Procedure:

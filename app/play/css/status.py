@@ -356,6 +356,25 @@ def forsaken_charges() -> Doing:
         yield Change({"marker": row.kind, "at": row.label, "removed": True})
 
 
+IDLE_RIDGES = (
+    "select label from positions.state(:position, :conditions, :policy) as state"
+    " cross join lateral css._idle_ridges(state) as label"
+)
+
+
+def idle_ridges() -> Doing:
+    """6.2.2: a Ridge marker beside which no enemy is left comes off."""
+    for row in (yield Ask(IDLE_RIDGES, proves=False)):
+        yield Tell(Step("6.2.2", row.label, "removes", "no enemy stands beside the Ridge marker any more"))
+        yield Change({"marker": "ridge", "at": row.label, "removed": True})
+
+
+def forsaken() -> Doing:
+    """Markers that stay only as long as somebody stands beside them."""
+    yield from forsaken_charges()
+    yield from idle_ridges()
+
+
 def vacate(hex: str) -> Doing:
     """Markers that go with the last unit (css-33, css-34, css-70)."""
     for row in (yield Ask(VACATED, hex=hex)):

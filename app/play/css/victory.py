@@ -153,6 +153,18 @@ def entered_by(side: str, label: str) -> Procedure:
         yield Tell(Step("30.4", label, "closes", "a beach that Americans have entered is closed"))
         yield Change({"marker": "beach_closed", "at": label})
         yield from gained("japan", 1)
+    if {"airfield", "barracks"} & set(spot.features or ()):
+        yield from orote_watched()
+
+
+def orote_watched() -> Procedure:
+    """11.3: the marker of Orote Airfield is placed and taken off as soon as it is due, on a map that has the airfield."""
+    query = (
+        "select 1 from position join hex on hex.map_id = position.map_id"
+        " where position.id = :position and hex.features && array['airfield'] limit 1"
+    )
+    if (yield Ask(query, proves=False)):
+        yield Call(_procedure("airfield"))
 
 
 def _score_verdict(ruling: Ruling) -> str:
