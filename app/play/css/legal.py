@@ -129,6 +129,8 @@ class _Table:
         self.unit = unit
         self.units = asked.rows(UNITS)
         self.acted = asked.conditions.get("acted") or {}
+        [row] = asked.rows("select css._chit(:conditions) as chit")
+        self.chit = row.chit
         self.looked = False
         self.costs: dict[tuple[str, str], Any] = {}
         """Movement points to the hexes that units reach."""
@@ -203,8 +205,7 @@ class _Table:
 
     def _has_action(self, unit: Any) -> bool:
         """5.1, 5.2: a first Action, or a second on a Division's or Formation's chit."""
-        now = self.asked.conditions
-        first = now.get("activation") == "direct_command" or now.get("step") == "actions"
+        first = self.chit == "direct_command" or self.asked.conditions.get("step") == "actions"
         return bool(self.acted.get(unit.code, 0) < (1 if first else 2))
 
     def _enemies(self, side: str | None) -> list[str]:
