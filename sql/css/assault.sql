@@ -1,7 +1,7 @@
 -- needs: css/status.sql, css/fire.sql, css/rout.sql, css/costs.sql
 -- Assaults and charges in css (Guam): 6.2.1, 6.2.2, 6.3, 9.0 to 9.6, 12.5, 13.3, 14.0.
 --
--- One object says what is asked: at, by, with, support, alerted, incurred, defense_unit, read. `css.assault` tells
+-- One object says what is asked: at, by, with, support, alerted, incurred, defense_unit, paid, read. `css.assault` tells
 -- whether it may be, and what both players add to their dice; `css.assault_result` what the dice make of it;
 -- `css.charge_losses` what a charge loses by its DGs.
 
@@ -279,6 +279,23 @@ $$;
 comment on function css._support_bars(css.assault) is
 'What keeps units that are named from having supported an assault by their fire (9.1 B, 9.4).';
 
+create or replace function css._assault_cost(assault css.assault)
+returns jsonb
+language plpgsql stable
+as $$
+begin
+  -- 9.6.3, css-68: paid for on the Direct Command chit alone; a charge after a forced move is free
+  return case
+    when (assault.said ->> 'paid')::boolean then '{}'
+    when css._on_command((assault.state).conditions) then css._cost((assault.state).conditions, assault.units)
+    else '{}'
+  end;
+end
+$$;
+
+comment on function css._assault_cost(css.assault) is
+'Direct Commands that an assault costs, by Division (5.2, 9.6.3).';
+
 create or replace function css._assault_bars(assault css.assault)
 returns setof rulings.ledger_step
 language sql stable rows 2
@@ -320,6 +337,10 @@ as $$
     (
       '14.0', (select count(*) from unnest(assault.heads) as head where head.kind = 'hero') > 1,
       'one hero is used in a combat', null
+    ),
+    (
+      '9.5', assault.side = 'us' and coalesce((assault.said ->> 'alerted')::boolean, false),
+      'the Japanese have no War Dogs', null
     )
   ) as bar (rule, holds, note, point)
   cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, null, null, bar.point, (assault.there).label) as entry
@@ -328,6 +349,8 @@ as $$
   select bar.* from unnest(assault.units) as unit cross join lateral css._barred_from_assault(assault, unit) as bar
   union all
   select * from css._support_bars(assault)
+  union all
+  select * from unnest(css._bill_bars(assault.state, css._assault_cost(assault)))
   union all
   -- 13.2, 14.0: who is named to help is there
   select (css._entry('13.2', null, 'forbids', bar.note, head.code, null, null, head.label)).*
@@ -773,7 +796,8 @@ begin
       'defending_leaders', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'leader')),
       'defending_heroes', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'hero')),
       'mason', css._mason(made),
-      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_anywhere(head)),
+      'cost', css._assault_cost(made),
+      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_once(head)),
       'ratio', case when units > 0 then css._ratio(
         cardinality(made.units) - coalesce((assault ->> 'lost')::integer, 0), units, (made.state).readings ->> 'css-39'
       ) end,
