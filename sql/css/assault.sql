@@ -77,6 +77,21 @@ $$;
 comment on function css._enterable(positions.state, css.piece, css.footing) is
 'What would keep a unit from entering an adjacent hex by its ground; null: nothing (3.2, 6.2, 8.8.1, 9.2).';
 
+create or replace function css._stays_out(state positions.state, weapon css.piece, there css.footing)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  -- 6.2.1, css-41: no tank weapon goes into a Swamp but along a road
+  return weapon.kind = 'support_weapon' and weapon.tank and there.terrain = 'swamp'
+    and state.readings ->> 'css-41' = 'a'
+    and not coalesce(css._spot(weapon.q + there.q, weapon.r + there.r) = any(css._road_sides(weapon.map_id)), false);
+end
+$$;
+
+comment on function css._stays_out(positions.state, css.piece, css.footing) is
+'Whether a weapon is left behind in an assault since it cannot enter the hex (6.2.1, 9.3, css-41).';
+
 create or replace function css._barred_from_assault(assault css.assault, unit css.piece)
 returns setof rulings.ledger_step
 language sql stable rows 1
@@ -113,6 +128,7 @@ as $$
     (
       '10.2.3', greatest((now.own).dg, unit.dg) >= 4 and marks.keeps, format('%s is at DG4', unit.code), marks.point
     ),
+    ('15.0', unit.attributes ? 'loaded_in', format('%s is carried by a truck', unit.code), null),
     ('9.3', (now.own).barrage = 'heavy_barrage', format('%s is under a Heavy Barrage', unit.code), null),
     ('8.7.7', (now.own).bombarded, format('%s is under a Bombardment', unit.code), null),
     ('9.3', now.away = 1 and now.shut is not null, format('%s %s', unit.code, now.shut), null)
@@ -208,7 +224,7 @@ begin
     select weapon.*
     from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
     cross join lateral css._pieces(position_id, hexes.q, hexes.r, hexes.inside) as weapon
-    where weapon.kind = 'support_weapon' and weapon.side = assault.side
+    where weapon.kind = 'support_weapon' and weapon.side = assault.side and not css._stays_out(state, weapon, there)
   ) as piece;
   assault.heads := css._assault_heads(assault);
   if said ? 'defense_unit' then
@@ -563,6 +579,15 @@ begin
   ) as entry
   union all
   select * from css._tank_entries(assault.units, assault.tanks, assault.only_tanks, 'attacker', (assault.there).label)
+  union all
+  -- 9.3: what cannot enter is left behind
+  select entry.*
+  from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
+  cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as weapon
+  cross join lateral css._entry(
+    '9.3', null, 'passes', format('%s stays out of the Swamp', weapon.code), weapon.code, null, 'css-41', weapon.label
+  ) as entry
+  where weapon.side = assault.side and css._stays_out(assault.state, weapon, assault.there)
   union all
   -- the marker
   select entry.*

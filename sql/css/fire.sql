@@ -257,6 +257,9 @@ begin
   if here.suppressed or firer.suppressed then
     bars := bars || css._entry('10.2.1', null, 'forbids', 'it is Suppressed', firer.code, null, null, here.label);
   end if;
+  if firer.attributes ? 'loaded_in' then
+    bars := bars || css._entry('15.0', null, 'forbids', 'it is carried by a truck', firer.code, null, null, here.label);
+  end if;
   if shot.said ? 'as' then
     bars := bars || css._type_bars(shot);
   end if;

@@ -31,6 +31,7 @@ from app.play.css.status import (
     reading,
     settle,
     shed,
+    shelve,
     state,
     suppress,
     take_along,
@@ -464,12 +465,25 @@ CROSSED = (
 )
 
 
+STAY_OUT = (
+    "select weapon.code from positions.state(:position, :conditions, :policy) as state"
+    " join hex as one on one.map_id = state.map_id and one.label = :origin"
+    " join hex as two on two.map_id = state.map_id and two.label = :hex"
+    " cross join lateral css._pieces(state.position_id, one.q, one.r, :inside) as weapon"
+    " where css._stays_out(state, weapon, css._footing(state.position_id, state.map_id, two.q, two.r, false))"
+)
+
+
 def _followers(origin: str, hex: str, inside: bool, movers: Sequence[str], orders: Orders) -> Doing:
     """Weapons and leaders of a hex that all units have left go along; over a steep slope or ridge weapons do not (css-40)."""
     left = yield Ask(HERE, proves=False, hex=origin, inside=inside)
     if not any(row.is_unit for row in left):
         [side] = yield Ask(CROSSED, proves=False, origin=origin, hex=hex)
+        behind = {row.code for row in (yield Ask(STAY_OUT, proves=False, origin=origin, hex=hex, inside=inside))}
         for row in left:
+            if row.code in behind:
+                yield from shelve(row.code, "9.3", f"{row.code} cannot enter {hex} and is alone")
+                continue
             barred = row.kind == "support_weapon" and ("steep_slope" in side.kinds or "ridge" in side.kinds)
             if not barred:
                 yield Change({"unit": row.code, "at": hex})
@@ -674,7 +688,7 @@ KINDS = [
             "lost": "units that a charge has lost", "cost": "Direct Commands, by Division",
         },
         points=(
-            "css-1", "css-4", "css-22", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69",
+            "css-1", "css-4", "css-22", "css-37", "css-38", "css-39", "css-40", "css-41", "css-51", "css-61", "css-66", "css-68", "css-69",
             "css-72", "css-74", "css-81", *RESULTS,
         ),
         example='assault: {at: "28.48", by: [A/1/22, B/1/22], rolls: [[6, 4]]}',

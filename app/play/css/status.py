@@ -193,7 +193,7 @@ def disorganize(struck: Struck, dg: int, orders: Orders) -> Doing:
     }  # fmt: skip
     [*_, verdict] = yield Ask(DISORGANIZE, hit=canonical(hit))
     facts = verdict.facts
-    for place in _places(struck):
+    for place in _places(struck) if facts["dg"] is not None else ():
         yield Change({**place, "dg": facts["dg"]})
         yield from _alone_of(struck, place, "dg")
     if facts["leader"]:
