@@ -479,7 +479,9 @@ def _followers(origin: str, hex: str, inside: bool, movers: Sequence[str], order
     left = yield Ask(HERE, proves=False, hex=origin, inside=inside)
     if not any(row.is_unit for row in left):
         [side] = yield Ask(CROSSED, proves=False, origin=origin, hex=hex)
-        behind = {row.code for row in (yield Ask(STAY_OUT, proves=False, origin=origin, hex=hex, inside=inside))}
+        behind = {
+            row.code for row in (yield Ask(STAY_OUT, proves=False, origin=origin, hex=hex, inside=inside))
+        }
         for row in left:
             if row.code in behind:
                 yield from shelve(row.code, "9.3", f"{row.code} cannot enter {hex} and is alone")
