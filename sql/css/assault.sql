@@ -207,7 +207,15 @@ begin
   assault.defenders := array(
     select piece
     from css._pieces(position_id, place.q, place.r, false) as piece
-    where piece.side <> assault.side
+    where piece.side <> assault.side and not css._serves_once(piece)
+  )
+  -- 14.1 d: who serves once does so where he is named
+  || array(
+    select hero
+    from unnest(css._pieces_of(position_id, css._texts(said -> 'with'))) as hero
+    where hero.side <> assault.side
+      and css._serves_once(hero)
+      and (css._serves_anywhere(hero) or (hero.q, hero.r) = (place.q, place.r))
   );
   assault.crossings := array(
     select css._side_features(state.map_id, unit.q, unit.r, there.q, there.r)
@@ -255,7 +263,7 @@ begin
             select distinct on (head.kind) head
             from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
             cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
-            where head.kind in ('leader', 'hero') and head.side = assault.side
+            where head.kind in ('leader', 'hero') and head.side = assault.side and not css._serves_once(head)
             order by head.kind, head.bonus_tq desc, head.code
           ) as best
         ),
@@ -822,7 +830,7 @@ begin
       'defending_heroes', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'hero')),
       'mason', css._mason(made),
       'cost', css._assault_cost(made),
-      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_once(head)),
+      'serves_once', (select min(head.code) from unnest(made.heads || made.defenders) as head where css._serves_once(head)),
       'ratio', case when units > 0 then css._ratio(
         cardinality(made.units) - coalesce((assault ->> 'lost')::integer, 0), units, (made.state).readings ->> 'css-39'
       ) end,
