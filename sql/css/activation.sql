@@ -351,12 +351,20 @@ as $$
       where friend.position_id = state.position_id
         and css._is_unit(friend.kind)
         and friend.q is not null
-        and lattice.distance(friend.q, friend.r, marker.q, marker.r) = 1
+        and (
+          lattice.distance(friend.q, friend.r, marker.q, marker.r) = 1
+          -- 6.3: who charges out of the cave of the hex
+          or ((friend.q, friend.r) = (marker.q, marker.r) and coalesce((friend.attributes ->> 'in_cave')::boolean, false))
+        )
         and friend.side = coalesce(
           marker.attributes ->> 'side', case when marker.kind = 'prepared_assault' then friend.side else 'japan' end
         )
         -- 9.2: of a marker that tells no side, whoever does not hold its hex
-        and not css._held_by(state.position_id, friend.side, marker.q, marker.r)
+        and (
+          marker.attributes ? 'side'
+          or marker.kind <> 'prepared_assault'
+          or not css._held_by(state.position_id, friend.side, marker.q, marker.r)
+        )
     )
   order by hex.label
 $$;

@@ -1,7 +1,7 @@
 -- needs: css/status.sql, css/fire.sql, css/rout.sql, css/costs.sql
 -- Assaults and charges in css (Guam): 6.2.1, 6.2.2, 6.3, 9.0 to 9.6, 12.5, 13.3, 14.0.
 --
--- One object says what is asked: at, by, with, support, alerted, incurred, defense_unit, read. `css.assault` tells
+-- One object says what is asked: at, by, with, support, alerted, incurred, defense_unit, paid, read. `css.assault` tells
 -- whether it may be, and what both players add to their dice; `css.assault_result` what the dice make of it;
 -- `css.charge_losses` what a charge loses by its DGs.
 
@@ -77,6 +77,21 @@ $$;
 comment on function css._enterable(positions.state, css.piece, css.footing) is
 'What would keep a unit from entering an adjacent hex by its ground; null: nothing (3.2, 6.2, 8.8.1, 9.2).';
 
+create or replace function css._stays_out(state positions.state, weapon css.piece, there css.footing)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  -- 6.2.1, css-41: no tank weapon goes into a Swamp but along a road
+  return weapon.kind = 'support_weapon' and weapon.tank and there.terrain = 'swamp'
+    and state.readings ->> 'css-41' = 'a'
+    and not coalesce(css._spot(weapon.q + there.q, weapon.r + there.r) = any(css._road_sides(weapon.map_id)), false);
+end
+$$;
+
+comment on function css._stays_out(positions.state, css.piece, css.footing) is
+'Whether a weapon is left behind in an assault since it cannot enter the hex (6.2.1, 9.3, css-41).';
+
 create or replace function css._barred_from_assault(assault css.assault, unit css.piece)
 returns setof rulings.ledger_step
 language sql stable rows 1
@@ -113,6 +128,7 @@ as $$
     (
       '10.2.3', greatest((now.own).dg, unit.dg) >= 4 and marks.keeps, format('%s is at DG4', unit.code), marks.point
     ),
+    ('15.0', unit.attributes ? 'loaded_in', format('%s is carried by a truck', unit.code), null),
     ('9.3', (now.own).barrage = 'heavy_barrage', format('%s is under a Heavy Barrage', unit.code), null),
     ('8.7.7', (now.own).bombarded, format('%s is under a Bombardment', unit.code), null),
     ('9.3', now.away = 1 and now.shut is not null, format('%s %s', unit.code, now.shut), null)
@@ -191,7 +207,15 @@ begin
   assault.defenders := array(
     select piece
     from css._pieces(position_id, place.q, place.r, false) as piece
-    where piece.side <> assault.side
+    where piece.side <> assault.side and not css._serves_once(piece)
+  )
+  -- 14.1 d: who serves once does so where he is named
+  || array(
+    select hero
+    from unnest(css._pieces_of(position_id, css._texts(said -> 'with'))) as hero
+    where hero.side <> assault.side
+      and css._serves_once(hero)
+      and (css._serves_anywhere(hero) or (hero.q, hero.r) = (place.q, place.r))
   );
   assault.crossings := array(
     select css._side_features(state.map_id, unit.q, unit.r, there.q, there.r)
@@ -208,7 +232,7 @@ begin
     select weapon.*
     from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
     cross join lateral css._pieces(position_id, hexes.q, hexes.r, hexes.inside) as weapon
-    where weapon.kind = 'support_weapon' and weapon.side = assault.side
+    where weapon.kind = 'support_weapon' and weapon.side = assault.side and not css._stays_out(state, weapon, there)
   ) as piece;
   assault.heads := css._assault_heads(assault);
   if said ? 'defense_unit' then
@@ -239,7 +263,7 @@ begin
             select distinct on (head.kind) head
             from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
             cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as head
-            where head.kind in ('leader', 'hero') and head.side = assault.side
+            where head.kind in ('leader', 'hero') and head.side = assault.side and not css._serves_once(head)
             order by head.kind, head.bonus_tq desc, head.code
           ) as best
         ),
@@ -278,6 +302,23 @@ $$;
 
 comment on function css._support_bars(css.assault) is
 'What keeps units that are named from having supported an assault by their fire (9.1 B, 9.4).';
+
+create or replace function css._assault_cost(assault css.assault)
+returns jsonb
+language plpgsql stable
+as $$
+begin
+  -- 9.6.3, css-68: paid for on the Direct Command chit alone; a charge after a forced move is free
+  return case
+    when (assault.said ->> 'paid')::boolean then '{}'
+    when css._on_command((assault.state).conditions) then css._cost((assault.state).conditions, assault.units)
+    else '{}'
+  end;
+end
+$$;
+
+comment on function css._assault_cost(css.assault) is
+'Direct Commands that an assault costs, by Division (5.2, 9.6.3).';
 
 create or replace function css._assault_bars(assault css.assault)
 returns setof rulings.ledger_step
@@ -320,6 +361,10 @@ as $$
     (
       '14.0', (select count(*) from unnest(assault.heads) as head where head.kind = 'hero') > 1,
       'one hero is used in a combat', null
+    ),
+    (
+      '9.5', assault.side = 'us' and coalesce((assault.said ->> 'alerted')::boolean, false),
+      'the Japanese have no War Dogs', null
     )
   ) as bar (rule, holds, note, point)
   cross join lateral css._entry(bar.rule, null, 'forbids', bar.note, null, null, bar.point, (assault.there).label) as entry
@@ -328,6 +373,8 @@ as $$
   select bar.* from unnest(assault.units) as unit cross join lateral css._barred_from_assault(assault, unit) as bar
   union all
   select * from css._support_bars(assault)
+  union all
+  select * from unnest(css._bill_bars(assault.state, css._assault_cost(assault)))
   union all
   -- 13.2, 14.0: who is named to help is there
   select (css._entry('13.2', null, 'forbids', bar.note, head.code, null, null, head.label)).*
@@ -540,6 +587,15 @@ begin
   ) as entry
   union all
   select * from css._tank_entries(assault.units, assault.tanks, assault.only_tanks, 'attacker', (assault.there).label)
+  union all
+  -- 9.3: what cannot enter is left behind
+  select entry.*
+  from (select distinct unit.q, unit.r, unit.inside from unnest(assault.units) as unit) as hexes
+  cross join lateral css._pieces((assault.state).position_id, hexes.q, hexes.r, hexes.inside) as weapon
+  cross join lateral css._entry(
+    '9.3', null, 'passes', format('%s stays out of the Swamp', weapon.code), weapon.code, null, 'css-41', weapon.label
+  ) as entry
+  where weapon.side = assault.side and css._stays_out(assault.state, weapon, assault.there)
   union all
   -- the marker
   select entry.*
@@ -773,7 +829,8 @@ begin
       'defending_leaders', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'leader')),
       'defending_heroes', to_jsonb(array(select head.code from unnest(made.defenders) as head where head.kind = 'hero')),
       'mason', css._mason(made),
-      'serves_once', (select min(head.code) from unnest(made.heads) as head where css._serves_anywhere(head)),
+      'cost', css._assault_cost(made),
+      'serves_once', (select min(head.code) from unnest(made.heads || made.defenders) as head where css._serves_once(head)),
       'ratio', case when units > 0 then css._ratio(
         cardinality(made.units) - coalesce((assault ->> 'lost')::integer, 0), units, (made.state).readings ->> 'css-39'
       ) end,

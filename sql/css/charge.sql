@@ -22,7 +22,12 @@ begin
   select position.tracks into tracks from public.position where position.id = position_id;
   select found_one.q, found_one.r into place from positions.place(position_id, at) as found_one;
   there := css._footing(position_id, state.map_id, place.q, place.r, false);
-  shut := css._enterable(state, unit, there);
+  shut := case
+    -- 6.3: out of a cave the hex of the cave is assaulted, and no other
+    when unit.inside and (unit.q, unit.r) = (there.q, there.r) then null
+    when unit.inside then format('from its cave %s assaults only its own hex', unit.code)
+    else unit.code || ' ' || css._enterable(state, unit, there)
+  end;
   select * into display from css._displays(state) as told where told.name = (unit.allegiance).division;
   bars := array(
     select css._entry(bar.rule, null, 'forbids', bar.note, unit.code, null, bar.point, there.label)
@@ -30,7 +35,7 @@ begin
       values
       ('9.2', not unit.is_unit or unit.q is null, 'a Unit on the map prepares it', null),
       ('5.1', not css._is_active(state.conditions, unit), format('%s is not Active', unit.code), null),
-      ('9.2', shut is not null, format('%s %s', unit.code, shut), null),
+      (case when unit.inside then '6.3' else '9.2' end, shut is not null, shut, null),
       ('9.2', there.charge is not null, 'an assault or charge marker lies there already', null),
       (
         '9.2', (coalesce(state.conditions ->> 'activation' = 'direct_command', false) or coalesce(state.conditions -> 'active' ? 'side', false))
@@ -84,6 +89,7 @@ as $$
 declare
   state positions.state;
   here record;
+  own css.footing;
   there css.footing;
   place record;
   units css.piece[];
@@ -96,22 +102,30 @@ begin
   inner join public.hex as at on at.map_id = state.map_id and at.q = found_one.q and at.r = found_one.r;
   select found_one.q, found_one.r into place from positions.place(position_id, "to") as found_one;
   there := css._footing(position_id, state.map_id, place.q, place.r, false);
+  own := css._footing(position_id, state.map_id, here.q, here.r, false);
   units := array(select unit from css._pieces(position_id, here.q, here.r, false) as unit);
   side := (select unit.side from unnest(units) as unit where unit.is_unit limit 1);
   bars := array(
-    select css._entry('9.1', 'D', 'forbids', bar.note, null, null, null, there.label)
+    select css._entry(bar.rule, case bar.rule when '9.1' then 'D' end, 'forbids', bar.note, null, null, null, there.label)
     from (
       values
-      (exists (select from unnest(units) as unit where unit.is_unit and unit.posture = 'deployed'), 'not all are in Column'),
+      ('9.1', exists (select from unnest(units) as unit where unit.is_unit and unit.posture = 'deployed'), 'not all are in Column'),
+      -- 9.1 D: who cannot move does not retreat
       (
-        exists (
+        '10.2.1', own.suppressed or exists (select from unnest(units) as unit where unit.is_unit and unit.suppressed),
+        'they are Suppressed'
+      ),
+      ('10.2.2', own.pinned or exists (select from unnest(units) as unit where unit.is_unit and unit.pinned), 'they are Pinned'),
+      ('8.7.7', own.bombarded, 'they are under a Bombardment'),
+      (
+        '9.1', exists (
           select from unnest(units) as unit
           where unit.is_unit and css._enterable(state, unit, there) is not null
         ),
         'not all can go there'
       ),
       (
-        exists (
+        '9.1', exists (
           select from public.unit as enemy
           where enemy.position_id = position_id and enemy.side <> side and (enemy.q, enemy.r) = (there.q, there.r)
             and css._is_unit(enemy.kind)
@@ -119,23 +133,23 @@ begin
         'an enemy is there'
       ),
       (
-        exists (
+        '9.1', exists (
           select
           from css.side_zone(position_id, case side when 'us' then 'japan' else 'us' end, state.conditions, state.readings) as zone
           where zone.label = there.label
         ),
         'it is in an enemy Fire Zone'
       )
-    ) as bar (holds, note)
+    ) as bar (rule, holds, note)
     where bar.holds
   );
   return query select * from unnest(bars);
   return next css._sum(
-    '9.1', case when cardinality(bars) = 0 then 'retreats' else 'refused' end, coalesce(bars[1].note, 'all retreat'),
+    coalesce(bars[1].rule, '9.1'), case when cardinality(bars) = 0 then 'retreats' else 'refused' end, coalesce(bars[1].note, 'all retreat'),
     jsonb_build_object(
       'allowed', cardinality(bars) = 0,
       'to', there.label,
-      'dg', greatest(there.dg, (css._footing(position_id, state.map_id, here.q, here.r, false)).dg),
+      'dg', greatest(there.dg, own.dg),
       'codes', to_jsonb(array(select unit.code from unnest(units) as unit where unit.side = side))
     ),
     there.label
@@ -170,6 +184,8 @@ begin
   where enemy.position_id = position_id and enemy.side <> mover.side and css._is_unit(enemy.kind);
   must := case
     when not here.desperate or nearest is null then 'nothing'
+    -- 24.0
+    when mover.kind = 'ambush' then 'nothing'
     -- 9.6.3: it is forced when it is Active; on a Direct Command chit any of the side's may be
     when state.conditions #>> '{active,side}' is distinct from mover.side
       and not css._is_active(state, positions._asked_counter(position_id, unit)) then 'nothing'

@@ -257,6 +257,12 @@ begin
   if here.suppressed or firer.suppressed then
     bars := bars || css._entry('10.2.1', null, 'forbids', 'it is Suppressed', firer.code, null, null, here.label);
   end if;
+  if firer.attributes ? 'loaded_in' then
+    bars := bars || css._entry('15.0', null, 'forbids', 'it is carried by a truck', firer.code, null, null, here.label);
+  end if;
+  if shot.said ? 'as' then
+    bars := bars || css._type_bars(shot);
+  end if;
   if reacts or reacts is null then
     return case when reacts then bars || css._reaction_bars(shot) else bars end;
   end if;
@@ -796,12 +802,22 @@ begin
       );
     end if;
   end if;
+  if here.drink is not null and firer.side = 'us' then
+    mark := css._cell(read, 'hidden_markers', here.drink, 'fire');
+    if mark is null then
+      entries := entries || css._entry('29.1', null, 'unknown', 'hidden_markers', here.drink, null, null, here.label);
+    elsif css._number(mark) <> 0 then
+      entries := entries || css._entry(
+        '29.1', null, 'adds', format('the firer is %s', here.drink), here.drink, 2 * css._number(mark), null, here.label
+      );
+    end if;
+  end if;
   return entries;
 end
 $$;
 
 comment on function css._fire_status_entries(css.footing, css.piece, jsonb, boolean) is
-'Entries of a shot for the markers on the firer: DG, Pinned, a Barrage (8.3.3, 8.5.4, 8.7.4 a, b).';
+'Entries of a shot for the markers on the firer: DG, Pinned, a Barrage, drink (8.3.3, 8.5.4, 8.7.4 a, b, 29.1).';
 
 create or replace function css._work_entries(there css.footing, rule text, read jsonb)
 returns rulings.ledger_step[]
@@ -970,7 +986,7 @@ declare
   entries rulings.ledger_step[] := css._defense_entries(shot) || css._help_entries(shot);
   mark text;
 begin
-  if greatest(here.dg, firer.dg) > 0 or here.pinned or firer.pinned or here.barrage is not null then
+  if greatest(here.dg, firer.dg) > 0 or here.pinned or firer.pinned or here.barrage is not null or here.drink is not null then
     entries := entries || css._fire_status_entries(
       here, firer, shot.said -> 'read',
       -- css-61: a Barrage that the assaulters have just laid
@@ -1027,6 +1043,31 @@ $$;
 
 comment on function css._fire_type(css.shot) is
 'The row on which a shot is read: the weapon''s type, else the firer''s; of a white box the one that was chosen (8.1, 8.3.2).';
+
+create or replace function css._type_bars(shot css.shot)
+returns rulings.ledger_step[]
+language plpgsql immutable
+as $$
+declare
+  fired constant text := css._fire_type(shot);
+  said constant text := case
+    when shot.said ->> 'as' in ('ap', 'armor_piercing') then 'armor_piercing'
+    else 'high_explosive'
+  end;
+begin
+  -- 8.1: only a white box leaves a choice
+  return case
+    when fired is null or fired = said then '{}'
+    else array[css._entry(
+      '8.1', null, 'forbids', format('its fire is %s, not %s', replace(fired, '_', ' '), replace(said, '_', ' ')),
+      (shot.firer).code, null, null, (shot.here).label
+    )]
+  end;
+end
+$$;
+
+comment on function css._type_bars(css.shot) is
+'What keeps a shot from being of the type that it is said to be: its box is not white (8.1).';
 
 create or replace function css._shot_options(shot css.shot)
 returns jsonb
@@ -1242,7 +1283,7 @@ begin
     'column', in_column,
     'apart', apart,
     'weapon', case when (shot.weapon).fire is not null then (shot.weapon).code end,
-    'serves_once', case when css._serves_anywhere(shot.hero) then (shot.hero).code end,
+    'serves_once', case when css._serves_once(shot.hero) then (shot.hero).code end,
     'sustained', shot.sustained,
     'sustaining', (shot.here).sustaining,
     'spent', (shot.here).spent,

@@ -286,6 +286,7 @@ declare
   was integer;
   leader text;
   over integer;
+  turned boolean;
 begin
   select * into state from positions.state(position_id, conditions, policy);
   if cardinality(carriers) > 0 then
@@ -306,13 +307,13 @@ begin
     );
     was := footing.dg;
   end if;
-  if footing.desperate and hit ->> 'side' = 'japan' then
+  turned := coalesce(footing.desperate, false) and hit ->> 'side' = 'japan';
+  if turned then
     -- 9.6.3: DGs are losses, half of them, rounded up; a leader is lost first and rounds down, but not to indirect fire
     if not coalesce((hit ->> 'indirect')::boolean, false) then
       leader := (css._with_head(position_id, units[1], 'leader')).code;
     end if;
     over := case when leader is null then (added + 1) / 2 else added / 2 end;
-    return next css._entry('9.6.3', null, 'losses', format('%s DG are turned into losses', added), null, null, null, footing.label);
   else
     -- 8.5: each over 4 eliminates a Unit
     over := greatest(was + added - 4, 0);
@@ -321,9 +322,12 @@ begin
     end if;
   end if;
   return next css._sum(
-    '8.5', 'disorganizes', format('DG%s', least(was + added, 4)),
+    case when turned then '9.6.3' else '8.5' end,
+    case when turned then 'losses' else 'disorganizes' end,
+    case when turned then format('%s DG are turned into losses', added) else format('DG%s', least(was + added, 4)) end,
     jsonb_build_object(
-      'dg', case when footing.desperate then was else least(was + added, 4) end,
+      -- null: it stays as it is
+      'dg', case when not turned then least(was + added, 4) end,
       'lost', least(over, cardinality(units)),
       'leader', leader,
       'units', to_jsonb(array(select unit.code from unnest(units) as unit))

@@ -231,14 +231,23 @@ return coalesce(css._akin(one.allegiance, other.allegiance), true);
 comment on function css._belongs(css.piece, css.piece) is
 'Whether a weapon, leader or hero is of the Formation of a unit, or of all Formations of its Division (8.3.2); what is not told is not held against it.';
 
+create or replace function css._serves_once(hero css.piece)
+returns boolean
+language sql immutable parallel safe
+-- 14.1 d: Witek lends his values to one combat
+return coalesce(hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'witek', false);
+
+comment on function css._serves_once(css.piece) is
+'Whether a hero leaves the game with the first combat in which he helps (14.1).';
+
 create or replace function css._serves_anywhere(hero css.piece)
 returns boolean
 language sql immutable parallel safe
--- 14.1: Witek is on no hex and lends his values to one combat, whichever his player chooses
-return coalesce(hero.kind = 'hero' and hero.side = 'us' and hero.code ~* 'witek' and hero.q is null, false);
+-- 14.1 d: whichever his player chooses, while he is on no hex
+return css._serves_once(hero) and hero.q is null;
 
 comment on function css._serves_anywhere(css.piece) is
-'Whether a hero helps in a combat wherever it is, once (14.1).';
+'Whether a hero helps in a combat wherever it is (14.1).';
 
 drop type if exists css.footing cascade;
 create type css.footing as (
@@ -263,7 +272,8 @@ create type css.footing as (
   sustaining boolean,
   desperate boolean,
   burning boolean,
-  charge text
+  charge text,
+  drink text
 );
 
 comment on type css.footing is
@@ -272,6 +282,7 @@ comment on column css.footing.terrain is 'What its ground counts as: Rocky outsi
 comment on column css.footing.walls is 'What lies on its sides, as css.ground has it';
 comment on column css.footing.works is 'Fortification markers, which are outside of a cave (6.3)';
 comment on column css.footing.charge is 'The assault or charge marker that lies here';
+comment on column css.footing.drink is 'The marker of Marines who are drunk or hungover (29.1)';
 
 create or replace function css._footing(position_id bigint, map_id bigint, q integer, r integer, inside boolean)
 returns css.footing
@@ -284,7 +295,7 @@ declare
 begin
   select
     ground.q, ground.r, ground.label, inside, ground.terrain, printed.halves / 2, ground.level, ground.walls,
-    0, false, false, null, false, '{}', false, false, false, false, false, false, false, null
+    0, false, false, null, false, '{}', false, false, false, false, false, false, false, null, null
   into place
   from public.css_ground as ground
   left join public.terrain_effect as printed
@@ -346,6 +357,7 @@ begin
       when 'gyokusai' then place.desperate := true;
       when 'on_fire' then place.burning := true;
       when 'prepared_assault', 'banzai_charge', 'drunk_banzai_charge' then place.charge := kind;
+      when 'drunk', 'hungover' then place.drink := kind;
       else
         -- the kinds come in order: the last is the one that counts
         if kind like '%\_barrage' then
@@ -396,7 +408,8 @@ begin
     return known.value;
   end if;
   if jsonb_typeof(told) = 'object' then
-    told := told -> "row";
+    -- by its row, or the columns of the one row that is asked for
+    told := coalesce(told -> "row", told);
   end if;
   if jsonb_typeof(told) = 'object' then
     told := coalesce(told -> "column", case when "column" = 'troop_quality' then told -> 'tq' end);
@@ -406,7 +419,7 @@ end
 $$;
 
 comment on function css._cell(jsonb, text, text, text) is
-'A cell of a chart, or what was read in its place: the value alone, by row, or by row and column; null is not told.';
+'A cell of a chart, or what was read in its place: the value alone, by row, by column, or by both; null is not told.';
 
 create or replace function css._number(cell text)
 returns integer
@@ -634,19 +647,31 @@ begin
   end loop;
   bill := css._cost(now, actors);
   if bill <> '{}' then
-    bars := bars || array(
-      select css._entry('5.2', null, 'forbids', format('%s has no %s left', owed.division, words.what), owed.division)
-      from jsonb_each_text(bill) as owed (division, commands)
-      inner join css._displays(state) as display on display.name = owed.division
-      cross join lateral (
-        select case when owed.commands::integer = 1 then 'Direct Command' else owed.commands || ' Direct Commands' end as what
-      ) as words
-      where display.direct_commands < owed.commands::integer
-    );
+    bars := bars || css._bill_bars(state, bill);
   end if;
   return bars;
 end
 $$;
+
+create or replace function css._bill_bars(state positions.state, bill jsonb)
+returns rulings.ledger_step[]
+language plpgsql stable
+as $$
+begin
+  return array(
+    select css._entry('5.2', null, 'forbids', format('%s has no %s left', owed.division, words.what), owed.division)
+    from jsonb_each_text(bill) as owed (division, commands)
+    inner join css._displays(state) as display on display.name = owed.division
+    cross join lateral (
+      select case when owed.commands::integer = 1 then 'Direct Command' else owed.commands || ' Direct Commands' end as what
+    ) as words
+    where display.direct_commands < owed.commands::integer
+  );
+end
+$$;
+
+comment on function css._bill_bars(positions.state, jsonb) is
+'The Divisions that cannot pay what an Action costs them (5.2).';
 
 comment on function css._actor_bars(positions.state, css.piece[]) is
 'What keeps units from an Action: not Active, nothing left to do, out of command, or no Direct Command to pay (5.1, 5.2).';

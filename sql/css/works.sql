@@ -254,12 +254,17 @@ begin
         or position.tracks #>> array['hexes', hex.label, 'controlled_by'] = 'us'
         from public.position where position.id = position_id
       ), false) as entered,
-      exists (
-        select
-        from css.side_zone(position_id, 'japan', state.conditions, state.readings) as zone
-        where zone.label = hex.label
-      ) as zoned
+      zone.zoned,
+      zone.threatened
     from public.hex
+    cross join lateral (
+      select
+        count(*) > 0 as zoned,
+        -- 11.3.1: what is cleared is lost to the Fire Zone of an Active Unit; of anybody, where nothing says who is
+        coalesce(bool_or(coalesce(css._is_active(state.conditions, css._piece_of(position_id, seen.by)), true)), false) as threatened
+      from css.side_zone(position_id, 'japan', state.conditions, state.readings) as seen
+      where seen.label = hex.label
+    ) as zone
     where hex.map_id = state.map_id
       and (
         -- the three hexes of the runway and the barracks: column and row
@@ -283,11 +288,14 @@ begin
     -- 11.3.1, 11.3.3, css-32: what loses it again
     lost := lost or case
       when state.readings ->> 'css-32' = 'a' or (state.readings ->> 'css-32' = 'c' and not (repaired or operational))
-        then field.held or field.zoned
+        then field.held or field.threatened
       else field.held and not field.barracks
     end;
   end loop;
   if marked or operational then
+    if not lost then
+      missing := '{}';
+    end if;
     return next css._entry('11.3.3', null, case when lost then 'loses' else 'keeps' end, 'what is held already', null, null, 'css-32');
   end if;
   return next css._sum(

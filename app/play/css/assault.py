@@ -31,10 +31,13 @@ from app.play.css.status import (
     reading,
     settle,
     shed,
+    shelve,
     state,
+    suppress,
     take_along,
     used_up,
 )
+from app.play.css.status import charge as bill
 from app.play.procedures import Action, AnswerError, Ask, Change, NotOfferedError, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -132,6 +135,7 @@ def conduct(of: Assault, orders: Orders) -> Doing:
         yield from _facts(of, proves=True)
         raise Refused(facts["rule"], facts["why"], facts["hex"])
     charge = Charge(facts, orders, of.incurred or 0)
+    yield from bill(facts["cost"], orders, facts["units"])
     yield from _drinks_now(charge)
     yield from note_action({}, facts["units"])
     yield from _prepare(charge)
@@ -214,11 +218,13 @@ def _retreats(of: Assault, charge: Charge) -> Doing:
     rows = yield Ask(RETREAT, hex=facts["hex"], to=to)
     verdict = rows[-1]
     if not verdict.facts["allowed"]:
-        raise Refused(verdict.rule, verdict.note, verdict.at, clause="D")
+        raise Refused(verdict.rule, verdict.note, verdict.at, clause="D" if verdict.rule == "9.1" else None)
     for code in verdict.facts["codes"]:
         yield Change({"unit": code, "at": verdict.facts["to"]})
     yield from settle(facts["hex"], False, charge.orders)
-    yield Change({"hex": verdict.facts["to"], "dg": verdict.facts["dg"], "pinned": False, "suppressed": True})
+    if verdict.facts["dg"]:
+        yield Change({"hex": verdict.facts["to"], "dg": verdict.facts["dg"]})
+    yield from suppress(Struck(facts["enemy"], verdict.facts["to"], tuple(verdict.facts["codes"])), "9.1")
     return True
 
 
@@ -251,7 +257,7 @@ def _windows(of: Assault, charge: Charge) -> Doing:
 
 def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
     """9.1 F to L."""
-    more: dict[str, Any] = {"alerted": bool(alerted)}
+    more: dict[str, Any] = {"alerted": bool(alerted), "paid": True}
     if charge.charges and charge.incurred and (yield from reading("css-72")) == "b":
         yield from _lose(charge, charge.incurred)
         charge.incurred = 0
@@ -459,12 +465,27 @@ CROSSED = (
 )
 
 
+STAY_OUT = (
+    "select weapon.code from positions.state(:position, :conditions, :policy) as state"
+    " join hex as one on one.map_id = state.map_id and one.label = :origin"
+    " join hex as two on two.map_id = state.map_id and two.label = :hex"
+    " cross join lateral css._pieces(state.position_id, one.q, one.r, :inside) as weapon"
+    " where css._stays_out(state, weapon, css._footing(state.position_id, state.map_id, two.q, two.r, false))"
+)
+
+
 def _followers(origin: str, hex: str, inside: bool, movers: Sequence[str], orders: Orders) -> Doing:
     """Weapons and leaders of a hex that all units have left go along; over a steep slope or ridge weapons do not (css-40)."""
     left = yield Ask(HERE, proves=False, hex=origin, inside=inside)
     if not any(row.is_unit for row in left):
         [side] = yield Ask(CROSSED, proves=False, origin=origin, hex=hex)
+        behind = {
+            row.code for row in (yield Ask(STAY_OUT, proves=False, origin=origin, hex=hex, inside=inside))
+        }
         for row in left:
+            if row.code in behind:
+                yield from shelve(row.code, "9.3", f"{row.code} cannot enter {hex} and is alone")
+                continue
             barred = row.kind == "support_weapon" and ("steep_slope" in side.kinds or "ridge" in side.kinds)
             if not barred:
                 yield Change({"unit": row.code, "at": hex})
@@ -564,9 +585,17 @@ def gyokusai(of: Gyokusai) -> Procedure:
     if not any(row.label for row in rows):
         raise Refused("9.6.3", "no Japanese Unit is there", of.hex)
     for row in rows:
+        if row.kind == "ambush" and row.label:
+            yield Tell(Step("24.0", row.label, "passes", f"{row.code} is an Ambush Unit and does not go"))
+    rows = [row for row in rows if row.kind != "ambush"]
+    if not any(row.label for row in rows):
+        raise Refused("24.0", "an Ambush Unit does not go Gyokusai", of.hex)
+    for row in rows:
         if row.kind == "support_weapon":
+            yield Tell(Step("9.6.3", row.label, "eliminated", f"{row.code} leaves the game"))
             yield Change({"unit": row.code, "eliminated": True})
         elif row.label and row.kind not in ("leader", "hero", "truck") and row.posture != "column":
+            yield Tell(Step("9.6.3", row.label, "in Column", f"{row.code} goes to Column for good"))
             yield Change({"unit": row.code, "posture": "column"})
     hexes = sorted(
         {
@@ -588,6 +617,8 @@ def _last_stand(orders: Orders) -> Doing:
     """Troop Quality to its base, and free Illumination Rounds: half a die, rounded down (17.1, css-14)."""
     for row in (yield Ask(DISPLAYS, proves=False)):
         if row.base_troop_quality is not None:
+            quality = f"{row.name} has its base Troop Quality of {row.base_troop_quality}"
+            yield Tell(Step("9.6.3", None, "quality", quality))
             yield Change({"division": row.name, "troop_quality": row.base_troop_quality})
     die = yield from d10("free illumination")
     rounds = die // 2
@@ -656,10 +687,10 @@ KINDS = [
             "attacker": "modifier, modifiers, roll, total", "defender": "modifier, modifiers, roll, total",
             "difference": "by how much the totals differ",
             "result": "attacker, defender, tie, called_off, retreated or vacant",
-            "lost": "units that a charge has lost",
+            "lost": "units that a charge has lost", "cost": "Direct Commands, by Division",
         },
         points=(
-            "css-1", "css-4", "css-22", "css-37", "css-38", "css-39", "css-40", "css-51", "css-61", "css-66", "css-68", "css-69",
+            "css-1", "css-4", "css-22", "css-37", "css-38", "css-39", "css-40", "css-41", "css-51", "css-61", "css-66", "css-68", "css-69",
             "css-72", "css-74", "css-81", *RESULTS,
         ),
         example='assault: {at: "28.48", by: [A/1/22, B/1/22], rolls: [[6, 4]]}',

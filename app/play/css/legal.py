@@ -453,6 +453,8 @@ class _Table:
                 yield {"unit": unit.code, "work": "trench"}
             if unit.kind == "engineer" and "mines" in here:
                 yield {"unit": unit.code, "work": "clear_mines"}
+            if unit.kind == "engineer" and unit.side == "us":
+                yield {"unit": unit.code, "work": "seal_cave"}
 
     def _return(self, side: str | None, _dice: Any) -> Arguments_:
         heads: dict[str, set[str]] = {"hq": set(), "leader": set()}
@@ -469,9 +471,9 @@ class _Table:
     def _place_assault(self, side: str | None, _dice: Any) -> Arguments_:
         enemies = set(self._enemies(side))
         for unit in self._active(side, fresh=False):
-            yield from (
-                {"at": label, "by": unit.code} for label in self._beside(unit.label) if label in enemies
-            )
+            # 6.3: out of a cave its own hex, and no other
+            near = [unit.label] if unit.attributes.get("in_cave") else self._beside(unit.label)
+            yield from ({"at": label, "by": unit.code} for label in near if label in enemies)
 
     def _assault(self, side: str | None, _dice: Any) -> Arguments_:
         charges = {"prepared_assault", "banzai_charge", "drunk_banzai_charge"}
@@ -479,7 +481,11 @@ class _Table:
         for label, kinds in self._marks().items():
             if kinds & charges:
                 near = set(self._beside(label))
-                by = [unit.code for unit in ready if unit.label in near]
+                by = [
+                    unit.code
+                    for unit in ready
+                    if (unit.label == label if unit.attributes.get("in_cave") else unit.label in near)
+                ]
                 if by:
                     yield {"at": label, "by": by}
 

@@ -83,6 +83,8 @@ def check(of: Checked, orders: Orders) -> Doing:
         return told | {"result": "cave"}
     if facts["tenacious"] and (yield from _tenacity(of, facts, struck, orders)):
         return told | {"result": "tenacity"}
+    if not facts["tenacious"] and orders.said("tenacity"):
+        yield Tell(Step("8.5.3", facts["hex"], "passes", "Tenacity is of Japanese Army units"))
     die = yield from d10(f"the rout check of {of.unit}")
     [outcome] = yield Ask(CHECK, die=die, modifier=facts["modifier"], quality=facts["tq"])
     told["total"] = outcome.facts["total"]

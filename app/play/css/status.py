@@ -193,7 +193,7 @@ def disorganize(struck: Struck, dg: int, orders: Orders) -> Doing:
     }  # fmt: skip
     [*_, verdict] = yield Ask(DISORGANIZE, hit=canonical(hit))
     facts = verdict.facts
-    for place in _places(struck):
+    for place in _places(struck) if facts["dg"] is not None else ():
         yield Change({**place, "dg": facts["dg"]})
         yield from _alone_of(struck, place, "dg")
     if facts["leader"]:
@@ -209,20 +209,29 @@ def disorganize(struck: Struck, dg: int, orders: Orders) -> Doing:
 
 def suppress(struck: Struck, rule: str = "8.5") -> Doing:
     """All in the hex are Suppressed; a Pinned marker gives way (8.5, 8.5.3)."""
-    yield Tell(Step(rule, struck.hex, "suppressed", "a Suppressed marker"))
     for place in _places(struck):
-        yield Change({**place, "pinned": False, "suppressed": True})
+        lying = yield from _lying(struck, place)
+        if "suppressed" in lying:
+            yield Tell(Step("10.1", struck.hex, "stays", "a second Suppressed result changes nothing"))
+            continue
+        yield Tell(Step(rule, struck.hex, "suppressed", "a Suppressed marker"))
+        gives_way = {"pinned": False} if "pinned" in lying else {}
+        yield Change({**place, **gives_way, "suppressed": True})
         yield from _alone_of(struck, place, "suppressed")
+
+
+def _lying(struck: Struck, place: Mapping[str, Any]) -> Doing:
+    """Which of DG, Pinned and Suppressed lie on a unit, or on a hex."""
+    if "unit" in place:
+        row = yield from counter(place["unit"])
+        return {one for one in STATUS if row.attributes.get(one)}
+    marks = yield Ask(MARKS, proves=False, hex=struck.hex, inside=struck.inside)
+    return {mark.kind for mark in marks} & set(STATUS)
 
 
 def _alone_of(struck: Struck, place: Mapping[str, Any], kind: str) -> Doing:
     """10.0, css-36: DG beside Pinned or Suppressed, or the one that came last in place of the other."""
-    if "unit" in place:
-        row = yield from counter(place["unit"])
-        lying = {one for one in STATUS if row.attributes.get(one)}
-    else:
-        marks = yield Ask(MARKS, proves=False, hex=struck.hex, inside=struck.inside)
-        lying = {mark.kind for mark in marks} & set(STATUS)
+    lying = yield from _lying(struck, place)
     if (others := sorted(lying - {kind})) and (yield from reading("css-36")) == "b":
         yield Tell(Step("10.0", struck.hex, "replaced", "one marker of these is ever on a hex"))
         yield Change({**place, **{other: 0 if other == "dg" else False for other in others}})

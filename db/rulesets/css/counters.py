@@ -190,10 +190,12 @@ class CssConditions(Form):
     @model_validator(mode="before")
     @classmethod
     def a_night_turn_is_night(cls, told: Any) -> Any:
-        """Who names a night turn need not say that it is night, and which (2.0, 17.0)."""
-        if not isinstance(told, dict) or told.get("turn") not in NIGHTS:
+        """Who names a night turn, or its number, need not say that it is night (2.0, 17.0)."""
+        if not isinstance(told, dict):
             return told
-        return {"time": "night", "night": NIGHTS[told["turn"]]} | told
+        if told.get("turn") in NIGHTS:
+            return {"time": "night", "night": NIGHTS[told["turn"]]} | told
+        return {"time": "night"} | told if told.get("night") else told
 
     weather: Literal["clear", "rain", "hot", "tropical_storm"] = "clear"
     time: Literal["day", "night"] = "day"
