@@ -1,0 +1,247 @@
+"""The sentences that a game's rules can say, read off the sources, and which of them a set of rulings tells.
+
+A sentence is a literal of `sql/<code>` or `app/play/<code>` that becomes the note of a step (or an effect of
+several words), with the numbers of the rules under which it stands where they are written beside it. What a
+query fills in (`%s`, `{unit}`) is anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from app.referee.rulings import Ruling
+
+FIELD = re.compile(r"%(?:\d+\$)?[sI]")
+RULE = re.compile(r"[A-Z]?\d{1,3}(?:\.\d{1,3})+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sentence:
+    """What a rule can say, and where it is written."""
+
+    file: str
+    line: int
+    parts: tuple[str, ...]
+    """What is said between the fields that are filled in."""
+    rules: frozenset[str] = frozenset()
+    """The numbers under which it is said; none: they are not written beside it."""
+    fragment: bool = False
+    """Whether it is said as a part of something longer."""
+
+    @property
+    def words(self) -> str:
+        return "…".join(self.parts)
+
+    def is_in(self, told: set[str]) -> bool:
+        if len(self.parts) == 1 and not self.fragment:
+            return _plain(self.words) in told
+        inner = ".*".join(re.escape(part) for part in (_plain(self.parts[0]), *self.parts[1:]))
+        pattern = re.compile(f".*{inner}.*" if self.fragment else inner.removesuffix(r"\."), re.DOTALL)
+        return any(pattern.fullmatch(text) for text in told)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {' or '.join(sorted(self.rules)) or 'some rule'}: {self.words}"
+
+
+def _plain(words: str) -> str:
+    """A sentence as it is compared: a refusal of a choice begins with a capital and ends in a full stop."""
+    return words[:1].lower() + words[1:].removesuffix(".")
+
+
+class Told:
+    """The notes and effects of rulings, by rule."""
+
+    def __init__(self, rulings: Iterable[Ruling]) -> None:
+        self.by_rule: dict[str, set[str]] = {}
+        for ruling in rulings:
+            for step in ruling.steps:
+                self.by_rule.setdefault(step.rule, set()).update((_plain(step.note), _plain(str(step.effect))))
+            for need in ruling.needs:
+                self.by_rule.setdefault(need.rule, set()).add(_plain(need.what))
+        self.all = set().union(*self.by_rule.values())
+
+    def tells(self, sentence: Sentence) -> bool:
+        if not sentence.rules:
+            return sentence.is_in(self.all)
+        return sentence.is_in(set().union(*(self.by_rule.get(rule, set()) for rule in sentence.rules)))
+
+
+def sentences(root: Path, ruleset: str) -> list[Sentence]:
+    """Every sentence of a game, in the order of files and lines."""
+    found: list[Sentence] = []
+    for path in sorted((root / "sql" / ruleset).glob("*.sql")):
+        found += sql_sentences(path.read_text(encoding="utf-8"), path.relative_to(root).as_posix())
+    modules = sorted((root / "app" / "play" / ruleset).glob("*.py"))
+    takers = _takers(modules)
+    for path in modules:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found += _Python(path.relative_to(root).as_posix(), takers).read(tree)
+    return sorted(set(found), key=lambda one: (one.file, one.line, one.words))
+
+
+def _says(words: str) -> bool:
+    """Whether a literal is more than a word, a name, a query or a document."""
+    return bool(re.search(r"[a-z]{2,} |[ ][a-z]{2,}", FIELD.sub("", words))) and not re.match(
+        r"\s*(?:[{\[(^]|select )", words
+    )
+
+
+# --- SQL -----------------------------------------------------------------------------------------------
+
+TOKEN = re.compile(
+    r"""
+    (?P<comment>--[^\n]*)
+    | '(?P<literal>(?:[^']|'')*)'
+    | "[^"]*"
+    | (?P<call>[\w.]+)?(?P<open>[(\[])
+    | (?P<close>[)\]])
+    | (?P<comma>,)
+    | (?P<end>;)
+    | (?P<word>[\w.$]+)
+    | (?P<operator>\|\||[^\s\w'"(\[)\],;]+)
+    """,
+    re.VERBOSE,
+)
+COMPARES = {"=", "<>", "~", "!~", "->>", "->", "?", "@>", "like", "when", "in", "distinct", "?|"}
+"""What stands before a literal that is looked for or compared, and not said."""
+BEGINS = {"select", "union", "from", "values", "return", "begin", "loop"}
+"""Words after which another row begins."""
+NOTE_AT = {"_entry": 3, "_sum": 2, "_barred": 3}
+"""Functions that make a step, and which of their arguments is its note."""
+
+
+@dataclasses.dataclass
+class _Level:
+    """What is open: a call, a row or a list."""
+
+    call: str = ""
+    argument: int = 0
+    rules: set[str] = dataclasses.field(default_factory=set)
+    compares: bool = False
+
+
+def sql_sentences(source: str, file: str) -> Iterator[Sentence]:
+    """The sentences of an SQL file."""
+    levels = [_Level()]
+    before = statement = ""
+    tells_words = False
+    for token in TOKEN.finditer(source):
+        kind = token.lastgroup
+        text = token.group()
+        if kind == "comment":
+            continue
+        if kind == "literal":
+            words = token["literal"].replace("''", "'")
+            after = re.compile(r"\s*\|\|").match(source, token.end())
+            if RULE.fullmatch(words):
+                levels[-1].rules.add(words)
+            elif statement not in ("comment", "raise") and _said_here(words, before, levels):
+                yield Sentence(
+                    file,
+                    source.count("\n", 0, token.start()) + 1,
+                    tuple(FIELD.split(words.replace("%%", "%"))),
+                    next((frozenset(level.rules) for level in reversed(levels) if level.rules), frozenset()),
+                    before == "||" or after is not None or tells_words or _filled_in(levels),
+                )
+        elif token["open"]:
+            call = (token["call"] or "").rpartition(".")[2]
+            levels.append(_Level(call, compares=call in COMPARES or before == "in"))
+        elif kind == "close" and len(levels) > 1:
+            levels.pop()
+        elif kind == "comma":
+            levels[-1].argument += 1
+        elif kind == "end":
+            statement = ""
+            levels[-1].rules = set()
+        elif kind == "word":
+            statement = text if text in ("comment", "raise") else statement or text
+            if before == "returns":
+                tells_words = text == "text"  # of which whoever asks makes a sentence
+            if text in BEGINS:
+                levels[-1].rules = set()
+        before = text
+
+
+def _said_here(words: str, before: str, levels: list[_Level]) -> bool:
+    if before in COMPARES or levels[-1].compares:
+        return False
+    noted = any(NOTE_AT.get(level.call) == level.argument for level in levels)
+    return _says(words) or (noted and bool(re.search("[a-z]{2,}", FIELD.sub("", words))))
+
+
+def _filled_in(levels: list[_Level]) -> bool:
+    """Whether it is put into a longer sentence."""
+    return any(level.call == "format" and level.argument > 0 for level in levels)
+
+
+# --- Python --------------------------------------------------------------------------------------------
+
+MAKERS = {"Step": 3, "Refused": 1, "NotOfferedError": 1}
+"""What makes a step of a text, and which of its arguments that is."""
+
+
+def _takers(modules: Iterable[Path]) -> dict[str, int]:
+    """The same for the game's own functions that take a note and hand it on."""
+    takers = dict(MAKERS)
+    for path in modules:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = [argument.arg for argument in node.args.args]
+                takers.update({node.name: names.index(name) for name in ("note", "why") if name in names})
+    return takers
+
+
+class _Python:
+    """The sentences of a module."""
+
+    def __init__(self, file: str, takers: dict[str, int]) -> None:
+        self.file = file
+        self.takers = takers
+
+    def read(self, tree: ast.Module) -> Iterator[Sentence]:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in self.takers:
+                yield from self._call(node, self.takers[name], name not in MAKERS)
+            elif isinstance(node, ast.FunctionDef) and _checks(node):
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Return) and inner.value is not None:
+                        yield from self._literals(inner.value, frozenset(), False)
+
+    def _call(self, call: ast.Call, place: int, fragment: bool) -> Iterator[Sentence]:
+        named = {word.arg: word.value for word in call.keywords}
+        note = call.args[place] if place < len(call.args) else named.get("note", named.get("why"))
+        if note is not None:
+            rules = {
+                literal.value
+                for argument in call.args[:place]
+                for literal in ast.walk(argument)
+                if isinstance(literal, ast.Constant)
+                and isinstance(literal.value, str)
+                and RULE.fullmatch(literal.value)
+            }
+            yield from self._literals(note, frozenset(rules), fragment)
+
+    def _literals(self, node: ast.expr, rules: frozenset[str], fragment: bool) -> Iterator[Sentence]:
+        """The texts of an expression: a literal, a formatted one, either side of a choice."""
+        if isinstance(node, ast.IfExp | ast.BoolOp):
+            for part in [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.values:
+                yield from self._literals(part, rules, fragment)
+        elif isinstance(node, ast.JoinedStr):
+            parts = [""]
+            for value in node.values:
+                if isinstance(value, ast.Constant):
+                    parts[-1] += str(value.value)
+                else:
+                    parts.append("")
+            yield Sentence(self.file, node.lineno, tuple(parts), rules, fragment)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield Sentence(self.file, node.lineno, (node.value,), rules, fragment)
+
+
+def _checks(function: ast.FunctionDef) -> bool:
+    """Whether it says what is wrong with a choice, which is then refused."""
+    return function.name in ("wrong", "check")
