@@ -37,10 +37,12 @@ class Sentence:
         return "…".join(self.parts)
 
     def is_in(self, told: set[str]) -> bool:
-        if len(self.parts) == 1 and not self.fragment:
-            return _plain(self.words) in told
+        if _plain(self.words) in told:
+            return True
         inner = ".*".join(re.escape(part) for part in (_plain(self.parts[0]), *self.parts[1:]))
-        pattern = re.compile(f".*{inner}.*" if self.fragment else inner.removesuffix(r"\."), re.DOTALL)
+        # a note may begin with who it is about: `C/1/9: fires one hex`
+        whole = rf"(?:.*: )?{inner.removesuffix(chr(92) + '.')}"
+        pattern = re.compile(f".*{inner}.*" if self.fragment else whole, re.DOTALL)
         return any(pattern.fullmatch(text) for text in told)
 
     def __str__(self) -> str:
@@ -73,8 +75,12 @@ class Told:
 def sentences(root: Path, ruleset: str) -> list[Sentence]:
     """Every sentence of a game, in the order of files and lines."""
     found: list[Sentence] = []
+    compared: set[str] = set()
     for path in sorted((root / "sql" / ruleset).glob("*.sql")):
-        found += sql_sentences(path.read_text(encoding="utf-8"), path.relative_to(root).as_posix())
+        source = path.read_text(encoding="utf-8")
+        found += sql_sentences(source, path.relative_to(root).as_posix(), compared)
+    codes = re.compile("|".join(re.escape(word).replace("%", ".*") for word in sorted(compared)) or "$^")
+    found = [one for one in found if not codes.fullmatch(one.words)]
     modules = sorted((root / "app" / "play" / ruleset).glob("*.py"))
     takers = _takers(modules)
     for path in modules:
@@ -124,8 +130,8 @@ class _Level:
     compares: bool = False
 
 
-def sql_sentences(source: str, file: str) -> Iterator[Sentence]:
-    """The sentences of an SQL file."""
+def sql_sentences(source: str, file: str, compared: set[str]) -> Iterator[Sentence]:
+    """The sentences of an SQL file; adds what it only compares, which are codes."""
     levels = [_Level()]
     before = statement = ""
     tells_words = False
@@ -139,7 +145,9 @@ def sql_sentences(source: str, file: str) -> Iterator[Sentence]:
             after = re.compile(r"\s*\|\|").match(source, token.end())
             if RULE.fullmatch(words):
                 levels[-1].rules.add(words)
-            elif statement not in ("comment", "raise") and _said_here(words, before, levels):
+            elif before in COMPARES or levels[-1].compares:
+                compared.add(words)
+            elif statement not in ("comment", "raise") and _said_here(words, levels):
                 yield Sentence(
                     file,
                     source.count("\n", 0, token.start()) + 1,
@@ -166,16 +174,16 @@ def sql_sentences(source: str, file: str) -> Iterator[Sentence]:
         before = text
 
 
-def _said_here(words: str, before: str, levels: list[_Level]) -> bool:
-    if before in COMPARES or levels[-1].compares:
-        return False
+def _said_here(words: str, levels: list[_Level]) -> bool:
     noted = any(NOTE_AT.get(level.call) == level.argument for level in levels)
     return _says(words) or (noted and bool(re.search("[a-z]{2,}", FIELD.sub("", words))))
 
 
 def _filled_in(levels: list[_Level]) -> bool:
-    """Whether it is put into a longer sentence."""
-    return any(level.call == "format" and level.argument > 0 for level in levels)
+    """Whether it is put into a longer sentence, or handed on as a fact of which one is made."""
+    return any(
+        level.argument > 0 and (level.call == "format" or level.call.startswith("jsonb_")) for level in levels
+    )
 
 
 # --- Python --------------------------------------------------------------------------------------------
