@@ -92,7 +92,7 @@ def sentences(root: Path, ruleset: str) -> list[Sentence]:
 def _says(words: str) -> bool:
     """Whether a literal is more than a word, a name, a query or a document."""
     return bool(re.search(r"[a-z]{2,} |[ ][a-z]{2,}", FIELD.sub("", words))) and not re.match(
-        r"\s*(?:[{\[(^]|select )", words
+        r"\s*(?:[{\[(^]|select |lateral )", words
     )
 
 
