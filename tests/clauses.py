@@ -37,11 +37,14 @@ class Sentence:
         return "…".join(self.parts)
 
     def is_in(self, told: set[str]) -> bool:
+        """Whether one of these says it, in any case of its first letter."""
         if _plain(self.words) in told:
             return True
-        inner = ".*".join(re.escape(part) for part in (_plain(self.parts[0]), *self.parts[1:]))
-        # a note may begin with who it is about: `C/1/9: fires one hex`
-        whole = rf"(?:.*: )?{inner.removesuffix(chr(92) + '.')}"
+        inner = ".*".join(re.escape(part) for part in self.parts).removesuffix(r"\.")
+        if inner[:1].isalpha():
+            inner = f"[{inner[0].lower()}{inner[0].upper()}]{inner[1:]}"
+        # a note may begin with who it is about, and end with how often: `C/1/9: fires one hex`, `a fire: 2 hexes shut`
+        whole = f"(?:.*: )?{inner}(?:: .*)?"
         pattern = re.compile(f".*{inner}.*" if self.fragment else whole, re.DOTALL)
         return any(pattern.fullmatch(text) for text in told)
 
@@ -86,7 +89,8 @@ def sentences(root: Path, ruleset: str) -> list[Sentence]:
     for path in modules:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found += _Python(path.relative_to(root).as_posix(), takers).read(tree)
-    return sorted(set(found), key=lambda one: (one.file, one.line, one.words))
+    worded = {one for one in found if re.search("[A-Za-z]{2}", one.words)}
+    return sorted(worded, key=lambda one: (one.file, one.line, one.words))
 
 
 def _says(words: str) -> bool:
@@ -153,7 +157,7 @@ def sql_sentences(source: str, file: str, compared: set[str]) -> Iterator[Senten
                     source.count("\n", 0, token.start()) + 1,
                     tuple(FIELD.split(words.replace("%%", "%"))),
                     next((frozenset(level.rules) for level in reversed(levels) if level.rules), frozenset()),
-                    before == "||" or after is not None or tells_words or _filled_in(levels),
+                    before == "||" or after is not None or words != words.strip() or tells_words or _filled_in(levels),
                 )
         elif token["open"]:
             call = (token["call"] or "").rpartition(".")[2]
