@@ -36,6 +36,12 @@ class Sentence:
     def words(self) -> str:
         return "…".join(self.parts)
 
+    @property
+    def literal(self) -> re.Pattern[str]:
+        """How SQL writes it."""
+        parts = (re.escape(part.replace("'", "''")) for part in self.parts)
+        return re.compile(f"'{FIELD.pattern.join(parts)}'")
+
     def is_in(self, told: set[str]) -> bool:
         """Whether one of these says it, in any case of its first letter."""
         if _plain(self.words) in told:
@@ -64,7 +70,9 @@ class Told:
         self.by_rule: dict[str, set[str]] = {}
         for ruling in rulings:
             for step in ruling.steps:
-                self.by_rule.setdefault(step.rule, set()).update((_plain(step.note), _plain(str(step.effect))))
+                self.by_rule.setdefault(step.rule, set()).update(
+                    (_plain(step.note), _plain(str(step.effect)))
+                )
             for need in ruling.needs:
                 self.by_rule.setdefault(need.rule, set()).add(_plain(need.what))
         self.all = set().union(*self.by_rule.values())
@@ -77,18 +85,18 @@ class Told:
 
 def sentences(root: Path, ruleset: str) -> list[Sentence]:
     """Every sentence of a game, in the order of files and lines."""
-    found: list[Sentence] = []
+
+    def sources(pattern: str) -> list[tuple[str, str]]:
+        paths = sorted(root.glob(pattern))
+        return [(path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()) for path in paths]
+
     compared: set[str] = set()
-    for path in sorted((root / "sql" / ruleset).glob("*.sql")):
-        source = path.read_text(encoding="utf-8")
-        found += sql_sentences(source, path.relative_to(root).as_posix(), compared)
+    found: list[Sentence] = []
+    for source, file in sources(f"sql/{ruleset}/*.sql"):
+        found += sql_sentences(source, file, compared)
     codes = re.compile("|".join(re.escape(word).replace("%", ".*") for word in sorted(compared)) or "$^")
     found = [one for one in found if not codes.fullmatch(one.words)]
-    modules = sorted((root / "app" / "play" / ruleset).glob("*.py"))
-    takers = _takers(modules)
-    for path in modules:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found += _Python(path.relative_to(root).as_posix(), takers).read(tree)
+    found += python_sentences(sources(f"app/play/{ruleset}/*.py"))
     worded = {one for one in found if re.search("[A-Za-z]{2}", one.words)}
     return sorted(worded, key=lambda one: (one.file, one.line, one.words))
 
@@ -120,6 +128,9 @@ COMPARES = {"=", "<>", "~", "!~", "->>", "->", "?", "@>", "like", "when", "in", 
 """What stands before a literal that is looked for or compared, and not said."""
 BEGINS = {"select", "union", "from", "values", "return", "begin", "loop"}
 """Words after which another row begins."""
+SILENT = ("comment", "raise")
+"""Statements whose texts no step tells: comments, and mistakes of whoever asks."""
+JOINED = re.compile(r"\s*\|\|")
 NOTE_AT = {"_entry": 3, "_sum": 2, "_barred": 3}
 """Functions that make a step, and which of their arguments is its note."""
 
@@ -134,60 +145,77 @@ class _Level:
     compares: bool = False
 
 
+class _Sql:
+    """Where in an SQL file we are."""
+
+    def __init__(self) -> None:
+        self.levels = [_Level()]
+        self.before = ""
+        self.statement = ""
+        self.makes_words = False
+        """Whether the function gives words, of which whoever asks makes a sentence."""
+
+    def follow(self, token: re.Match[str]) -> None:
+        text, level = token.group(), self.levels[-1]
+        if token["open"]:
+            call = (token["call"] or "").rpartition(".")[2]
+            self.levels.append(_Level(call, compares=call in COMPARES or self.before == "in"))
+        elif token["close"] and len(self.levels) > 1:
+            self.levels.pop()
+        elif token["comma"]:
+            level.argument += 1
+        elif token["end"]:
+            self.statement, level.rules = "", set()
+        elif token["word"]:
+            self.statement = text if text in SILENT else self.statement or text
+            if self.before == "returns":
+                self.makes_words = text == "text"
+            if text in BEGINS:
+                level.rules = set()
+        self.before = text
+
+    @property
+    def compares(self) -> bool:
+        return self.before in COMPARES or self.levels[-1].compares
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The numbers that stand in the same row, or in the one around it."""
+        return next((frozenset(level.rules) for level in reversed(self.levels) if level.rules), frozenset())
+
+    def says(self, words: str) -> bool:
+        """Several words anywhere, or one where a step has its note."""
+        noted = any(NOTE_AT.get(level.call) == level.argument for level in self.levels)
+        worded = _says(words) or (noted and bool(re.search("[a-z]{2,}", FIELD.sub("", words))))
+        return worded and self.statement not in SILENT
+
+    def in_part(self, words: str, joined: bool) -> bool:
+        """Whether it is put into a longer sentence, or handed on as a fact of which one is made."""
+        filled_in = any(
+            level.argument > 0 and (level.call == "format" or level.call.startswith("jsonb_"))
+            for level in self.levels
+        )
+        return joined or self.before == "||" or words != words.strip() or self.makes_words or filled_in
+
+
 def sql_sentences(source: str, file: str, compared: set[str]) -> Iterator[Sentence]:
     """The sentences of an SQL file; adds what it only compares, which are codes."""
-    levels = [_Level()]
-    before = statement = ""
-    tells_words = False
+    here = _Sql()
     for token in TOKEN.finditer(source):
-        kind = token.lastgroup
-        text = token.group()
-        if kind == "comment":
+        if token["literal"] is None:
+            if not token["comment"]:
+                here.follow(token)
             continue
-        if kind == "literal":
-            words = token["literal"].replace("''", "'")
-            after = re.compile(r"\s*\|\|").match(source, token.end())
-            if RULE.fullmatch(words):
-                levels[-1].rules.add(words)
-            elif before in COMPARES or levels[-1].compares:
-                compared.add(words)
-            elif statement not in ("comment", "raise") and _said_here(words, levels):
-                yield Sentence(
-                    file,
-                    source.count("\n", 0, token.start()) + 1,
-                    tuple(FIELD.split(words.replace("%%", "%"))),
-                    next((frozenset(level.rules) for level in reversed(levels) if level.rules), frozenset()),
-                    before == "||" or after is not None or words != words.strip() or tells_words or _filled_in(levels),
-                )
-        elif token["open"]:
-            call = (token["call"] or "").rpartition(".")[2]
-            levels.append(_Level(call, compares=call in COMPARES or before == "in"))
-        elif kind == "close" and len(levels) > 1:
-            levels.pop()
-        elif kind == "comma":
-            levels[-1].argument += 1
-        elif kind == "end":
-            statement = ""
-            levels[-1].rules = set()
-        elif kind == "word":
-            statement = text if text in ("comment", "raise") else statement or text
-            if before == "returns":
-                tells_words = text == "text"  # of which whoever asks makes a sentence
-            if text in BEGINS:
-                levels[-1].rules = set()
-        before = text
-
-
-def _said_here(words: str, levels: list[_Level]) -> bool:
-    noted = any(NOTE_AT.get(level.call) == level.argument for level in levels)
-    return _says(words) or (noted and bool(re.search("[a-z]{2,}", FIELD.sub("", words))))
-
-
-def _filled_in(levels: list[_Level]) -> bool:
-    """Whether it is put into a longer sentence, or handed on as a fact of which one is made."""
-    return any(
-        level.argument > 0 and (level.call == "format" or level.call.startswith("jsonb_")) for level in levels
-    )
+        words = token["literal"].replace("''", "'")
+        if RULE.fullmatch(words):
+            here.levels[-1].rules.add(words)
+        elif here.compares:
+            compared.add(words)
+        elif here.says(words):
+            line = source.count("\n", 0, token.start()) + 1
+            joined = JOINED.match(source, token.end()) is not None
+            yield Sentence(file, line, tuple(FIELD.split(words)), here.rules, here.in_part(words, joined))
+        here.before = token.group()
 
 
 # --- Python --------------------------------------------------------------------------------------------
@@ -196,15 +224,18 @@ MAKERS = {"Step": 3, "Refused": 1, "NotOfferedError": 1}
 """What makes a step of a text, and which of its arguments that is."""
 
 
-def _takers(modules: Iterable[Path]) -> dict[str, int]:
-    """The same for the game's own functions that take a note and hand it on."""
+def python_sentences(modules: Iterable[tuple[str, str]]) -> Iterator[Sentence]:
+    """The sentences of a game's modules, each given as its source and its name."""
+    trees = [(ast.parse(source), file) for source, file in modules]
+    functions = [node for tree, _ in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     takers = dict(MAKERS)
-    for path in modules:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef):
-                names = [argument.arg for argument in node.args.args]
-                takers.update({node.name: names.index(name) for name in ("note", "why") if name in names})
-    return takers
+    for function in functions:
+        # the game's own functions that take a note and hand it on
+        names = [argument.arg for argument in function.args.args]
+        for name in {"note", "why"} & set(names):
+            takers[function.name] = names.index(name)
+    for tree, file in trees:
+        yield from _Python(file, takers).read(tree)
 
 
 class _Python:
