@@ -603,9 +603,8 @@ begin
     select css._cell(assault.said -> 'read', 'assault_marker_values', assault.charge, 'troop_quality') as value
   ) as mark
   cross join lateral css._entry(
-    '9.5', null, case when mark.value is null then 'unknown' else 'adds' end,
-    case when mark.value is null then 'assault_marker_values' else format('a %s', replace(assault.charge, '_', ' ')) end,
-    assault.charge, 2 * css._number(mark.value), null, (assault.there).label
+    '9.5', null, 'adds', format('a %s', replace(assault.charge, '_', ' ')), assault.charge, 2 * css._number(mark.value),
+    null, (assault.there).label
   ) as entry
   union all
   select * from css._worst_status(assault)

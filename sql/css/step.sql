@@ -103,6 +103,29 @@ $$;
 comment on function css.step(bigint, text, text, jsonb, jsonb, jsonb) is
 'One step of a move: what bars it, what it costs of what is left, and who may fire at it in the hex left (6.0, 8.6).';
 
+create or replace function css.watched(
+  position_id bigint, unit text, "to" text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.move_step
+language plpgsql stable rows 2
+as $$
+#variable_conflict use_variable
+declare
+  mover css.mover := css._mover(position_id, unit, null, conditions, policy);
+  goal public.hex;
+  leg css.leg;
+begin
+  select * into goal from public.hex where hex.map_id = mover.map_id and hex.label = "to";
+  select * into leg from css._legs(mover, array[mover.q, goal.q], array[mover.r, goal.r]);
+  return query
+  select *
+  from css._op_fire_steps(mover, leg, array(select gunner from css._gunners(mover, array[leg]) as gunner));
+end
+$$;
+
+comment on function css.watched(bigint, text, text, jsonb, jsonb) is
+'Who may fire at a unit as it leaves its hex for the next, whatever it has to spend (8.6).';
+
 create or replace function css._mine_dg(die integer, demolition integer)
 returns integer
 language sql immutable parallel safe
@@ -482,7 +505,8 @@ begin
   end if;
   return next css._entry(
     '25.0', null, case when free is null then 'stays' else 'leaves' end,
-    coalesce(format('%s is beside him and not Pinned', free), 'all beside him are Pinned'), free, null, null, at
+    case when free is null then 'all beside him are Pinned' else format('%s is beside him and not Pinned', free) end,
+    free, null, null, at
   );
   return next css._sum(
     '25.0', case when free is null then 'stays' else 'removed' end,

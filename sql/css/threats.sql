@@ -29,10 +29,7 @@ as $$
     cross join lateral css.side_zone(threats.position_id, enemy.side, threats.conditions, threats.policy) as zone
     inner join public.unit on unit.position_id = threats.position_id and unit.code = zone.by
     cross join lateral (
-      select coalesce(
-        nullif(concat_ws(' ', replace(unit.attributes #>> '{fire,type}', '_', ' '), unit.attributes #>> '{fire,value}'), ''),
-        'its fire'
-      ) as words
+      select concat_ws(' ', replace(unit.attributes #>> '{fire,type}', '_', ' '), unit.attributes #>> '{fire,value}') as words
     ) as arm
     where zone.arm = 'unit' and zone.label = any(threats.hexes)
     union all

@@ -112,7 +112,7 @@ comment on function css._work_bars(positions.state, css.piece, css.footing, text
 'What keeps a unit from an Engineering Action (6.2.1, 11.1 to 11.3, 28.2).';
 
 create or replace function css.engineer(
-  position_id bigint, unit text, work text, conditions jsonb default null, policy jsonb default null
+  position_id bigint, unit text, work text, read jsonb default null, conditions jsonb default null, policy jsonb default null
 )
 returns setof rulings.ledger_step
 language plpgsql stable rows 4
@@ -131,7 +131,7 @@ begin
   bars := array(select bar from css._work_bars(state, worker, here, work) as bar);
   if cardinality(bars) = 0 and work in ('trench', 'seal_cave', 'clear_mines') then
     -- a Troop Quality Check, with what is there of leaders and Status Markers (11.1: the modified Troop Quality)
-    entries := array(select step from css._quality(state, worker, here.terrain, null) as step)
+    entries := array(select step from css._quality(state, worker, here.terrain, read) as step)
     || array(
       select css._entry('13.2', null, 'quality', format('%s is there', head.code), head.code, 2 * head.bonus_tq, null, here.label)
       from (values ('leader'), ('hero')) as kind (name)
@@ -139,9 +139,12 @@ begin
       where coalesce(head.bonus_tq, 0) <> 0
     )
     || array(
-      select row(mark.rule, mark.clause, mark.at, 'quality', mark.note, mark.point, mark.by, mark.halves, null)::rulings.ledger_step
-      from css._status_quality_steps(here, worker, null, true) as mark
-      where worker.own_quality is null and mark.halves is not null
+      select row(
+        mark.rule, mark.clause, mark.at, case mark.effect when 'unknown' then 'unknown' else 'quality' end, mark.note,
+        mark.point, mark.by, mark.halves, null
+      )::rulings.ledger_step
+      from css._status_quality_steps(here, worker, read, true) as mark
+      where worker.own_quality is null
     );
     quality := (select sum(step.halves) / 2 from unnest(entries) as step having not bool_or(step.halves is null));
   elsif work = 'repair_airfield' then
@@ -171,7 +174,7 @@ begin
 end
 $$;
 
-comment on function css.engineer(bigint, text, text, jsonb, jsonb) is
+comment on function css.engineer(bigint, text, text, jsonb, jsonb, jsonb) is
 'Whether a unit may do an Engineering Action, and the number on which it succeeds (11.1 to 11.3, 28.2).';
 
 create or replace function css.entombed(position_id bigint, hex text)

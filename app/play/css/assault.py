@@ -261,13 +261,12 @@ def _resolve(of: Assault, charge: Charge, alerted: bool | None) -> Doing:
     if charge.charges and charge.incurred and (yield from reading("css-72")) == "b":
         yield from _lose(charge, charge.incurred)
         charge.incurred = 0
-        left = yield Ask(LEFT, proves=False, codes=charge.facts["units"])
-        more["by"] = [row.code for row in left]
-        if not more["by"]:
-            yield Tell(result="defender")
-            yield from _unmark(charge)
-            return
-    more["by"] = more.get("by", charge.facts["units"])
+    # who had no Column side, or was lost or routed by Opportunity Fire, assaults no more (8.7.5, 9.1 C, E)
+    more["by"] = [row.code for row in (yield Ask(LEFT, proves=False, codes=charge.facts["units"]))]
+    if not more["by"]:
+        yield Tell(result="defender")
+        yield from _unmark(charge)
+        return
     more["defense_unit"] = yield from _defense_unit(charge)
     if charge.facts["marker"] is None:
         more["charge"] = charge.facts["charge"]

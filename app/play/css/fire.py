@@ -483,6 +483,9 @@ def _triggered(shot: Shot, trigger: Trigger, alerted: bool | None) -> Doing:
     if trigger.unit is None or trigger.to is None:
         return
     rows = yield Ask(MOVE, proves=False, unit=trigger.unit, path=[trigger.to], options={})
+    if rows[-1].effect == "unknown":
+        # what a mover has to spend bears on its move, not on who sees it leave
+        rows = yield Ask(WATCHED, proves=False, unit=trigger.unit, to=trigger.to)
     mine = [row for row in rows if row.by in shot.by]
     yield Tell(points=[row.point for row in mine if row.point])
     if any(row.effect == "opportunity fire" for row in mine):
@@ -499,6 +502,7 @@ def _triggered(shot: Shot, trigger: Trigger, alerted: bool | None) -> Doing:
 
 
 MOVE = "select * from css.move(:position, :unit, :path, :options, :conditions, :policy)"
+WATCHED = "select * from css.watched(:position, :unit, :to, :conditions, :policy)"
 NO_SHOT = ("screened", "no opportunity fire", "unknown")
 
 

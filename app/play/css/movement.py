@@ -662,7 +662,8 @@ def _second_action(asked: Asked, of: Way, finding: Finding) -> list[dict[str, An
             told.append(price := asked.rows(COMMAND_PRICE, division=division, commands=commands)[-1])
             if price.effect == "pays":
                 paid.append({"division": division, "direct_commands": price.facts["left"]})
-        finding.steps[:0] = [step_of(row) for row in told if row.effect != "unknown"]
+    tells = [row for row in told if row.effect == "refused" or (acts and row.effect != "unknown")]
+    finding.steps[:0] = [step_of(row) for row in tells]
     for bar in (row for row in told if row.effect == "refused"):
         finding.answer |= {"allowed": False, "why": bar.note}
         finding.points.extend([bar.point] if bar.point else [])

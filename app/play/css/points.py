@@ -141,7 +141,7 @@ def buy(of: Buy) -> Procedure:
     """4.0 1G and 2C: a chit for the cup, or a Formation played before the draw."""
     division, formation = chit_parts(of.division, of.formation)
     facts = yield from ledger("buy", tells=True, division=division, formation=formation)
-    yield Tell(cost=facts["cost"], chit=facts["chit"])
+    yield Tell(cost=facts["cost"], chit=facts["chit"], left=facts["left"])
     yield Change({"division": division, "dispatch_points": facts["left"]})
     state, tracks = yield from game()
     if state.conditions.get("phase") == "action":

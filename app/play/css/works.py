@@ -26,9 +26,10 @@ from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, counted, series
+from db.values import canonical
 
 RALLY = "select * from css.rally(:position, :hex, :by, :conditions, :policy)"
-ENGINEER = "select * from css.engineer(:position, :unit, :work, :conditions, :policy)"
+ENGINEER = "select * from css.engineer(:position, :unit, :work, cast(:read as jsonb), :conditions, :policy)"
 CHECK = "select * from css.quality_check(:position, :die, 0, :quality, :extremes, :rule)"
 ENTOMBED = "select * from css.entombed(:position, :hex)"
 AIRFIELD = "select * from css.airfield(:position, :conditions, :policy)"
@@ -82,7 +83,7 @@ class Engineer(Action):
 
 def engineer(of: Engineer) -> Procedure:
     """11.0: an Engineering Action; a Foxhole needs no die."""
-    rows = yield Ask(ENGINEER, unit=of.unit, work=of.work)
+    rows = yield Ask(ENGINEER, unit=of.unit, work=of.work, read=canonical(of.read))
     facts = rows[-1].facts
     if not facts["allowed"]:
         raise Refused(rows[-1].rule, rows[-1].note, rows[-1].at)
