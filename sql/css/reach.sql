@@ -28,8 +28,8 @@ create type css.survey as (
   halves integer array,
   side_kinds text array,
   off_road integer array,
-  road_kinds text array,
   by_road integer array,
+  free_kinds text array,
   dgs integer array,
   slow integer array,
   cave_dgs integer array,
@@ -51,7 +51,8 @@ comment on column css.survey.radius is 'How far the unit might get; wide: how ma
 comment on column css.survey.home is 'The cell that the unit starts in; east and south: the corner of the window';
 comment on column css.survey.terrains is 'Kinds of terrain; halves: what each costs off a road, null where it is closed';
 comment on column css.survey.side_kinds is
-'Kinds of hexside; off_road: what each adds off a road, null where it is closed; road_kinds and by_road: along one';
+'Kinds of hexside; off_road: what each adds off a road, null where it is closed; by_road: along one';
+comment on column css.survey.free_kinds is 'Kinds of hexside that cost nothing either way';
 comment on column css.survey.dgs is 'By cell, DG; cave_dgs: inside the cave there';
 comment on column css.survey.slow is 'By cell, 1 halves what is left, 2 stops; cave_slow: inside the cave there';
 comment on column css.survey.fires is 'By cell, 1 burns, 2 is burnt';
@@ -188,8 +189,8 @@ returns table (
   cheapest integer,
   side_kinds text[],
   off_road integer[],
-  road_kinds text[],
-  by_road integer[]
+  by_road integer[],
+  free_kinds text[]
 )
 language sql stable rows 1
 as $$
@@ -199,8 +200,8 @@ as $$
     ground.cheapest,
     sides.kinds,
     sides.off_road,
-    sides.road_kinds,
-    sides.by_road
+    sides.by_road,
+    sides.free
   from (
     select
       array_agg(cost.terrain) as kinds,
@@ -210,11 +211,13 @@ as $$
   ) as ground
   cross join (
     select
-      array_agg(cost.kind) filter (where not cost.along) as kinds,
-      array_agg(cost.halves) filter (where not cost.along) as off_road,
-      array_agg(cost.kind) filter (where cost.along) as road_kinds,
-      array_agg(cost.halves) filter (where cost.along) as by_road
-    from css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as cost
+      array_agg(off_road.kind) as kinds,
+      array_agg(off_road.halves) as off_road,
+      array_agg(by_road.halves) as by_road,
+      coalesce(array_agg(off_road.kind) filter (where off_road.halves = 0 and by_road.halves = 0), '{}') as free
+    from css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as off_road
+    inner join css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as by_road
+      on by_road.kind = off_road.kind and by_road.along and not off_road.along
   ) as sides
 $$;
 
@@ -357,8 +360,8 @@ begin
   survey.halves := price.halves;
   survey.side_kinds := price.side_kinds;
   survey.off_road := price.off_road;
-  survey.road_kinds := price.road_kinds;
   survey.by_road := price.by_road;
+  survey.free_kinds := price.free_kinds;
   survey := css._with_markers(survey, mover);
   survey := css._with_units(survey, mover);
   survey.mouths := '{}';
@@ -448,8 +451,8 @@ language sql stable rows 1
 as $$
   select
     array_agg(css._side_cell(survey.wide, side.x - 2 * survey.east, side.y - 2 * survey.south)),
-    array_agg(survey.off_road[array_position(survey.side_kinds, side.kind)]),
-    array_agg(survey.by_road[array_position(survey.road_kinds, side.kind)])
+    array_agg(survey.off_road[side.kind]),
+    array_agg(survey.by_road[side.kind])
   from generate_series(
     2 * (survey.east + _plot_sides.x), 2 * (survey.east + _plot_sides.x + survey.plot) - 1
   ) as line (x)
@@ -457,12 +460,13 @@ as $$
     select
       hexside.x,
       hexside.y,
-      hexside.kind
+      array_position(survey.side_kinds, hexside.kind) as kind
     from public.hexside
     where hexside.map_id = survey.map_id
       and hexside.x = line.x
       and hexside.y >= 2 * (survey.south + _plot_sides.y) - 1
       and hexside.y < 2 * (survey.south + _plot_sides.y + survey.plot) - 1
+      and hexside.kind <> all(survey.free_kinds)
     -- line by line, whatever the planner thinks
     offset 0
   ) as side
@@ -489,9 +493,9 @@ declare
   hop integer;
 begin
   -- through the mouth
-  if purse >= 2
-    and case inside when 0 then coalesce(survey.filled[c], 0) + survey.units <= 2 else survey.held[c] is null end
-  then
+  if purse >= 2 and (
+    (inside = 0 and coalesce(survey.filled[c], 0) + survey.units <= 2) or (inside = 1 and survey.held[c] is null)
+  ) then
     burrows := burrows || row(c, 1 - inside, 2)::css.burrow;
   end if;
   -- from cave to cave, with all it has
@@ -534,9 +538,6 @@ create or replace function css._search(
 )
 returns setof css.reached
 language plpgsql stable rows 300
-set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_variable
 declare
@@ -629,7 +630,7 @@ begin
     while low < purses and last[low + 1] is null loop
       low := low + 1;
     end loop;
-    exit when low = purses or least_cost is null;
+    exit when low >= purses or least_cost is null;
     -- who has spent least cannot be reached for less any more, nor who has spent less than a step more
     for spent in low..least(low + least_cost, purses) - 1 loop
       n := last[spent + 1];
@@ -674,15 +675,15 @@ begin
             end if;
             cost := least(price[c2] + adds[s + turns[d]], roads[s + turns[d]]) + tax;
           else
-            c2 := burrows[d - 6].c;
-            cost := burrows[d - 6].cost;
+            c2 := (burrows[d - 6]).c;
+            cost := (burrows[d - 6]).cost;
           end if;
           continue when cost <= remaining is not true;
           k2 := c2;
           i := c2;
           if not plain then
             k2 := css._entered_state(
-              survey, c2, coalesce(burrows[d - 6].inside, 0), d > 6, dg, remaining - cost
+              survey, c2, coalesce((burrows[d - 6]).inside, 0), d > 6, dg, remaining - cost
             );
             if slots[c2] = 0 then
               room := room + 1;
