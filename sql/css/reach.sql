@@ -414,7 +414,7 @@ return case when variants > 1 then slots[k / variants] * variants + k % variants
 
 comment on function css._slot(integer, integer, integer[]) is
 'Where what is known of a place of the search is kept. How a unit may be in a hex is many ways, so only hexes that
-it comes to have room for them: the first that it reaches is 1 of slots, the second 2; 0 is none.';
+it comes to have room for them: the first that it reaches is 1 of slots, the second 2.';
 
 create or replace function css._plot_hexes(survey css.survey, x integer, y integer)
 returns table (cells integer[], halves integer[])
@@ -427,23 +427,23 @@ as $$
         array_position(survey.terrains, case when survey.fires[cell.c] = 2 then 'clear' else cell.terrain end)
       ]
     )
-  from generate_series(survey.east + _plot_hexes.x, survey.east + _plot_hexes.x + survey.plot - 1) as line (q)
+  from generate_series(0, survey.plot - 1) as line (n)
   cross join lateral (
     select
       survey.home + (ground.q - survey.q) * survey.wide + ground.r - survey.r as c,
       ground.terrain
     from public.css_ground as ground
     where ground.map_id = survey.map_id
-      and ground.q = line.q
-      and ground.r >= survey.south + _plot_hexes.y
-      and ground.r < survey.south + _plot_hexes.y + survey.plot
+      and ground.q = survey.east + survey.plot * _plot_hexes.x + line.n
+      and ground.r >= survey.south + survey.plot * _plot_hexes.y
+      and ground.r < survey.south + survey.plot * (_plot_hexes.y + 1)
     -- line by line, whatever the planner thinks
     offset 0
   ) as cell
 $$;
 
 comment on function css._plot_hexes(css.survey, integer, integer) is
-'What the hexes of a plot cost off a road. A plot is told by its corner, counted from that of the window.';
+'What the hexes of a plot cost off a road. Plots are counted from the corner of the window.';
 
 create or replace function css._plot_sides(survey css.survey, x integer, y integer)
 returns table (sides integer[], off_road integer[], by_road integer[])
@@ -453,9 +453,7 @@ as $$
     array_agg(css._side_cell(survey.wide, side.x - 2 * survey.east, side.y - 2 * survey.south)),
     array_agg(survey.off_road[side.kind]),
     array_agg(survey.by_road[side.kind])
-  from generate_series(
-    2 * (survey.east + _plot_sides.x), 2 * (survey.east + _plot_sides.x + survey.plot) - 1
-  ) as line (x)
+  from generate_series(0, 2 * survey.plot - 1) as line (n)
   cross join lateral (
     select
       hexside.x,
@@ -463,9 +461,9 @@ as $$
       array_position(survey.side_kinds, hexside.kind) as kind
     from public.hexside
     where hexside.map_id = survey.map_id
-      and hexside.x = line.x
-      and hexside.y >= 2 * (survey.south + _plot_sides.y) - 1
-      and hexside.y < 2 * (survey.south + _plot_sides.y + survey.plot) - 1
+      and hexside.x = 2 * (survey.east + survey.plot * _plot_sides.x) + line.n
+      and hexside.y >= 2 * (survey.south + survey.plot * _plot_sides.y) - 1
+      and hexside.y < 2 * (survey.south + survey.plot * (_plot_sides.y + 1)) - 1
       and hexside.kind <> all(survey.free_kinds)
     -- line by line, whatever the planner thinks
     offset 0
@@ -514,68 +512,84 @@ $$;
 comment on function css._burrows(css.survey, integer, integer, integer, boolean) is
 'Where a unit in a cave hex can go through the mouth of its cave, or from inside it to the next, and for how much (6.3).';
 
-create or replace function css._entered_state(
-  survey css.survey, c integer, inside integer, mouth boolean, dg integer, purse integer
-)
+create or replace function css._entered_state(survey css.survey, c integer, burrow integer, dg integer, purse integer)
 returns integer
 language plpgsql stable
 as $$
 declare
-  -- DG that lies there, and what slows it down
-  met constant integer := greatest(dg, case inside when 0 then survey.dgs[c] else survey.cave_dgs[c] end);
-  slow constant integer := case when inside = 1 then survey.cave_slow[c] when not mouth then survey.slow[c] end;
+  met constant integer := greatest(dg, case burrow when 1 then survey.cave_dgs[c] else survey.dgs[c] end);
+  -- who comes out of a cave is in the hex already
+  slow constant integer := case burrow when 1 then survey.cave_slow[c] when 0 then null else survey.slow[c] end;
 begin
   purse := css._dg_left(purse, dg, case when survey.gains then met else dg end);
-  return css._reach_key(c, inside, met, css._slowed(purse, slow), survey.variants, survey.longest);
+  return css._reach_key(
+    c, coalesce(burrow, 0), met, css._slowed(purse, slow), survey.variants, survey.longest
+  );
 end
 $$;
 
-comment on function css._entered_state(css.survey, integer, integer, boolean, integer, integer) is
-'How a unit is in a place that it enters with so much left, as a number: by what lies there (8.7.2, 10.2.3).';
+comment on function css._entered_state(css.survey, integer, integer, integer, integer) is
+'How a unit is in a place that it enters with so much left, as a number, by the markers there (8.7.2, 10.2.3). Burrow is
+null for a step from hex to hex, else whether it leads into a cave (6.3).';
 
-create or replace function css._search(
-  survey css.survey, start integer, roads integer[], purse integer, trail boolean
+create or replace function css._reached(
+  survey css.survey, trail boolean, places integer[], slots integer[], came integer[], best integer[]
 )
+returns setof css.reached
+language sql stable rows 300
+as $$
+  select
+    place.k,
+    came[place.slot],
+    trail,
+    survey.east + (place.k / survey.variants - 1) / survey.wide,
+    survey.south + (place.k / survey.variants - 1) % survey.wide,
+    place.k % survey.variants >= 3 * (survey.longest + 1),
+    best[place.slot]
+  from (
+    select found.k, css._slot(found.k, survey.variants, slots) as slot from unnest(places) as found (k)
+  ) as place
+$$;
+
+comment on function css._reached(css.survey, boolean, integer[], integer[], integer[], integer[]) is
+'The places that a search has come to, as rows.';
+
+create or replace function css._search(survey css.survey, start integer, roads integer[], purse integer, trail boolean)
 returns setof css.reached
 language plpgsql stable rows 300
 as $$
 #variable_conflict use_variable
 declare
   wide constant integer := survey.wide;
-  plot constant integer := survey.plot;
-  plots constant integer := wide / plot;
+  plots constant integer := wide / survey.plot;
   variants constant integer := survey.variants;
   plain constant boolean := variants = 1;
   purses constant integer := survey.longest + 1;
-  caves constant boolean := survey.caves and not trail;
+  least_cost constant integer := survey.least_cost;
   barred constant boolean := survey.held <> '{}' or survey.fires <> '{}';
   hops constant integer[] := css._hops(wide);
   turns constant integer[] := css._hops(2 * wide);
-  least_cost constant integer := survey.least_cost;
-  tax constant integer := survey.tax;
-  never constant integer := 1 << 30;
-  places constant integer := case when plain then wide * wide else 1 end;
-  kinds constant integer := case when plain then 0 else 6 * (wide * wide + 1) end;
-  -- what is known of the ground: by cell its price off a road, by side what that adds; by plot whether it was read
+  -- the ground as far as it is known: by cell its price off a road, by side what that adds; the plots that were read
   price integer[] := array_fill(null::integer, array[wide * wide]);
   adds integer[] := array_fill(0, array[4 * wide * wide]);
   read boolean[] := array_fill(false, array[plots * plots]);
   -- by place: the least that was spent, where it came from, what a round offers (above the place that it comes from)
-  best integer[] := array_fill(never, array[places]);
-  came integer[] := array_fill(null::integer, array[places]);
-  offers bigint[] := array_fill(null::bigint, array[places]);
-  touched integer[] := '{}';
-  slots integer[] := array_fill(0, array[case when plain then 0 else wide * wide end]);
+  best integer[] := price;
+  came integer[] := price;
+  offers bigint[] := array_fill(null::bigint, array[wide * wide]);
+  slots integer[] := case when plain then '{}' else price end;
   room integer := 1;
-  -- by cell, cave and DG: one way to be there that spends little and leaves much
-  frugal integer[] := array_fill(never, array[kinds]);
-  rich integer[] := array_fill(0, array[kinds]);
-  -- those who go on: by what was spent the last of them, and who is next after each
+  -- by hex, cave and DG: one way to be there that spends little and leaves much
+  frugal integer[] := '{}';
+  rich integer[] := '{}';
+  reached integer[] := '{}';
+  gained integer[] := array[start];
+  -- those who go on: by what they have spent the last of them, and who comes after each
   last integer[] := array_fill(null::integer, array[purses]);
   waiting integer[] := '{}';
   next integer[] := '{}';
-  gained integer[] := array[start];
   low integer := 0;
+  n integer;
   -- the place that is left, and the one that is entered
   k integer;
   c integer;
@@ -583,13 +597,11 @@ declare
   dg integer;
   remaining integer;
   burrows css.burrow[];
+  s integer;
   c2 integer;
   k2 integer;
-  cost integer;
   i integer;
-  kin integer;
-  n integer;
-  s integer;
+  cost integer;
   x integer;
   y integer;
   ahead record;
@@ -613,15 +625,14 @@ begin
       end if;
       if not plain then
         -- who has spent more and has less left, and is as disorganized, gains nothing by going on
-        kin := k / purses;
-        continue when frugal[kin] <= cost and rich[kin] >= remaining;
-        if cost <= frugal[kin] then
-          frugal[kin] := cost;
-          rich[kin] := remaining;
+        continue when frugal[i / purses] <= cost and rich[i / purses] >= remaining;
+        if cost <= frugal[i / purses] is not false then
+          frugal[i / purses] := cost;
+          rich[i / purses] := remaining;
         end if;
       end if;
-      if best[i] < never is not true then
-        touched := touched || k;
+      if best[i] is null then
+        reached := reached || k;
       end if;
       best[i] := cost;
       came[i] := nullif(n, k);
@@ -638,16 +649,12 @@ begin
         k := waiting[n];
         n := next[n];
         continue when best[css._slot(k, variants, slots)] is distinct from spent;
-        if plain then
-          c := k;
-          remaining := purse - spent;
-        else
-          c := k / variants;
+        c := k / variants;
+        remaining := purse - spent;
+        if not plain then
           inside := k / (3 * purses) % 2;
           dg := greatest(2 * (k / purses % 3) - 1, 0);
           remaining := k % purses;
-        end if;
-        if caves then
           burrows := case when survey.mouths[c] then css._burrows(survey, c, inside, remaining, spent = 0) end;
         end if;
         s := css._side_cell(wide, 2 * ((c - 1) / wide), 2 * ((c - 1) % wide));
@@ -657,13 +664,11 @@ begin
             continue when (plain and best[c2] <= spent + least_cost)
               or (barred and (survey.held[c2] or survey.fires[c2] = 1));
             if price[c2] is null then
-              x := (c2 - 1) / wide / plot;
-              y := (c2 - 1) % wide / plot;
+              x := (c2 - 1) / wide / survey.plot;
+              y := (c2 - 1) % wide / survey.plot;
               if not read[x * plots + y + 1] then
                 read[x * plots + y + 1] := true;
-                select * into ahead
-                from css._plot_hexes(survey, plot * x, plot * y)
-                cross join css._plot_sides(survey, plot * x, plot * y);
+                select * into ahead from css._plot_hexes(survey, x, y) cross join css._plot_sides(survey, x, y);
                 for j in 1..coalesce(cardinality(ahead.cells), 0) loop
                   price[ahead.cells[j]] := ahead.halves[j];
                 end loop;
@@ -673,7 +678,7 @@ begin
                 end loop;
               end if;
             end if;
-            cost := least(price[c2] + adds[s + turns[d]], roads[s + turns[d]]) + tax;
+            cost := least(price[c2] + adds[s + turns[d]], roads[s + turns[d]]) + survey.tax;
           else
             c2 := (burrows[d - 6]).c;
             cost := (burrows[d - 6]).cost;
@@ -682,10 +687,8 @@ begin
           k2 := c2;
           i := c2;
           if not plain then
-            k2 := css._entered_state(
-              survey, c2, coalesce((burrows[d - 6]).inside, 0), d > 6, dg, remaining - cost
-            );
-            if slots[c2] = 0 then
+            k2 := css._entered_state(survey, c2, (burrows[d - 6]).inside, dg, remaining - cost);
+            if slots[c2] is null then
               room := room + 1;
               slots[c2] := room;
             end if;
@@ -702,18 +705,7 @@ begin
     end loop;
     low := low + least_cost;
   end loop;
-  return query
-  select
-    place.k,
-    came[place.slot],
-    trail,
-    survey.east + (place.k / variants - 1) / wide,
-    survey.south + (place.k / variants - 1) % wide,
-    place.k % variants >= 3 * purses,
-    best[place.slot]
-  from (
-    select found.k, css._slot(found.k, variants, slots) as slot from unnest(touched) as found (k)
-  ) as place;
+  return query select * from css._reached(survey, trail, reached, slots, came, best);
 end
 $$;
 
@@ -732,7 +724,6 @@ declare
   disorder integer := 0;
   paths record;
   roads integer[] := array_fill(null::integer, array[4 * survey.wide * survey.wide]);
-  trails integer[] := '{}';
 begin
   select * into paths from css._paths_around(survey, mover.mobility, css._drawn_window(survey));
   survey.least_cost := least(survey.least_cost, paths.cheapest + survey.tax);
@@ -757,14 +748,16 @@ begin
     roads, purse, false
   );
   if paths.on_trail and not mover.inside and not mover.off_road then
+    roads := array_fill(null::integer, array[4 * survey.wide * survey.wide]);
     for n in 1..cardinality(paths.trail_sides) loop
-      trails[paths.trail_sides[n]] := paths.trail_halves[n];
+      roads[paths.trail_sides[n]] := paths.trail_halves[n];
     end loop;
     purse := css._purse(mover, true);
     survey.halves := null;
+    survey.mouths := '{}';
     return query
     select * from css._search(
-      survey, css._reach_key(survey.home, 0, disorder, purse, survey.variants, survey.longest), trails, purse, true
+      survey, css._reach_key(survey.home, 0, disorder, purse, survey.variants, survey.longest), roads, purse, true
     );
   end if;
 end
