@@ -533,25 +533,25 @@ comment on function css._entered_state(css.survey, integer, integer, integer, in
 null for a step from hex to hex, else whether it leads into a cave (6.3).';
 
 create or replace function css._reached(
-  survey css.survey, trail boolean, places integer[], slots integer[], came integer[], best integer[]
+  survey css.survey, trail boolean, places integer[], slots integer[], best bigint[]
 )
 returns setof css.reached
 language sql stable rows 300
 as $$
   select
     place.k,
-    came[place.slot],
+    nullif(best[place.slot] & 4294967295, place.k)::integer,
     trail,
     survey.east + (place.k / survey.variants - 1) / survey.wide,
     survey.south + (place.k / survey.variants - 1) % survey.wide,
     place.k % survey.variants >= 3 * (survey.longest + 1),
-    best[place.slot]
+    (best[place.slot] >> 32)::integer
   from (
     select found.k, css._slot(found.k, survey.variants, slots) as slot from unnest(places) as found (k)
   ) as place
 $$;
 
-comment on function css._reached(css.survey, boolean, integer[], integer[], integer[], integer[]) is
+comment on function css._reached(css.survey, boolean, integer[], integer[], bigint[]) is
 'The places that a search has come to, as rows.';
 
 create or replace function css._search(survey css.survey, start integer, roads integer[], purse integer, trail boolean)
@@ -573,10 +573,9 @@ declare
   price integer[] := array_fill(null::integer, array[wide * wide]);
   adds integer[] := array_fill(0, array[4 * wide * wide]);
   read boolean[] := array_fill(false, array[plots * plots]);
-  -- by place: the least that was spent, where it came from, what a round offers (above the place that it comes from)
-  best integer[] := price;
-  came integer[] := price;
-  offers bigint[] := array_fill(null::bigint, array[wide * wide]);
+  -- by place, the least that was spent, above the place that it comes from: so far, and what a round offers
+  best bigint[] := array_fill(null::bigint, array[wide * wide]);
+  offers bigint[] := best;
   slots integer[] := case when plain then '{}' else price end;
   room integer := 1;
   -- by hex, cave and DG: one way to be there that spends little and leaves much
@@ -589,6 +588,7 @@ declare
   waiting integer[] := '{}';
   next integer[] := '{}';
   low integer := 0;
+  dear bigint;
   n integer;
   -- the place that is left, and the one that is entered
   k integer;
@@ -615,27 +615,24 @@ begin
     foreach k in array gained loop
       i := css._slot(k, variants, slots);
       cost := offers[i] >> 32;
-      n := offers[i] & 4294967295;
-      offers[i] := null;
       remaining := case when plain then css._slowed(purse - cost, survey.slow[k]) else k % purses end;
       if remaining > 0 then
         waiting := waiting || k;
         next := next || last[cost + 1];
         last[cost + 1] := cardinality(waiting);
       end if;
-      if not plain then
-        -- who has spent more and has less left, and is as disorganized, gains nothing by going on
-        continue when frugal[i / purses] <= cost and rich[i / purses] >= remaining;
-        if cost <= frugal[i / purses] is not false then
+      -- who has spent more and has less left, and is as disorganized, gains nothing by going on
+      if plain or (frugal[i / purses] <= cost and rich[i / purses] >= remaining) is not true then
+        if best[i] is null then
+          reached := reached || k;
+        end if;
+        best[i] := offers[i];
+        if not plain and cost <= frugal[i / purses] is not false then
           frugal[i / purses] := cost;
           rich[i / purses] := remaining;
         end if;
       end if;
-      if best[i] is null then
-        reached := reached || k;
-      end if;
-      best[i] := cost;
-      came[i] := nullif(n, k);
+      offers[i] := null;
     end loop;
     gained := '{}';
     while low < purses and last[low + 1] is null loop
@@ -644,11 +641,12 @@ begin
     exit when low >= purses or least_cost is null;
     -- who has spent least cannot be reached for less any more, nor who has spent less than a step more
     for spent in low..least(low + least_cost, purses) - 1 loop
+      dear := (spent + least_cost + 1)::bigint << 32;
       n := last[spent + 1];
       while n is not null loop
         k := waiting[n];
         n := next[n];
-        continue when best[css._slot(k, variants, slots)] is distinct from spent;
+        continue when best[css._slot(k, variants, slots)] >> 32 is distinct from spent;
         c := k / variants;
         remaining := purse - spent;
         if not plain then
@@ -659,10 +657,10 @@ begin
         end if;
         s := css._side_cell(wide, 2 * ((c - 1) / wide), 2 * ((c - 1) % wide));
         for d in 1 + 6 * inside..6 + coalesce(cardinality(burrows), 0) loop
+          -- most hexes around were reached for less already
+          continue when plain and best[c + hops[d]] < dear;
           if d <= 6 then
             c2 := c + hops[d];
-            continue when (plain and best[c2] <= spent + least_cost)
-              or (barred and (survey.held[c2] or survey.fires[c2] = 1));
             if price[c2] is null then
               x := (c2 - 1) / wide / survey.plot;
               y := (c2 - 1) % wide / survey.plot;
@@ -679,6 +677,7 @@ begin
               end if;
             end if;
             cost := least(price[c2] + adds[s + turns[d]], roads[s + turns[d]]) + survey.tax;
+            continue when barred and (survey.held[c2] or survey.fires[c2] = 1);
           else
             c2 := (burrows[d - 6]).c;
             cost := (burrows[d - 6]).cost;
@@ -694,7 +693,7 @@ begin
             end if;
             i := css._slot(k2, variants, slots);
           end if;
-          if spent + cost < best[i] is not false then
+          if spent + cost < best[i] >> 32 is not false then
             if offers[i] is null then
               gained := gained || k2;
             end if;
@@ -705,7 +704,7 @@ begin
     end loop;
     low := low + least_cost;
   end loop;
-  return query select * from css._reached(survey, trail, reached, slots, came, best);
+  return query select * from css._reached(survey, trail, reached, slots, best);
 end
 $$;
 
