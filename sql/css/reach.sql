@@ -155,23 +155,21 @@ as $$
     array_agg(step.side) filter (where step.trail),
     array_agg(step.halves) filter (where step.trail),
     min(step.halves),
-    bool_or(step.trail and step.home)
+    bool_or(step.home)
   from (
     select
       css._side_cell(
-        survey.wide,
-        link.q + path.qs[link.n + 1] - 2 * survey.east,
-        link.r + path.rs[link.n + 1] - 2 * survey.south
+        survey.wide, link.q + link.next_q - 2 * survey.east, link.r + link.next_r - 2 * survey.south
       ) as side,
       road.halves,
       path.kind = 'trail' as trail,
-      (survey.q, survey.r) in ((link.q, link.r), (path.qs[link.n + 1], path.rs[link.n + 1])) as home
+      path.kind = 'trail' and (survey.q, survey.r) in ((link.q, link.r), (link.next_q, link.next_r)) as home
     from public.path
     inner join css._roads(_paths_around.mobility) as road on road.kind = path.kind
-    cross join lateral unnest(path.qs, path.rs) with ordinality as link (q, r, n)
+    cross join lateral unnest(path.qs, path.rs, path.qs[2:], path.rs[2:]) as link (q, r, next_q, next_r)
     where path.map_id = survey.map_id
       and path.geom operator(public.&&) around
-      and link.n < cardinality(path.qs)
+      and link.next_q is not null
       and link.q between survey.q - survey.radius and survey.q + survey.radius
       and link.r between survey.r - survey.radius and survey.r + survey.radius
     offset 0
