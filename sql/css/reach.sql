@@ -47,7 +47,8 @@ create type css.survey as (
 
 comment on type css.survey is
 'What a search looks up: the window around a unit, what the ground costs it, and what lies in the window by cell.';
-comment on column css.survey.radius is 'How far the unit might get; wide: how many cells the window is wide, so many plots of that width';
+comment on column css.survey.radius is 'How far the unit might get';
+comment on column css.survey.wide is 'How many cells the window is wide, some plots of that width side by side';
 comment on column css.survey.home is 'The cell that the unit starts in; east and south: the corner of the window';
 comment on column css.survey.terrains is 'Kinds of terrain; halves: what each costs off a road, null where it is closed';
 comment on column css.survey.side_kinds is
