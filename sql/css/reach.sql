@@ -1,14 +1,15 @@
 -- needs: css/move.sql
 -- Where a unit can go in css (Guam): the costs of css.move, searched as a wave from hex to hex.
 --
--- A round takes all places that were reached more cheaply than before, and enters what lies beside them; what
--- the ground costs is looked up as the wave comes to it. A place is a hex, or the inside of its cave. Where
--- markers lower what is left on the way (8.7.2, 10.2.3), to spend least is not always to have most left; then
--- how much is left, and how disorganized the unit is, are part of the place. All costs are above zero, so a
--- unit with nothing left goes no farther.
+-- A round takes all places that nobody reaches for less any more, and enters what lies beside them. A place is a
+-- hex, or the inside of its cave. Where markers lower what is left on the way (8.7.2, 10.2.3), to spend least is
+-- not always to have most left; then how much is left, and how disorganized the unit is, are part of the place.
+-- All costs are above zero, so a unit with nothing left goes no farther.
 --
--- The hexes that might be reached are a square window around the unit. A cell of it is a number, and what the
--- search looks up by cell is an array.
+-- The hexes that might be reached are a square window around the unit. A cell of it is a number, so is a hexside,
+-- and what the search knows of them are arrays: to start a query costs more than a hundred steps of the wave. So
+-- what there is little of (paths, markers, counters, caves) is read before, and the ground plot by plot, as the
+-- wave comes to it: a paved road makes the window four times as large as what is reached.
 
 drop type if exists css.survey cascade;
 create type css.survey as (
@@ -17,6 +18,7 @@ create type css.survey as (
   r integer,
   radius integer,
   wide integer,
+  plot integer,
   home integer,
   east integer,
   south integer,
@@ -26,8 +28,8 @@ create type css.survey as (
   halves integer array,
   side_kinds text array,
   off_road integer array,
-  road_kinds text array,
   by_road integer array,
+  free_kinds text array,
   dgs integer array,
   slow integer array,
   cave_dgs integer array,
@@ -35,6 +37,7 @@ create type css.survey as (
   fires integer array,
   held boolean array,
   filled integer array,
+  mouths boolean array,
   caves boolean,
   gains boolean,
   least_cost integer,
@@ -44,36 +47,33 @@ create type css.survey as (
 
 comment on type css.survey is
 'What a search looks up: the window around a unit, what the ground costs it, and what lies in the window by cell.';
-comment on column css.survey.radius is 'Half the width of the window; wide: its width';
+comment on column css.survey.radius is 'How far the unit might get';
+comment on column css.survey.wide is 'How many cells the window is wide, some plots of that width side by side';
 comment on column css.survey.home is 'The cell that the unit starts in; east and south: the corner of the window';
 comment on column css.survey.terrains is 'Kinds of terrain; halves: what each costs off a road, null where it is closed';
 comment on column css.survey.side_kinds is
-'Kinds of hexside; off_road: what each adds off a road, null where it is closed; road_kinds and by_road: along one';
+'Kinds of hexside; off_road: what each adds off a road, null where it is closed; by_road: along one';
+comment on column css.survey.free_kinds is 'Kinds of hexside that cost nothing either way';
 comment on column css.survey.dgs is 'By cell, DG; cave_dgs: inside the cave there';
 comment on column css.survey.slow is 'By cell, 1 halves what is left, 2 stops; cave_slow: inside the cave there';
 comment on column css.survey.fires is 'By cell, 1 burns, 2 is burnt';
 comment on column css.survey.held is 'By cell, whether enemies hold it; filled: how many friends are inside its cave';
-comment on column css.survey.caves is 'Whether the unit may go into a cave of the window';
+comment on column css.survey.mouths is 'By cell, whether there is a cave that the unit may go into';
+comment on column css.survey.caves is 'Whether the window has such a cave';
 comment on column css.survey.gains is 'Whether DG that it comes to lowers what it has left (css-58)';
 comment on column css.survey.least_cost is 'What a step costs at least';
 comment on column css.survey.longest is 'The most that it can spend';
 comment on column css.survey.variants is 'States that the search tells apart in a cell; 1 where the cell is all';
 
-drop type if exists css.front cascade;
-create type css.front as (
-  q integer array,
-  r integer array,
-  inside integer array,
-  cave boolean array,
-  dg integer array,
-  purse integer array,
-  spent integer array,
-  k integer array,
-  via integer array
+drop type if exists css.burrow cascade;
+create type css.burrow as (
+  c integer,
+  inside integer,
+  cost integer
 );
 
-comment on type css.front is
-'The places that a round of the search has come to, and how the unit is there; via: the state it comes from.';
+comment on type css.burrow is
+'A step through a cave (6.3): the cell that it leads to, inside the cave there or not, and what it costs.';
 
 drop type if exists css.reached cascade;
 create type css.reached as (
@@ -104,15 +104,20 @@ comment on type css.verge is
 
 create or replace function css._purse(mover css.mover, trail boolean)
 returns integer
-language sql stable
+language plpgsql stable
 as $$
-  select
-    case
-      when not bool_or(step.effect in ('forbids', 'unknown'))
-        then (array_agg(step.remaining order by step.ordinality desc) filter (where step.remaining is not null))[1]
-      else 0
-    end
-  from css._allowance_steps(mover, trail) with ordinality as step
+declare
+  step rulings.move_step;
+  purse integer := 0;
+begin
+  for step in select * from css._allowance_steps(mover, trail) loop
+    if step.effect in ('forbids', 'unknown') then
+      return 0;
+    end if;
+    purse := coalesce(step.remaining, purse);
+  end loop;
+  return purse;
+end
 $$;
 
 comment on function css._purse(css.mover, boolean) is
@@ -126,47 +131,55 @@ return 2 * wide * x + y + 1;
 comment on function css._side_cell(integer, integer, integer) is
 'A hexside of the window as an index, by its doubled cell counted from the corner.';
 
-create or replace function css._road_costs(survey css.survey, mobility text)
-returns table (roads integer[], trails integer[], cheapest integer)
-language plpgsql stable rows 1
+create or replace function css._drawn_window(survey css.survey)
+returns public.geometry
+language sql immutable parallel safe
+return public.st_makeenvelope(
+  3 * (survey.q - survey.radius),
+  2 * (survey.r - survey.radius) + survey.q - survey.radius,
+  3 * (survey.q + survey.radius),
+  2 * (survey.r + survey.radius) + survey.q + survey.radius
+);
+
+comment on function css._drawn_window(css.survey) is
+'The hexes that a unit might get to, as a rectangle on the lattice.';
+
+create or replace function css._paths_around(survey css.survey, mobility text, around public.geometry)
+returns table (
+  sides integer[], halves integer[], trail_sides integer[], trail_halves integer[], cheapest integer, on_trail boolean
+)
+language sql stable rows 1
 as $$
-#variable_conflict use_variable
-declare
-  link record;
-begin
-  roads := array_fill(null::integer, array[4 * survey.wide * survey.wide]);
-  trails := '{}';
-  for link in
+  select
+    array_agg(step.side),
+    array_agg(step.halves),
+    array_agg(step.side) filter (where step.trail),
+    array_agg(step.halves) filter (where step.trail),
+    min(step.halves),
+    bool_or(step.home)
+  from (
     select
       css._side_cell(
-        survey.wide,
-        path.qs[n.n] + path.qs[n.n + 1] - 2 * survey.east,
-        path.rs[n.n] + path.rs[n.n + 1] - 2 * survey.south
-      ) as cell,
-      min(road.halves) as halves,
-      min(road.halves) filter (where path.kind = 'trail') as trail
+        survey.wide, link.q + link.next_q - 2 * survey.east, link.r + link.next_r - 2 * survey.south
+      ) as side,
+      road.halves,
+      path.kind = 'trail' as trail,
+      path.kind = 'trail' and (survey.q, survey.r) in ((link.q, link.r), (link.next_q, link.next_r)) as home
     from public.path
-    inner join css._roads(mobility) as road on road.kind = path.kind
-    cross join lateral generate_series(1, cardinality(path.qs) - 1) as n (n)
+    inner join css._roads(_paths_around.mobility) as road on road.kind = path.kind
+    cross join lateral unnest(path.qs, path.rs, path.qs[2:], path.rs[2:]) as link (q, r, next_q, next_r)
     where path.map_id = survey.map_id
-      and path.qs[n.n] > survey.east
-      and path.qs[n.n] < survey.east + survey.wide - 1
-      and path.rs[n.n] > survey.south
-      and path.rs[n.n] < survey.south + survey.wide - 1
-    group by 1
-  loop
-    roads[link.cell] := link.halves;
-    cheapest := least(cheapest, link.halves);
-    if link.trail is not null then
-      trails[link.cell] := link.trail;
-    end if;
-  end loop;
-  return next;
-end
+      and path.geom operator(public.&&) around
+      and link.next_q is not null
+      and link.q between survey.q - survey.radius and survey.q + survey.radius
+      and link.r between survey.r - survey.radius and survey.r + survey.radius
+    offset 0
+  ) as step
 $$;
 
-comment on function css._road_costs(css.survey, text) is
-'What a step along a path costs, along any and along a trail, by hexside of the window around a unit.';
+comment on function css._paths_around(css.survey, text, public.geometry) is
+'The hexsides of a window that paths cross, and what a step along each costs but for what lies along the side; those
+of trails also by themselves, and whether the unit is on one.';
 
 create or replace function css._reach_prices(mobility text, heavy boolean, tank boolean, readings jsonb)
 returns table (
@@ -175,8 +188,8 @@ returns table (
   cheapest integer,
   side_kinds text[],
   off_road integer[],
-  road_kinds text[],
-  by_road integer[]
+  by_road integer[],
+  free_kinds text[]
 )
 language sql stable rows 1
 as $$
@@ -186,8 +199,8 @@ as $$
     ground.cheapest,
     sides.kinds,
     sides.off_road,
-    sides.road_kinds,
-    sides.by_road
+    sides.by_road,
+    sides.free
   from (
     select
       array_agg(cost.terrain) as kinds,
@@ -197,11 +210,13 @@ as $$
   ) as ground
   cross join (
     select
-      array_agg(cost.kind) filter (where not cost.along) as kinds,
-      array_agg(cost.halves) filter (where not cost.along) as off_road,
-      array_agg(cost.kind) filter (where cost.along) as road_kinds,
-      array_agg(cost.halves) filter (where cost.along) as by_road
-    from css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as cost
+      array_agg(off_road.kind) as kinds,
+      array_agg(off_road.halves) as off_road,
+      array_agg(by_road.halves) as by_road,
+      coalesce(array_agg(off_road.kind) filter (where off_road.halves = 0 and by_road.halves = 0), '{}') as free
+    from css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as off_road
+    inner join css._crossings(_reach_prices.mobility, _reach_prices.heavy, _reach_prices.tank) as by_road
+      on by_road.kind = off_road.kind and by_road.along and not off_road.along
   ) as sides
 $$;
 
@@ -291,6 +306,31 @@ $$;
 comment on function css._with_units(css.survey, css.mover) is
 'A survey with who is in the way of a unit.';
 
+create or replace function css._with_caves(survey css.survey)
+returns css.survey
+language plpgsql stable
+as $$
+declare
+  after css.survey := survey;
+  c integer;
+begin
+  for c in
+    select survey.home + (hex.q - survey.q) * survey.wide + hex.r - survey.r
+    from public.hex
+    where hex.map_id = survey.map_id
+      and hex.q between survey.q - survey.radius and survey.q + survey.radius
+      and hex.r between survey.r - survey.radius and survey.r + survey.radius
+      and 'cave' = any(hex.features)
+  loop
+    after.mouths[c] := true;
+  end loop;
+  return after;
+end
+$$;
+
+comment on function css._with_caves(css.survey) is
+'A survey with the caves around a unit that may go into them (6.3).';
+
 create or replace function css._survey(mover css.mover, purse integer)
 returns css.survey
 language plpgsql stable
@@ -298,6 +338,7 @@ as $$
 declare
   survey css.survey;
   price record;
+  rim integer;
 begin
   select * into price from css._reach_prices(mover.mobility, mover.heavy, mover.tank, mover.readings);
   survey.map_id := mover.map_id;
@@ -305,28 +346,28 @@ begin
   survey.r := mover.r;
   -- no step is cheaper than half a point
   survey.radius := greatest(purse, 2);
-  survey.wide := 2 * survey.radius + 3;
-  survey.home := (survey.radius + 1) * survey.wide + survey.radius + 2;
-  survey.east := mover.q - survey.radius - 1;
-  survey.south := mover.r - survey.radius - 1;
+  -- the unit is in the middle of a plot, and nobody gets to the rim
+  survey.plot := 7;
+  rim := survey.plot / 2 + survey.plot * ((survey.radius + survey.plot / 2) / survey.plot);
+  survey.wide := 2 * rim + 1;
+  survey.home := rim * survey.wide + rim + 1;
+  survey.east := mover.q - rim;
+  survey.south := mover.r - rim;
   survey.units := mover.units;
   survey.tax := mover.tax;
   survey.terrains := price.terrains;
   survey.halves := price.halves;
   survey.side_kinds := price.side_kinds;
   survey.off_road := price.off_road;
-  survey.road_kinds := price.road_kinds;
   survey.by_road := price.by_road;
+  survey.free_kinds := price.free_kinds;
   survey := css._with_markers(survey, mover);
   survey := css._with_units(survey, mover);
-  survey.caves := mover.side = 'japan' and mover.mobility = 'leg' and exists (
-    select
-    from public.hex
-    where hex.map_id = mover.map_id
-      and hex.q between mover.q - survey.radius and mover.q + survey.radius
-      and hex.r between mover.r - survey.radius and mover.r + survey.radius
-      and 'cave' = any(hex.features)
-  );
+  survey.mouths := '{}';
+  if mover.side = 'japan' and mover.mobility = 'leg' then
+    survey := css._with_caves(survey);
+  end if;
+  survey.caves := survey.mouths <> '{}';
   survey.gains := mover.readings ->> 'css-58' = 'a';
   survey.least_cost := least(price.cheapest + mover.tax, case when survey.caves then 2 end);
   -- 6.2.1: two points more on a trail
@@ -372,393 +413,351 @@ return case when variants > 1 then slots[k / variants] * variants + k % variants
 
 comment on function css._slot(integer, integer, integer[]) is
 'Where what is known of a place of the search is kept. How a unit may be in a hex is many ways, so only hexes that
-it comes to have room for them: the first that it reaches is 1 of slots, the second 2; 0 is none.';
+it comes to have room for them: the first that it reaches is 1 of slots, the second 2.';
 
-create or replace function css._start(mover css.mover, survey css.survey, purse integer)
-returns css.front
+create or replace function css._plot_hexes(survey css.survey, x integer, y integer)
+returns table (cells integer[], halves integer[])
+language sql stable rows 1
+as $$
+  select
+    array_agg(cell.c),
+    array_agg(
+      survey.halves[
+        array_position(survey.terrains, case when survey.fires[cell.c] = 2 then 'clear' else cell.terrain end)
+      ]
+    )
+  from generate_series(0, survey.plot - 1) as line (n)
+  cross join lateral (
+    select
+      survey.home + (ground.q - survey.q) * survey.wide + ground.r - survey.r as c,
+      ground.terrain
+    from public.css_ground as ground
+    where ground.map_id = survey.map_id
+      and ground.q = survey.east + survey.plot * _plot_hexes.x + line.n
+      and ground.r >= survey.south + survey.plot * _plot_hexes.y
+      and ground.r < survey.south + survey.plot * (_plot_hexes.y + 1)
+    -- line by line, whatever the planner thinks
+    offset 0
+  ) as cell
+$$;
+
+comment on function css._plot_hexes(css.survey, integer, integer) is
+'What the hexes of a plot cost off a road. Plots are counted from the corner of the window.';
+
+create or replace function css._plot_sides(survey css.survey, x integer, y integer)
+returns table (sides integer[], off_road integer[], by_road integer[])
+language sql stable rows 1
+as $$
+  select
+    array_agg(css._side_cell(survey.wide, side.x - 2 * survey.east, side.y - 2 * survey.south)),
+    array_agg(survey.off_road[side.kind]),
+    array_agg(survey.by_road[side.kind])
+  from generate_series(0, 2 * survey.plot - 1) as line (n)
+  cross join lateral (
+    select
+      hexside.x,
+      hexside.y,
+      array_position(survey.side_kinds, hexside.kind) as kind
+    from public.hexside
+    where hexside.map_id = survey.map_id
+      and hexside.x = 2 * (survey.east + survey.plot * _plot_sides.x) + line.n
+      and hexside.y >= 2 * (survey.south + survey.plot * _plot_sides.y) - 1
+      and hexside.y < 2 * (survey.south + survey.plot * (_plot_sides.y + 1)) - 1
+      and hexside.kind <> all(survey.free_kinds)
+    -- line by line, whatever the planner thinks
+    offset 0
+  ) as side
+$$;
+
+comment on function css._plot_sides(css.survey, integer, integer) is
+'What lies along the hexsides of a plot, and what it adds off a road and along one; null where it closes them. Every
+side is of one plot, that of one of its two hexes; who steps over it has come to both.';
+
+create or replace function css._hops(wide integer)
+returns integer[]
+language sql immutable parallel safe
+return array[-1, wide - 1, wide, 1, 1 - wide, -wide];
+
+comment on function css._hops(integer) is
+'How far the six cells around a cell are from it; in a window twice as wide, its six sides.';
+
+create or replace function css._burrows(survey css.survey, c integer, inside integer, purse integer, first boolean)
+returns css.burrow[]
 language plpgsql stable
 as $$
 declare
-  disorder constant integer := css._dg_at(mover.position_id, mover.q, mover.r, mover.inside);
-  inside constant integer := mover.inside::integer;
-  front css.front;
+  burrows css.burrow[] := '{}';
+  hop integer;
 begin
-  front.q := array[mover.q];
-  front.r := array[mover.r];
-  front.inside := array[inside];
-  front.cave := array[mover.inside or css._in_cave_hex(mover.map_id, mover.q, mover.r)];
-  front.dg := array[disorder];
-  front.purse := array[purse];
-  front.spent := array[0];
-  front.k := array[css._reach_key(survey.home, inside, disorder, purse, survey.variants, survey.longest)];
-  return front;
+  -- through the mouth
+  if purse >= 2 and (
+    (inside = 0 and coalesce(survey.filled[c], 0) + survey.units <= 2) or (inside = 1 and survey.held[c] is null)
+  ) then
+    burrows := burrows || row(c, 1 - inside, 2)::css.burrow;
+  end if;
+  -- from cave to cave, with all it has
+  if inside = 1 and first and purse > 0 then
+    foreach hop in array css._hops(survey.wide) loop
+      continue when survey.mouths[c + hop] is null
+        or survey.fires[c + hop] = 1
+        or coalesce(survey.filled[c + hop], 0) + survey.units > 2;
+      burrows := burrows || row(c + hop, 1, purse)::css.burrow;
+    end loop;
+  end if;
+  return burrows;
 end
 $$;
 
-comment on function css._start(css.mover, css.survey, integer) is
-'The place that a unit starts from, as the first front of a search.';
-
-create or replace function css._beside(
-  survey css.survey, roads integer[], q integer, r integer, c integer, best integer[], dear integer
-)
-returns table (q integer, r integer, c integer, cave boolean, cost integer)
-language sql stable rows 6
-as $$
-  select
-    hex.q,
-    hex.r,
-    hop.c,
-    'cave' = any(hex.features),
-    least(
-      survey.halves[
-        array_position(
-          survey.terrains,
-          case when survey.fires[hop.c] = 2 then 'clear' else css._ground(hex.terrain, hex.features) end
-        )
-      ] + crossing.off_road,
-      roads[
-        css._side_cell(survey.wide, _beside.q + hex.q - 2 * survey.east, _beside.r + hex.r - 2 * survey.south)
-      ] + crossing.by_road
-    ) + survey.tax
-  from (
-    -- most hexes around were reached for less already: nothing is looked up for them
-    select
-      step.dq,
-      step.dr,
-      _beside.c + step.dq * survey.wide + step.dr as c
-    from (values (0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0)) as step (dq, dr)
-    where best[_beside.c + step.dq * survey.wide + step.dr] > dear is not false
-    offset 0
-  ) as hop
-  inner join public.hex
-    on hex.map_id = survey.map_id and hex.q = _beside.q + hop.dq and hex.r = _beside.r + hop.dr
-  cross join lateral (
-    select
-      case when not coalesce(bool_or(survey.off_road[array_position(survey.side_kinds, hexside.kind)] is null), false)
-        then coalesce(sum(survey.off_road[array_position(survey.side_kinds, hexside.kind)]), 0)::integer
-      end as off_road,
-      case when not coalesce(bool_or(survey.by_road[array_position(survey.road_kinds, hexside.kind)] is null), false)
-        then coalesce(sum(survey.by_road[array_position(survey.road_kinds, hexside.kind)]), 0)::integer
-      end as by_road
-    from public.hexside
-    where hexside.map_id = survey.map_id
-      and hexside.x = _beside.q + hex.q
-      and hexside.y = _beside.r + hex.r
-  ) as crossing
-  where survey.fires[hop.c] is distinct from 1
-$$;
-
-comment on function css._beside(css.survey, integer[], integer, integer, integer, integer[], integer) is
-'The hexes beside one, and the least that a step into each costs; null where it is closed. What was reached'
-' for less than would be dear is left out.';
-
-create or replace function css._burrows(
-  survey css.survey, q integer, r integer, c integer, inside integer, purse integer, first boolean
-)
-returns table (q integer, r integer, c integer, inside integer, cost integer)
-language sql stable rows 2
-as $$
-  -- through the mouth
-  select
-    _burrows.q,
-    _burrows.r,
-    _burrows.c,
-    1 - _burrows.inside,
-    2
-  where _burrows.purse >= 2
-    and case _burrows.inside
-      when 0 then coalesce(survey.filled[_burrows.c], 0) + survey.units <= 2 else survey.held[_burrows.c] is null
-    end
-  union all
-  -- from cave to cave, with all it has
-  select
-    hex.q,
-    hex.r,
-    cell.c,
-    1,
-    _burrows.purse
-  from lattice.neighbours(_burrows.q, _burrows.r) as beside
-  inner join public.hex on hex.map_id = survey.map_id and hex.q = beside.nq and hex.r = beside.nr
-  cross join lateral (
-    select _burrows.c + (hex.q - _burrows.q) * survey.wide + hex.r - _burrows.r as c
-  ) as cell
-  where _burrows.inside = 1
-    and _burrows.first
-    and _burrows.purse > 0
-    and 'cave' = any(hex.features)
-    and survey.fires[cell.c] is distinct from 1
-    and coalesce(survey.filled[cell.c], 0) + survey.units <= 2
-$$;
-
-comment on function css._burrows(css.survey, integer, integer, integer, integer, integer, boolean) is
+comment on function css._burrows(css.survey, integer, integer, integer, boolean) is
 'Where a unit in a cave hex can go through the mouth of its cave, or from inside it to the next, and for how much (6.3).';
 
-create or replace function css._strides(
-  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
-)
-returns table (
-  q integer,
-  r integer,
-  c integer,
-  inside integer,
-  cave boolean,
-  dg integer,
-  -- DG that lies there, and what slows it down
-  met integer,
-  slow integer,
-  purse integer,
-  spent integer,
-  cost integer,
-  via integer
-)
-language sql stable rows 50
+create or replace function css._entered_state(survey css.survey, c integer, burrow integer, dg integer, purse integer)
+returns integer
+language plpgsql stable
 as $$
-  -- into the hexes around
-  select
-    beside.q,
-    beside.r,
-    beside.c,
-    0,
-    beside.cave,
-    f.dg,
-    survey.dgs[beside.c],
-    survey.slow[beside.c],
-    f.purse,
-    f.spent,
-    beside.cost,
-    f.k
-  from unnest(front.q, front.r, front.inside, front.dg, front.purse, front.spent, front.k)
-    as f (q, r, inside, dg, purse, spent, k)
-  cross join lateral css._beside(
-    survey, roads, f.q, f.r, survey.home + (f.q - survey.q) * survey.wide + f.r - survey.r,
-    case when survey.variants = 1 then best end, f.spent + survey.least_cost
-  ) as beside
-  where f.spent < bound
-    and f.spent = best[css._slot(f.k, survey.variants, slots)]
-    and f.inside = 0
-    and f.purse > 0
-    and beside.cost <= f.purse
-    and survey.held[beside.c] is null
-  union all
-  select
-    burrow.q,
-    burrow.r,
-    burrow.c,
-    burrow.inside,
-    true,
-    f.dg,
-    case burrow.inside when 0 then survey.dgs[burrow.c] else survey.cave_dgs[burrow.c] end,
-    case burrow.inside when 1 then survey.cave_slow[burrow.c] end,
-    f.purse,
-    f.spent,
-    burrow.cost,
-    f.k
-  from unnest(front.q, front.r, front.inside, front.cave, front.dg, front.purse, front.spent, front.k)
-    as f (q, r, inside, cave, dg, purse, spent, k)
-  cross join lateral css._burrows(
-    survey, f.q, f.r, survey.home + (f.q - survey.q) * survey.wide + f.r - survey.r, f.inside, f.purse, f.spent = 0
-  ) as burrow
-  where f.spent < bound
-    and f.spent = best[css._slot(f.k, survey.variants, slots)]
-    and survey.caves
-    and not trail
-    and f.cave
+declare
+  met constant integer := greatest(dg, case burrow when 1 then survey.cave_dgs[c] else survey.dgs[c] end);
+  -- who comes out of a cave is in the hex already
+  slow constant integer := case burrow when 1 then survey.cave_slow[c] when 0 then null else survey.slow[c] end;
+begin
+  purse := css._dg_left(purse, dg, case when survey.gains then met else dg end);
+  return css._reach_key(
+    c, coalesce(burrow, 0), met, css._slowed(purse, slow), survey.variants, survey.longest
+  );
+end
 $$;
 
-comment on function css._strides(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
-'Every step from the places of a front that have spent less than a bound: beside them, and through caves.';
+comment on function css._entered_state(css.survey, integer, integer, integer, integer) is
+'How a unit is in a place that it enters with so much left, as a number, by the markers there (8.7.2, 10.2.3). Burrow is
+null for a step from hex to hex, else whether it leads into a cave (6.3).';
 
-create or replace function css._entered_places(
-  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
+create or replace function css._reached(
+  survey css.survey, trail boolean, places integer[], slots integer[], best bigint[]
 )
-returns table (
-  k integer,
-  q integer,
-  r integer,
-  inside integer,
-  cave boolean,
-  dg integer,
-  purse integer,
-  -- what was spent, and below that the state it comes from
-  cheapest bigint
-)
-language sql stable rows 50
+returns setof css.reached
+language sql stable rows 300
 as $$
   select
-    css._reach_key(entered.c, entered.inside, entered.dg, entered.purse, survey.variants, survey.longest),
-    min(entered.q),
-    min(entered.r),
-    min(entered.inside),
-    bool_or(entered.cave),
-    max(entered.dg),
-    max(entered.purse),
-    min((entered.spent::bigint << 32) + entered.via)
+    place.k,
+    nullif(best[place.slot] & 4294967295, place.k)::integer,
+    trail,
+    survey.east + (place.k / survey.variants - 1) / survey.wide,
+    survey.south + (place.k / survey.variants - 1) % survey.wide,
+    place.k % survey.variants >= 3 * (survey.longest + 1),
+    (best[place.slot] >> 32)::integer
   from (
-    select
-      stride.q,
-      stride.r,
-      stride.c,
-      stride.inside,
-      stride.cave,
-      greatest(stride.dg, stride.met) as dg,
-      css._slowed(
-        css._dg_left(
-          stride.purse - stride.cost, stride.dg,
-          case when survey.gains then greatest(stride.dg, stride.met) else stride.dg end
-        ),
-        stride.slow
-      ) as purse,
-      stride.spent + stride.cost as spent,
-      stride.via
-    from css._strides(survey, front, roads, best, slots, bound, trail) as stride
-  ) as entered
-  group by 1
+    select found.k, css._slot(found.k, survey.variants, slots) as slot from unnest(places) as found (k)
+  ) as place
 $$;
 
-comment on function css._entered_places(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
-'The places that the steps from a front lead to, each once, as the unit is there when it has spent least.';
+comment on function css._reached(css.survey, boolean, integer[], integer[], bigint[]) is
+'The places that a search has come to, as rows.';
 
-create or replace function css._gains(
-  survey css.survey, front css.front, roads integer[], best integer[], slots integer[], bound integer, trail boolean
-)
-returns setof css.front
-language sql stable rows 1
+create or replace function css._search(survey css.survey, start integer, roads integer[], purse integer, trail boolean)
+returns setof css.reached
+language plpgsql stable rows 300
 as $$
-  select
-    array_agg(entry.q),
-    array_agg(entry.r),
-    array_agg(entry.inside),
-    array_agg(entry.cave),
-    array_agg(entry.dg),
-    array_agg(entry.purse),
-    array_agg((entry.cheapest >> 32)::integer),
-    array_agg(entry.k),
-    array_agg((entry.cheapest & 4294967295)::integer)
-  from css._entered_places(survey, front, roads, best, slots, bound, trail) as entry
-  where (entry.cheapest >> 32) < best[css._slot(entry.k, survey.variants, slots)] is not false
+#variable_conflict use_variable
+declare
+  wide constant integer := survey.wide;
+  plots constant integer := wide / survey.plot;
+  variants constant integer := survey.variants;
+  plain constant boolean := variants = 1;
+  purses constant integer := survey.longest + 1;
+  least_cost constant integer := survey.least_cost;
+  barred constant boolean := survey.held <> '{}' or survey.fires <> '{}';
+  hops constant integer[] := css._hops(wide);
+  turns constant integer[] := css._hops(2 * wide);
+  -- the ground as far as it is known: by cell its price off a road, by side what that adds; the plots that were read
+  price integer[] := array_fill(null::integer, array[wide * wide]);
+  adds integer[] := array_fill(0, array[4 * wide * wide]);
+  read boolean[] := array_fill(false, array[plots * plots]);
+  -- by place, the least that was spent, above the place that it comes from: so far, and what a round offers
+  best bigint[] := array_fill(null::bigint, array[wide * wide]);
+  offers bigint[] := best;
+  slots integer[] := case when plain then '{}' else price end;
+  room integer := 1;
+  -- by hex, cave and DG: one way to be there that spends little and leaves much
+  frugal integer[] := '{}';
+  rich integer[] := '{}';
+  reached integer[] := '{}';
+  gained integer[] := array[start];
+  -- those who go on: by what they have spent the last of them, and who comes after each
+  last integer[] := array_fill(null::integer, array[purses]);
+  waiting integer[] := '{}';
+  next integer[] := '{}';
+  low integer := 0;
+  dear bigint;
+  n integer;
+  -- the place that is left, and the one that is entered
+  k integer;
+  c integer;
+  inside integer := 0;
+  dg integer;
+  remaining integer;
+  burrows css.burrow[];
+  s integer;
+  c2 integer;
+  k2 integer;
+  i integer;
+  cost integer;
+  x integer;
+  y integer;
+  ahead record;
+begin
+  slots[survey.home] := room;
+  offers[css._slot(start, variants, slots)] := start;
+  loop
+    if not plain then
+      gained := array(select place.k from unnest(gained) as place (k) order by place.k);
+    end if;
+    foreach k in array gained loop
+      i := css._slot(k, variants, slots);
+      cost := offers[i] >> 32;
+      remaining := case when plain then css._slowed(purse - cost, survey.slow[k]) else k % purses end;
+      if remaining > 0 then
+        waiting := waiting || k;
+        next := next || last[cost + 1];
+        last[cost + 1] := cardinality(waiting);
+      end if;
+      -- who has spent more and has less left, and is as disorganized, gains nothing by going on
+      if plain or (frugal[i / purses] <= cost and rich[i / purses] >= remaining) is not true then
+        if best[i] is null then
+          reached := reached || k;
+        end if;
+        best[i] := offers[i];
+        if not plain and cost <= frugal[i / purses] is not false then
+          frugal[i / purses] := cost;
+          rich[i / purses] := remaining;
+        end if;
+      end if;
+      offers[i] := null;
+    end loop;
+    gained := '{}';
+    while low < purses and last[low + 1] is null loop
+      low := low + 1;
+    end loop;
+    exit when low >= purses or least_cost is null;
+    -- who has spent least cannot be reached for less any more, nor who has spent less than a step more
+    for spent in low..least(low + least_cost, purses) - 1 loop
+      dear := (spent + least_cost + 1)::bigint << 32;
+      n := last[spent + 1];
+      while n is not null loop
+        k := waiting[n];
+        n := next[n];
+        continue when best[css._slot(k, variants, slots)] >> 32 is distinct from spent;
+        c := k / variants;
+        remaining := purse - spent;
+        if not plain then
+          inside := k / (3 * purses) % 2;
+          dg := greatest(2 * (k / purses % 3) - 1, 0);
+          remaining := k % purses;
+          burrows := case when survey.mouths[c] then css._burrows(survey, c, inside, remaining, spent = 0) end;
+        end if;
+        s := css._side_cell(wide, 2 * ((c - 1) / wide), 2 * ((c - 1) % wide));
+        for d in 1 + 6 * inside..6 + coalesce(cardinality(burrows), 0) loop
+          -- most hexes around were reached for less already
+          continue when plain and best[c + hops[d]] < dear;
+          if d <= 6 then
+            c2 := c + hops[d];
+            if price[c2] is null then
+              x := (c2 - 1) / wide / survey.plot;
+              y := (c2 - 1) % wide / survey.plot;
+              if not read[x * plots + y + 1] then
+                read[x * plots + y + 1] := true;
+                select * into ahead from css._plot_hexes(survey, x, y) cross join css._plot_sides(survey, x, y);
+                for j in 1..coalesce(cardinality(ahead.cells), 0) loop
+                  price[ahead.cells[j]] := ahead.halves[j];
+                end loop;
+                for j in 1..coalesce(cardinality(ahead.sides), 0) loop
+                  adds[ahead.sides[j]] := adds[ahead.sides[j]] + ahead.off_road[j];
+                  roads[ahead.sides[j]] := roads[ahead.sides[j]] + ahead.by_road[j];
+                end loop;
+              end if;
+            end if;
+            cost := least(price[c2] + adds[s + turns[d]], roads[s + turns[d]]) + survey.tax;
+            continue when barred and (survey.held[c2] or survey.fires[c2] = 1);
+          else
+            c2 := (burrows[d - 6]).c;
+            cost := (burrows[d - 6]).cost;
+          end if;
+          continue when cost <= remaining is not true;
+          k2 := c2;
+          i := c2;
+          if not plain then
+            k2 := css._entered_state(survey, c2, (burrows[d - 6]).inside, dg, remaining - cost);
+            if slots[c2] is null then
+              room := room + 1;
+              slots[c2] := room;
+            end if;
+            i := css._slot(k2, variants, slots);
+          end if;
+          if spent + cost < best[i] >> 32 is not false then
+            if offers[i] is null then
+              gained := gained || k2;
+            end if;
+            offers[i] := least(offers[i], ((spent + cost)::bigint << 32) + k);
+          end if;
+        end loop;
+      end loop;
+    end loop;
+    low := low + least_cost;
+  end loop;
+  return query select * from css._reached(survey, trail, reached, slots, best);
+end
 $$;
 
-comment on function css._gains(css.survey, css.front, integer[], integer[], integer[], integer, boolean) is
-'The places that a round of the search reaches more cheaply than before.';
-
-create or replace function css._next_front(front css.front, found css.front, bound integer)
-returns setof css.front
-language sql stable rows 1
-as $$
-  select
-    array_agg(place.q),
-    array_agg(place.r),
-    array_agg(place.inside),
-    array_agg(place.cave),
-    array_agg(place.dg),
-    array_agg(place.purse),
-    array_agg(place.spent),
-    array_agg(place.k),
-    null::integer[]
-  from (
-    select *
-    from unnest(front.q, front.r, front.inside, front.cave, front.dg, front.purse, front.spent, front.k)
-    union all
-    select *
-    from unnest(found.q, found.r, found.inside, found.cave, found.dg, found.purse, found.spent, found.k)
-  ) as place (q, r, inside, cave, dg, purse, spent, k)
-  where place.spent >= bound and place.purse > 0
-$$;
-
-comment on function css._next_front(css.front, css.front, integer) is
-'The places that are yet to be gone on from: those of a front beyond its bound, and those that were found.';
+comment on function css._search(css.survey, integer, integer[], integer, boolean) is
+'Every place a unit comes to from the one it starts in, through the terrain and along some roads.';
 
 create or replace function css._wave(mover css.mover)
 returns setof css.reached
 language plpgsql stable rows 300
 set plan_cache_mode = force_generic_plan
-set join_collapse_limit = 1
-set enable_hashjoin = off
-set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 declare
-  trail boolean;
   purse integer := css._purse(mover, false);
   survey css.survey := css._survey(mover, purse);
-  roads integer[];
-  trails integer[];
-  cheap integer;
-  best integer[];
-  came integer[];
-  touched integer[];
-  cells integer;
-  slots integer[];
-  room integer;
-  -- by cell, cave and DG: one way to be there that spends little and leaves much
-  frugal integer[];
-  rich integer[];
-  kin integer;
-  pool css.front;
-  bound integer;
-  found css.front;
+  disorder integer := 0;
+  paths record;
+  roads integer[] := array_fill(null::integer, array[4 * survey.wide * survey.wide]);
 begin
-  select costs.roads, costs.trails, costs.cheapest into roads, trails, cheap
-  from css._road_costs(survey, mover.mobility) as costs;
-  survey.least_cost := least(survey.least_cost, cheap + mover.tax);
-  if mover.off_road then
-    roads := '{}';
-  end if;
-  foreach trail in array array[false, true] loop
-    if trail then
-      exit when mover.inside or mover.off_road or trails = '{}';
-      roads := trails;
-      survey.halves := null;
-      purse := css._purse(mover, true);
-    end if;
-    cells := survey.wide * survey.wide + 1;
-    room := 0;
-    best := array_fill(case when survey.variants = 1 then 1 << 30 end, array[case when survey.variants = 1 then cells else 1 end]);
-    came := best;
-    slots := array_fill(0, array[case when survey.variants = 1 then 0 else cells end]);
-    frugal := array_fill(1 << 30, array[case when survey.variants = 1 then 0 else 6 * cells end]);
-    rich := frugal;
-    touched := '{}';
-    found := css._start(mover, survey, purse);
-    pool := null;
-    bound := 0;
-    loop
-      for n in 1..coalesce(cardinality(found.k), 0) loop
-        if survey.variants > 1 then
-          -- who has spent more and has less left, and is as disorganized, gains nothing by going on
-          kin := found.k[n] / (survey.longest + 1);
-          continue when frugal[kin] <= found.spent[n] and rich[kin] >= found.purse[n];
-          if found.spent[n] <= frugal[kin] then
-            frugal[kin] := found.spent[n];
-            rich[kin] := found.purse[n];
-          end if;
-          if slots[found.k[n] / survey.variants] = 0 then
-            room := room + 1;
-            slots[found.k[n] / survey.variants] := room;
-          end if;
-        end if;
-        best[css._slot(found.k[n], survey.variants, slots)] := found.spent[n];
-        came[css._slot(found.k[n], survey.variants, slots)] := found.via[n];
-        touched := touched || found.k[n];
-      end loop;
-      select * into pool from css._next_front(pool, found, bound);
-      -- who has spent least cannot be reached for less any more
-      select min(place.spent) + survey.least_cost into bound from unnest(pool.spent) as place (spent);
-      exit when bound is null;
-      select * into found from css._gains(survey, pool, roads, best, slots, bound, trail);
+  select * into paths from css._paths_around(survey, mover.mobility, css._drawn_window(survey));
+  survey.least_cost := least(survey.least_cost, paths.cheapest + survey.tax);
+  if not mover.off_road then
+    for n in 1..coalesce(cardinality(paths.sides), 0) loop
+      roads[paths.sides[n]] := least(roads[paths.sides[n]], paths.halves[n]);
     end loop;
+  end if;
+  if survey.variants > 1 then
+    disorder := css._dg_at(mover.position_id, mover.q, mover.r, mover.inside);
+  end if;
+  if mover.inside and survey.caves then
+    survey.mouths[survey.home] := true;
+  elsif mover.inside then
+    -- 6.3: only the Japanese come out of a cave
+    purse := 0;
+  end if;
+  return query
+  select * from css._search(
+    survey,
+    css._reach_key(survey.home, mover.inside::integer, disorder, purse, survey.variants, survey.longest),
+    roads, purse, false
+  );
+  if paths.on_trail and not mover.inside and not mover.off_road then
+    roads := array_fill(null::integer, array[4 * survey.wide * survey.wide]);
+    for n in 1..cardinality(paths.trail_sides) loop
+      roads[paths.trail_sides[n]] := paths.trail_halves[n];
+    end loop;
+    purse := css._purse(mover, true);
+    survey.halves := null;
+    survey.mouths := '{}';
     return query
-    select distinct
-      reached.k,
-      came[reached.slot],
-      trail,
-      survey.q + (reached.k / survey.variants - 1) / survey.wide - survey.radius - 1,
-      survey.r + (reached.k / survey.variants - 1) % survey.wide - survey.radius - 1,
-      survey.variants > 1 and reached.k % survey.variants >= 3 * (survey.longest + 1),
-      best[reached.slot]
-    from (
-      select place.k, css._slot(place.k, survey.variants, slots) as slot from unnest(touched) as place (k)
-    ) as reached;
-  end loop;
+    select * from css._search(
+      survey, css._reach_key(survey.home, 0, disorder, purse, survey.variants, survey.longest), roads, purse, true
+    );
+  end if;
 end
 $$;
 
@@ -829,6 +828,7 @@ create or replace function css.reach(
 )
 returns table (q integer, r integer, label text, halves integer)
 language plpgsql stable rows 300
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -846,15 +846,19 @@ begin
   select
     wave.q,
     wave.r,
-    hex.label,
+    -- a look-up for each, whatever the planner thinks
+    (
+      select ground.label
+      from public.css_ground as ground
+      where ground.map_id = mover.map_id and ground.q = wave.q and ground.r = wave.r
+    ),
     min(wave.spent)
   from css._wave(mover) as wave
-  inner join public.hex on hex.map_id = mover.map_id and hex.q = wave.q and hex.r = wave.r
   where (wave.q, wave.r, wave.inside) not in (
     select rival.q, rival.r, rival.inside
     from css._rivals(mover) as rival
   )
-  group by 1, 2, 3;
+  group by 1, 2;
 end
 $$;
 

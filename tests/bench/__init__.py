@@ -516,7 +516,7 @@ def measure_reach(connection: Connection, name: str, times: int, say: Callable[[
             times, nothing=lambda: connection.execute(sa.text("select 1")).all(), sql=in_sql, python=in_python
         )
         say(f"{name}: reach with {points} points")
-        target, met = ("≤ 10 ms", taken["sql"] <= 10) if points == 10 else ("", None)
+        target, met = ("≤ 3 ms", taken["sql"] <= 3) if points == 10 else ("", None)
         measures += [
             _ratio(
                 f"{name}: reach with {points} points",
