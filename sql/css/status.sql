@@ -653,6 +653,9 @@ begin
 end
 $$;
 
+comment on function css._actor_bars(positions.state, css.piece[]) is
+'What keeps units from an Action: not Active, nothing left to do, out of command, or no Direct Command to pay (5.1, 5.2).';
+
 create or replace function css._bill_bars(state positions.state, bill jsonb)
 returns rulings.ledger_step[]
 language plpgsql stable
@@ -672,9 +675,6 @@ $$;
 
 comment on function css._bill_bars(positions.state, jsonb) is
 'The Divisions that cannot pay what an Action costs them (5.2).';
-
-comment on function css._actor_bars(positions.state, css.piece[]) is
-'What keeps units from an Action: not Active, nothing left to do, out of command, or no Direct Command to pay (5.1, 5.2).';
 
 create or replace function css._quality(state positions.state, piece css.piece, into_terrain text, read jsonb)
 returns setof rulings.ledger_step
