@@ -47,7 +47,7 @@ class Viewshed(Base):
 
 
 class KeptLine(Base):
-    """A line of sight over drawn terrain that was asked before, with all that it told.
+    """A line of sight that was asked before, with all that it told.
 
     Filled by `positions.line` on first use, dropped by the triggers of the viewsheds.
     """
@@ -79,3 +79,6 @@ class KeptLine(Base):
     )
     ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of each")
     hindrances: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Hindrance of each")
+    clauses: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="Lettered item of each rule, where it has one"
+    )
