@@ -53,9 +53,9 @@ begin
     coalesce(array_agg(area.n) filter (where area.terrain = 'blaze'), '{}'),
     array_agg(distinct screen.terrain) filter (where screen.terrain <> 'blaze')
   into eye.position_id, eye.map_id, eye.lower_bars, eye.obstacles, eye.blazes, eye.fills
-  from ccp._screens() as screen
-  left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain
-  where screen.hindrance is null;
+  -- a handful of kinds first, else what hinders is looked up for every area
+  from (select * from ccp._screens() as screen where screen.hindrance is null offset 0) as screen
+  left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain;
   eye.crested := exists (select from public.crest where crest.map_id = state.map_id);
   return eye;
 end
@@ -146,6 +146,7 @@ as $$
     from unnest(_views.qs, _views.rs) with ordinality as wanted (q, r, i)
     cross join (
       select
+        viewer.map_id as map_id,
         viewer.q as q,
         viewer.r as r,
         viewer.height as height,
@@ -155,7 +156,7 @@ as $$
       offset 0
     ) as eye
     inner join public.drawn_hex as hex
-      on hex.map_id = viewer.map_id and hex.q = wanted.q and hex.r = wanted.r
+      on hex.map_id = eye.map_id and hex.q = wanted.q and hex.r = wanted.r
     where not (
         eye.in_gully
         and ccp._hides_in_gully(lattice.distance(eye.q, eye.r, wanted.q, wanted.r), eye.level, hex.level)
@@ -507,21 +508,17 @@ begin
   ),
   shut_whole as materialized (
     select met.i from met where met.shuts
-    union
+    union all
     -- a side along which there is no hex of the map
     select met.i from met where met.off_map and not met.shuts and not met.touch group by met.i, met.enter having count(*) = 2
-  ),
-  seen_over as materialized (
-    select distinct met.i from met where not met.blocks and not met.touch
   ),
   -- what every edge is compared with stands first: a row is read up to the last column that is asked
   cell as materialized (
     select met.*, 3072 * (met.q - eye.q) as x, 1024 * (2 * (met.r - eye.r) + met.q - eye.q) as y
     from met
     cross join (select viewer.q::bigint as q, viewer.r::bigint as r offset 0) as eye
-    left join shut_whole on shut_whole.i = met.i
-    where shut_whole.i is null
-      and (met.screened or met.burns or met.crest is not null)
+    where (met.screened or met.burns or met.crest is not null)
+      and met.i not in (select shut_whole.i from shut_whole)
   ),
   crossed as (
     select
@@ -544,7 +541,7 @@ begin
     offset 0
   ),
   touching as materialized (
-    select distinct at.i
+    select at.i
     from (
       select
         crossed.*,
@@ -582,12 +579,11 @@ begin
       select
         row(
           cell.i, cell.q, cell.r, cell.x, cell.y, cell.touch, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.near,
-          cell.far, cell.floor, cell.high, cell.crest, cell.screened, cell.burns, cell.near or seen_over.i is not null
+          cell.far, cell.floor, cell.high, cell.crest, cell.screened, cell.burns,
+          cell.near or cell.i in (select met.i from met where not met.blocks and not met.touch)
         )::ccp.view_cell
       from cell
-      left join seen_over on seen_over.i = cell.i
-      left join touching on touching.i = cell.i
-      where touching.i is null
+      where cell.i not in (select touching.i from touching)
     )
   into shut, cells;
 end
@@ -628,9 +624,10 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  qs integer[] := array(select probe.q from unnest(probes) as probe);
-  rs integer[] := array(select probe.r from unnest(probes) as probe);
+  qs integer[];
+  rs integer[];
 begin
+  select array_agg(probe.q), array_agg(probe.r) into qs, rs from unnest(probes) as probe;
   return query
   select
     found.i,
@@ -908,23 +905,17 @@ begin
     lines := array(select line from unnest(lines) as line where not (line.high > line.low and line.low > 0));
   end if;
   select * into plain from ccp._plain_views(eye, lines);
-  shut := plain.shut;
   select * into inner_lines from ccp._inner_views(eye, plain.cells);
-  shut := shut || inner_lines.shut;
   doubtful := doubtful || inner_lines.doubtful;
   lines := array(
     select line
     from unnest(lines) as line
-    left join unnest(shut || doubtful) as gone (i) on gone.i = line.i
+    left join unnest(plain.shut || inner_lines.shut || doubtful) as gone (i) on gone.i = line.i
     where gone.i is null
   );
   shut := ccp._uphill_views(eye, lines);
-  return array(
-    select line.i
-    from unnest(lines) as line
-    left join unnest(shut) as gone (i) on gone.i = line.i
-    where gone.i is null
-  ) || ccp._doubtful_views(sighting, doubtful);
+  return array(select line.i from unnest(lines) as line where line.i <> all(shut))
+    || ccp._doubtful_views(sighting, doubtful);
 end
 $$;
 
