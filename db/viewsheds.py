@@ -62,8 +62,14 @@ class KeptLine(Base):
     )
 
     position_id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, comment="The position")
-    viewer: Mapped[str] = mapped_column(primary_key=True, comment="From where, by the name asked")
-    target: Mapped[str] = mapped_column(primary_key=True, comment="To where, by the name asked")
+    slot: Mapped[int] = mapped_column(
+        sa.SmallInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="Where it is kept: of lines that share one, the last that was asked",
+    )
+    viewer: Mapped[str] = mapped_column(comment="From where, by the name asked")
+    target: Mapped[str] = mapped_column(comment="To where, by the name asked")
     map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
     q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
     r: Mapped[int] = mapped_column(comment="Axial row of the viewer")

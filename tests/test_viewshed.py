@@ -226,6 +226,29 @@ def test_a_line_that_was_asked_is_kept_with_its_clauses(connection: Connection) 
     assert line(connection, "positions.line", position, "05.03", "05.07")[0][1] == "kept"
 
 
+def test_lines_that_share_a_slot_take_turns(connection: Connection) -> None:
+    """However many are asked, a position keeps no more than it has slots."""
+    position = plain_position(connection)
+    slot = sa.text("select positions._line_slot(:start, :target)")
+    pairs: dict[Any, tuple[str, str]] = {}
+    for start in LABELS:
+        for target in LABELS:
+            other = pairs.setdefault(
+                connection.scalar(slot, {"start": start, "target": target}), (start, target)
+            )
+            if other != (start, target):
+                break
+        else:
+            continue
+        break
+    for pair in (other, (start, target), other):
+        kept, found = (line(connection, name, position, *pair) for name in ("positions.line", "css.los"))
+        assert kept == found
+        assert connection.execute(
+            sa.text("select viewer, target from kept_line where position_id = :id"), {"id": position}
+        ).all() == [pair]
+
+
 def test_a_counter_that_changes_takes_its_line_along(connection: Connection) -> None:
     position = plain_position(connection)
     connection.execute(

@@ -74,6 +74,14 @@ $$;
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
 
+create or replace function positions._line_slot("from" text, "to" text)
+returns smallint
+language sql immutable parallel safe
+return (hashtext("from" || '>' || "to") & 4095)::smallint;
+
+comment on function positions._line_slot(text, text) is
+'Where a line is kept: a position has 4,096 slots, so that no number of questions fills the disk.';
+
 create or replace function positions.line(position_id bigint, "from" text, "to" text)
 returns setof rulings.sight_step
 language plpgsql volatile rows 8
@@ -86,6 +94,7 @@ begin
   select * into kept
   from public.kept_line as asked
   where asked.position_id = line.position_id
+    and asked.slot = positions._line_slot(line."from", line."to")
     and asked.viewer = line."from"
     and asked.target = line."to";
   if kept.rules is null then
@@ -115,12 +124,16 @@ begin
       and current_setting('transaction_read_only') = 'off'
       -- who is at sea is seen at a beach (css 22.3.1), whose edits nobody watches for this line
       and place.away is not null then
+      delete from public.kept_line as other
+      where other.position_id = line.position_id
+        and other.slot = positions._line_slot(line."from", line."to");
       insert into public.kept_line (
-        position_id, viewer, target, map_id, q, r, away, rules, clauses, places, effects, notes, points, ranges, hindrances
+        position_id, slot, viewer, target, map_id, q, r, away,
+        rules, clauses, places, effects, notes, points, ranges, hindrances
       )
       values (
-        line.position_id, line."from", line."to", place.map_id, place.q, place.r, place.away,
-        kept.rules, kept.clauses, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+        line.position_id, positions._line_slot(line."from", line."to"), line."from", line."to", place.map_id, place.q, place.r,
+        place.away, kept.rules, kept.clauses, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
       )
       on conflict do nothing;
     end if;
