@@ -47,7 +47,7 @@ class Viewshed(Base):
 
 
 class KeptLine(Base):
-    """A line of sight over drawn terrain that was asked before, with all that it told.
+    """A line of sight that was asked before, with all that it told.
 
     Filled by `positions.line` on first use, dropped by the triggers of the viewsheds.
     """
@@ -62,8 +62,14 @@ class KeptLine(Base):
     )
 
     position_id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, comment="The position")
-    viewer: Mapped[str] = mapped_column(primary_key=True, comment="From where, by the name asked")
-    target: Mapped[str] = mapped_column(primary_key=True, comment="To where, by the name asked")
+    slot: Mapped[int] = mapped_column(
+        sa.SmallInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="Where it is kept: of lines that share one, the last that was asked",
+    )
+    viewer: Mapped[str] = mapped_column(comment="From where, by the name asked")
+    target: Mapped[str] = mapped_column(comment="To where, by the name asked")
     map_id: Mapped[int] = mapped_column(sa.BigInteger, comment="The position's map")
     q: Mapped[int] = mapped_column(comment="Axial column of the viewer")
     r: Mapped[int] = mapped_column(comment="Axial row of the viewer")
@@ -79,3 +85,6 @@ class KeptLine(Base):
     )
     ranges: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Range of each")
     hindrances: Mapped[list[int]] = mapped_column(ARRAY(sa.Integer), comment="Hindrance of each")
+    clauses: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="Lettered item of each rule, where it has one"
+    )

@@ -20,7 +20,7 @@ from tests.bench import (
     measure_rout,
 )
 from tests.bench.campaigns import measure_campaigns
-from tests.bench.doors import QUESTIONS, measure_doors
+from tests.bench.doors import DENSE, QUESTIONS, measure_doors
 from tests.bench.drawn import exponent, measure_board, measure_road_reach
 from tests.bench.large import DOORS, measure_large
 from tests.bench.survey import SIGHT, measure_survey
@@ -66,7 +66,10 @@ def test_what_is_measured_apart_is_gone_afterwards(own_engine: Engine) -> None:
         make_map(connection, "small", ("01.01", "05.05"))
     with own_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         names = [measure.name for measure in measure_apart(connection, "small", 4, quiet)]
-        assert "small, apart, in turn: one line of sight" in names
+        assert {
+            "small, apart, in turn: one line of sight",
+            "small, apart, in a row: a line that is kept",
+        } <= set(names)
         assert connection.scalar(sa.text("select count(*) from position where not bare")) == 0
         assert connection.scalar(sa.text("select count(*) from viewshed")) == 0
 
@@ -96,14 +99,20 @@ def test_numpy_that_sees_otherwise_is_told(own_engine: Engine, monkeypatch: pyte
 
 def test_the_doors_are_measured_beside_a_page_that_asks_nobody(demo_url: sa.URL) -> None:
     engine = make_engine(demo_url)
+    maps = sa.text("select count(*) from map")
+    with engine.connect() as connection:
+        before = connection.scalar(maps)
     found = {measure.name: measure for measure in measure_doors(engine, 4, quiet)}
+    with engine.connect() as connection:
+        assert connection.scalar(maps) == before, "the dense boards are gone afterwards"
     engine.dispose()
     constant, line = found["API, 8 clients: constant page"], found["API, 8 clients: los"]
     assert line.ratio == pytest.approx(constant.milliseconds / line.milliseconds)
     assert (line.target, line.met) == ("≥ 0.5", line.ratio >= 0.5)
-    assert {f"API, {clients}: {kind}" for clients in ("1 client", "8 clients") for kind in QUESTIONS} <= set(
-        found
-    )
+    kinds = {*QUESTIONS, *(f"dense board of {game}, {kind}" for game in DENSE for kind in ("los", "fan"))}
+    assert {
+        f"API, {clients}: {kind}" for clients in ("1 client", "8 clients") for kind in kinds
+    } <= found.keys()
     assert found["fan: the SQL function alone"].ratio is not None
 
 

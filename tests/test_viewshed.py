@@ -72,6 +72,13 @@ def live(connection: Connection, position: int, viewer: str, radius: int | None)
     return looked(connection, functions, position=position, viewer=viewer, radius=radius)
 
 
+def line(connection: Connection, function: str, position: int, start: str, target: str) -> list[Any]:
+    """The rows of a line of sight, from what is kept (`positions.line`) or found anew (`css.los`)."""
+    query = sa.text(f"select * from {function}(:position, :start, :target)")
+    values = {"position": position, "start": start, "target": target}
+    return [tuple(row) for row in connection.execute(query, values)]
+
+
 def lagging(connection: Connection) -> list[tuple[Any, ...]]:
     """Rows of the kept ground that are not what the tables say, and rows that it lacks."""
     query = """
@@ -178,6 +185,11 @@ def test_no_stale_answer_survives_any_edit(
                     assert cached(connection, position, asked, far) == live(
                         connection, position, asked, far
                     ), kind
+                    kept, found = (
+                        line(connection, function, position, asked, watched)
+                        for function in ("positions.line", "css.los")
+                    )
+                    assert kept == found, kind
         savepoint.rollback()
 
 
@@ -192,6 +204,75 @@ def test_the_second_look_comes_from_the_cache(connection: Connection) -> None:
     )
     assert "kept" in {row[2] for row in cached(connection, position, "05.05", None)}
     assert len(first) == len(live(connection, position, "05.05", None))
+
+
+KEPT_LINES = sa.text("select count(*) from kept_line where position_id = :id")
+
+
+def test_a_line_that_was_asked_is_kept_with_its_clauses(connection: Connection) -> None:
+    position = plain_position(connection)
+    connection.execute(
+        sa.text("update hex set terrain = 'rocky' where map_id = :map and label = '05.05'"),
+        {"map": board_of(connection, position)},
+    )
+    first = line(connection, "positions.line", position, "05.03", "05.07")
+    assert first == line(connection, "css.los", position, "05.03", "05.07")
+    # 7.1.1 a
+    assert ("7.1.1", "a", "05.05", "blocks") in {row[:4] for row in first}
+    assert connection.scalar(KEPT_LINES, {"id": position}) == 1
+    connection.execute(
+        sa.text("update kept_line set clauses[1] = 'kept' where position_id = :id"), {"id": position}
+    )
+    assert line(connection, "positions.line", position, "05.03", "05.07")[0][1] == "kept"
+
+
+def test_lines_that_share_a_slot_take_turns(connection: Connection) -> None:
+    """However many are asked, a position keeps no more than it has slots."""
+    position = plain_position(connection)
+    slot = sa.text("select positions._line_slot(:start, :target)")
+    pairs: dict[Any, tuple[str, str]] = {}
+    for start in LABELS:
+        for target in LABELS:
+            other = pairs.setdefault(
+                connection.scalar(slot, {"start": start, "target": target}), (start, target)
+            )
+            if other != (start, target):
+                break
+        else:
+            continue
+        break
+    for pair in (other, (start, target), other):
+        kept, found = (line(connection, name, position, *pair) for name in ("positions.line", "css.los"))
+        assert kept == found
+        assert connection.execute(
+            sa.text("select viewer, target from kept_line where position_id = :id"), {"id": position}
+        ).all() == [pair]
+
+
+def test_a_counter_that_changes_takes_its_line_along(connection: Connection) -> None:
+    position = plain_position(connection)
+    connection.execute(
+        sa.text(
+            "insert into unit (position_id, map_id, code, side, q, r, attributes)"
+            " select :id, map_id, 'A', 'us', q, r, '{}' from hex where map_id = :map and label = '05.05'"
+        ),
+        {"id": position, "map": board_of(connection, position)},
+    )
+    on_land = line(connection, "positions.line", position, "05.03", "A")
+    assert connection.scalar(KEPT_LINES, {"id": position}) == 1
+    # 22.3.1: at sea it is seen at its beach, and no edit there would drop the line
+    connection.execute(
+        sa.text(
+            'update unit set q = null, r = null, attributes = \'{"zone"\\: {"beach"\\: "05.05",'
+            ' "run"\\: "approach"}}\' where position_id = :id'
+        ),
+        {"id": position},
+    )
+    assert connection.scalar(KEPT_LINES, {"id": position}) == 0
+    at_sea = line(connection, "positions.line", position, "05.03", "A")
+    assert at_sea == line(connection, "css.los", position, "05.03", "A")
+    assert at_sea[-1][6] == on_land[-1][6] + 3
+    assert connection.scalar(KEPT_LINES, {"id": position}) == 0
 
 
 def test_an_edit_out_of_reach_drops_nothing(connection: Connection) -> None:

@@ -8,28 +8,37 @@ returns ccp.sighting
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_variable
 declare
   near ccp.sighting;
-  viewer record;
+  map_id bigint;
+  viewer_q integer;
+  viewer_r integer;
+  reach integer;
 begin
-  select * into viewer from positions.place(_near.position_id, _near."from");
-  if viewer.q is null then
+  select place.q, place.r, place.unit
+  into viewer_q, viewer_r, near.unit
+  from positions.place(_near.position_id, _near."from") as place;
+  if viewer_q is null then
     raise exception 'no hex or unit % on the map of this position', _near."from" using errcode = 'no_data_found';
   end if;
   near.state := (select state from positions.state(_near.position_id, _near.conditions, _near.policy) as state);
-  near.q := viewer.q;
-  near.r := viewer.r;
-  near.unit := viewer.unit;
-  select
-    array_agg(hex.q order by hex.q, hex.r),
-    array_agg(hex.r order by hex.q, hex.r)
+  near.q := viewer_q;
+  near.r := viewer_r;
+  map_id := (near.state).map_id;
+  -- sight itself has no end
+  reach := coalesce(_near.radius, 1000000);
+  select array_agg(hex.q), array_agg(hex.r)
   into near.qs, near.rs
-  from public.drawn_hex as hex
-  cross join lateral (select lattice.distance(viewer.q, viewer.r, hex.q, hex.r) as away) as place
-  where hex.map_id = (near.state).map_id
-    and place.away > 0
-    -- sight itself has no end
-    and place.away <= coalesce(_near.radius, place.away);
+  from (
+    select hex.q, hex.r
+    from public.drawn_hex as hex
+    where hex.map_id = map_id
+      and hex.q between viewer_q - reach and viewer_q + reach
+      and hex.r between viewer_r - reach and viewer_r + reach
+      and lattice.distance(viewer_q, viewer_r, hex.q, hex.r) between 1 and reach
+    order by hex.q, hex.r
+  ) as hex;
   return near;
 end
 $$;

@@ -28,12 +28,14 @@ create type ccp.outlook as (
   lower_bars boolean,
   obstacles integer array,
   blazes integer array,
-  fills text array
+  fills text array,
+  crested boolean
 );
 
 comment on type ccp.outlook is
 'Who looks, and over what: the drawn areas of the map that block sight, and the terrain that does so undrawn.';
 comment on column ccp.outlook.lower_bars is 'Obstacles from the lower end up bar a line (ccp-7)';
+comment on column ccp.outlook.crested is 'Crest lines are drawn on the map';
 
 create or replace function ccp._outlook(state positions.state)
 returns ccp.outlook
@@ -51,9 +53,10 @@ begin
     coalesce(array_agg(area.n) filter (where area.terrain = 'blaze'), '{}'),
     array_agg(distinct screen.terrain) filter (where screen.terrain <> 'blaze')
   into eye.position_id, eye.map_id, eye.lower_bars, eye.obstacles, eye.blazes, eye.fills
-  from ccp._screens() as screen
-  left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain
-  where screen.hindrance is null;
+  -- a handful of kinds first, else what hinders is looked up for every area
+  from (select * from ccp._screens() as screen where screen.hindrance is null offset 0) as screen
+  left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain;
+  eye.crested := exists (select from public.crest where crest.map_id = state.map_id);
   return eye;
 end
 $$;
@@ -143,6 +146,7 @@ as $$
     from unnest(_views.qs, _views.rs) with ordinality as wanted (q, r, i)
     cross join (
       select
+        viewer.map_id as map_id,
         viewer.q as q,
         viewer.r as r,
         viewer.height as height,
@@ -152,7 +156,7 @@ as $$
       offset 0
     ) as eye
     inner join public.drawn_hex as hex
-      on hex.map_id = viewer.map_id and hex.q = wanted.q and hex.r = wanted.r
+      on hex.map_id = eye.map_id and hex.q = wanted.q and hex.r = wanted.r
     where not (
         eye.in_gully
         and ccp._hides_in_gully(lattice.distance(eye.q, eye.r, wanted.q, wanted.r), eye.level, hex.level)
@@ -173,6 +177,7 @@ create type ccp.view_ground as (
   q integer,
   r integer,
   level integer,
+  bare boolean,
   ablaze boolean,
   fills boolean,
   whole boolean,
@@ -183,6 +188,7 @@ create type ccp.view_ground as (
 
 comment on type ccp.view_ground is
 'A hex as many lines meet it: its level, its crest lines, what fills it and what is drawn in it.';
+comment on column ccp.view_ground.bare is 'Nothing of all that is there';
 comment on column ccp.view_ground.ablaze is 'A blaze is there; burns: is drawn in it';
 comment on column ccp.view_ground.fills is 'An Obstacle is all over it, undrawn; whole: drawn; screened: is drawn in a part of it';
 
@@ -199,29 +205,44 @@ as $$
       and marker.kind = 'blaze'
   )
   select
-    hex.q,
-    hex.r,
-    hex.level::integer,
-    hex.terrain = 'blaze' or burning.q is not null,
-    not hex.drawn and hex.terrain = any(eye.fills),
-    hex.whole <> '{}' and hex.whole && eye.obstacles,
-    hex.areas <> '{}' and hex.areas && eye.obstacles,
-    eye.burns and hex.areas && eye.blazes,
-    hex.crest_levels
-  from public.drawn_hex as hex
-  cross join (
+    spot.q,
+    spot.r,
+    spot.level,
+    not (spot.ablaze or spot.fills or spot.screened or spot.burns or spot.crest_levels <> '{}'),
+    spot.ablaze,
+    spot.fills,
+    spot.screened and spot.whole <> '{}' and spot.whole && spot.obstacles,
+    spot.screened,
+    spot.burns,
+    spot.crest_levels
+  from (
     select
-      viewer.obstacles as obstacles,
-      viewer.blazes as blazes,
-      viewer.blazes <> '{}' as burns,
-      viewer.fills as fills
+      hex.q,
+      hex.r,
+      hex.level::integer as level,
+      hex.terrain = 'blaze' or burning.q is not null as ablaze,
+      not hex.drawn and hex.terrain = any(eye.fills) as fills,
+      hex.areas <> '{}' and hex.areas && eye.obstacles as screened,
+      eye.burns and hex.areas && eye.blazes as burns,
+      hex.whole,
+      eye.obstacles,
+      hex.crest_levels
+    from public.drawn_hex as hex
+    cross join (
+      select
+        viewer.obstacles as obstacles,
+        viewer.blazes as blazes,
+        viewer.blazes <> '{}' as burns,
+        viewer.fills as fills
+      offset 0
+    ) as eye
+    left join burning on burning.q = hex.q and burning.r = hex.r
+    where hex.map_id = viewer.map_id
+      and hex.q between from_q and to_q
+      and hex.r between from_r and to_r
+      and hex.q + hex.r between from_s and to_s
     offset 0
-  ) as eye
-  left join burning on burning.q = hex.q and burning.r = hex.r
-  where hex.map_id = viewer.map_id
-    and hex.q between from_q and to_q
-    and hex.r between from_r and to_r
-    and hex.q + hex.r between from_s and to_s
+  ) as spot
 $$;
 
 comment on function ccp._view_grounds(ccp.outlook, integer, integer, integer, integer, integer, integer) is
@@ -286,7 +307,7 @@ $$;
 comment on function ccp._view_pieces(ccp.outlook, ccp.view[]) is
 'The hexes between the ends of many lines, of a spine both.';
 
-create or replace function ccp._judged_views(
+create or replace function ccp._met_cells(
   viewer ccp.outlook,
   lines ccp.view[],
   from_q integer,
@@ -296,31 +317,46 @@ create or replace function ccp._judged_views(
   from_s integer,
   to_s integer
 )
-returns table (i integer, shut boolean, blocks boolean, off_map bigint[], cells ccp.view_cell[])
-language sql stable rows 200
+returns table (
+  i integer, q integer, r integer, shuts boolean, screened boolean, burns boolean, blocks boolean, touch boolean,
+  off_map boolean, floor integer, dx bigint, dy bigint, near boolean, far boolean, enter bigint, leave bigint, den bigint,
+  high boolean, crest integer
+)
+language sql stable rows 500
 as $$
   select
     cell.i,
-    bool_or(
-      cell.ablaze
-      or (cell.blocks and (cell.fills or cell.whole))
-      or (cell.high and (cell.crest is null or cell.crest > cell.floor))
-      or (cell.off_map and cell.kind = 'hex')
-    ),
-    bool_and(cell.blocks) filter (where cell.kind <> 'touch'),
-    array_agg(cell.enter) filter (where cell.off_map and cell.kind = 'spine'),
-    array_agg(
-      row(
-        cell.i, cell.q, cell.r, 3072 * (cell.q - cell.eye_q), 1024 * (2 * (cell.r - cell.eye_r) + cell.q - cell.eye_q),
-        cell.kind = 'touch', cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.near, cell.far, cell.floor, cell.high,
-        cell.crest, cell.screened and cell.blocks, cell.burns, cell.near
-      )::ccp.view_cell
-    ) filter (where cell.crest is not null or cell.burns or (cell.screened and cell.blocks))
+    cell.q,
+    cell.r,
+    case
+      when cell.off_map then cell.kind = 'hex'
+      else cell.ablaze
+        or (cell.blocks and (cell.fills or (cell.whole and cell.kind = 'hex')))
+        or (cell.high and (cell.crest is null or cell.crest > cell.floor))
+    end,
+    cell.screened and cell.blocks,
+    cell.burns,
+    cell.blocks,
+    cell.kind = 'touch',
+    cell.off_map,
+    cell.floor,
+    cell.dx,
+    cell.dy,
+    cell.near,
+    cell.far,
+    cell.enter,
+    cell.leave,
+    cell.den,
+    cell.high,
+    cell.crest
   from (
     select
       met.*,
-      eye.q as eye_q,
-      eye.r as eye_r,
+      ground.ablaze,
+      ground.fills,
+      ground.whole,
+      ground.screened,
+      ground.burns,
       ground.level is null as off_map,
       ground.level >= met.floor as high,
       case
@@ -332,26 +368,23 @@ as $$
         -- T89.4.1: the blind hex behind an Obstacle beside the lower end
         or (ground.level >= met.low and case met.downward when 1 then met.far when -1 then met.near else false end),
         false
-      ) as blocks,
-      ground.ablaze,
-      ground.fills,
-      ground.whole and met.kind = 'hex' as whole,
-      ground.screened,
-      ground.burns
+      ) as blocks
     from ccp._view_pieces(viewer, lines) as met
-    cross join (select viewer.q::bigint as q, viewer.r::bigint as r offset 0) as eye
     left join ccp._view_grounds(viewer, from_q, to_q, from_r, to_r, from_s, to_s) as ground
       on ground.q = met.q and ground.r = met.r
+    -- bare ground of the height of the ends says nothing
+    where ground.bare is not true
+      or ground.level < met.barrier
+      or ground.level >= met.floor
     offset 0
   ) as cell
-  group by cell.i
 $$;
 
-comment on function ccp._judged_views(
+comment on function ccp._met_cells(
   ccp.outlook, ccp.view[], integer, integer, integer, integer, integer, integer
 ) is
-'Of many lines whether whole hexes shut them, whether an Obstacle anywhere on them blocks, where they run along sides of
-which a hex is off the map, and the cells in which what is drawn decides (16.1, 16.2, T89.3, T89.4).';
+'The hexes between the ends of many lines that say something: that shut them whole, in which what is drawn decides, over
+which an Obstacle would not block, or that are off the map (16.1, 16.2, T89.3, T89.4).';
 
 drop type if exists ccp.view_edge cascade;
 create type ccp.view_edge as (
@@ -389,39 +422,47 @@ as $$
     edge.x2 - edge.eye_x,
     edge.y2 - edge.eye_y
   from (
-    select
-      edge.*,
-      edge.n = any(case when edge.crest then hex.crests else hex.areas end) as part,
-      not edge.crest and edge.n = any(eye.blazes) as burns,
-      not edge.crest and edge.n = any(eye.obstacles) as screens,
-      eye.x as eye_x,
-      eye.y as eye_y
+    select edge.*, eye.x as eye_x, eye.y as eye_y
     from (select distinct place.q, place.r from unnest(qs, rs) as place (q, r)) as place
     cross join (
       select
         viewer.map_id as map_id,
-        viewer.obstacles as obstacles,
+        viewer.obstacles || viewer.blazes as screens,
         viewer.blazes as blazes,
+        viewer.crested as crested,
         3072 * viewer.q::bigint as x,
         1024 * (2 * viewer.r + viewer.q)::bigint as y
       offset 0
     ) as eye
     cross join lateral (
-      select hex.areas, hex.crests
+      select
+        array(select area.n from unnest(hex.areas) as area (n) where area.n = any(eye.screens)) as areas,
+        hex.crests
       from public.drawn_hex as hex
       where hex.map_id = eye.map_id and hex.q = place.q and hex.r = place.r
       offset 0
     ) as hex
     cross join lateral (
-      select edge.*
+      -- of what blocks sight alone: most edges in a hex are of other artwork
+      select edge.*, true as part, edge.n = any(eye.blazes) as burns
       from public.drawn_edge as edge
-      where edge.map_id = eye.map_id and edge.q = place.q and edge.r = place.r
+      where edge.map_id = eye.map_id
+        and edge.q = place.q
+        and edge.r = place.r
+        and not edge.crest
+        and edge.n = any(hex.areas)
+      union all
+      select edge.*, edge.n = any(hex.crests), false
+      from public.drawn_edge as edge
+      where eye.crested
+        and edge.map_id = eye.map_id
+        and edge.q = place.q
+        and edge.r = place.r
+        and edge.crest
       offset 0
     ) as edge
     offset 0
   ) as edge
-  where edge.crest
-    or (edge.part and (edge.screens or edge.burns))
 $$;
 
 comment on function ccp._view_edges(ccp.outlook, integer[], integer[]) is
@@ -462,26 +503,24 @@ begin
     greatest(viewer.q + viewer.r, max(line.q + line.r))
   into from_q, to_q, from_r, to_r, from_s, to_s
   from unnest(lines) as line;
-  with judged as materialized (
-    select
-      judged.i,
-      judged.shut is true
-      -- a side along which there is no hex of the map
-      or (
-        judged.off_map is not null
-        and exists (select from unnest(judged.off_map) as side (enter) group by side.enter having count(*) = 2)
-      ) as shut,
-      judged.blocks,
-      judged.cells
-    from ccp._judged_views(viewer, lines, from_q, to_q, from_r, to_r, from_s, to_s) as judged
+  with met as materialized (
+    select * from ccp._met_cells(viewer, lines, from_q, to_q, from_r, to_r, from_s, to_s)
   ),
+  shut_whole as materialized (
+    select met.i from met where met.shuts
+    union all
+    -- a side along which there is no hex of the map
+    select met.i from met where met.off_map and not met.shuts and not met.touch group by met.i, met.enter having count(*) = 2
+  ),
+  -- what every edge is compared with stands first: a row is read up to the last column that is asked
   cell as materialized (
-    select cell.*, judged.blocks
-    from judged
-    cross join lateral unnest(judged.cells) as cell
-    where not judged.shut
+    select met.*, 3072 * (met.q - eye.q) as x, 1024 * (2 * (met.r - eye.r) + met.q - eye.q) as y
+    from met
+    cross join (select viewer.q::bigint as q, viewer.r::bigint as r offset 0) as eye
+    where (met.screened or met.burns or met.crest is not null)
+      and met.i not in (select shut_whole.i from shut_whole)
   ),
-  met as (
+  crossed as (
     select
       cell.*,
       edge.x1,
@@ -502,14 +541,14 @@ begin
     offset 0
   ),
   touching as materialized (
-    select distinct at.i
+    select at.i
     from (
       select
-        met.*,
-        sign(met.off1 - met.off2)::bigint * (met.x2 * met.off1 - met.x1 * met.off2) as px,
-        sign(met.off1 - met.off2)::bigint * (met.y2 * met.off1 - met.y1 * met.off2) as py,
-        abs(met.off1 - met.off2) as w
-      from met
+        crossed.*,
+        sign(crossed.off1 - crossed.off2)::bigint * (crossed.x2 * crossed.off1 - crossed.x1 * crossed.off2) as px,
+        sign(crossed.off1 - crossed.off2)::bigint * (crossed.y2 * crossed.off1 - crossed.y1 * crossed.off2) as py,
+        abs(crossed.off1 - crossed.off2) as w
+      from crossed
       offset 0
     ) as at
     where case
@@ -532,7 +571,7 @@ begin
   )
   select
     array(
-      select judged.i from judged where judged.shut
+      select shut_whole.i from shut_whole
       union all
       select touching.i from touching
     ),
@@ -540,11 +579,11 @@ begin
       select
         row(
           cell.i, cell.q, cell.r, cell.x, cell.y, cell.touch, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.near,
-          cell.far, cell.floor, cell.high, cell.crest, cell.screened, cell.burns, cell.near or not cell.blocks
+          cell.far, cell.floor, cell.high, cell.crest, cell.screened, cell.burns,
+          cell.near or cell.i in (select met.i from met where not met.blocks and not met.touch)
         )::ccp.view_cell
       from cell
-      left join touching on touching.i = cell.i
-      where touching.i is null
+      where cell.i not in (select touching.i from touching)
     )
   into shut, cells;
 end
@@ -585,9 +624,10 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  qs integer[] := array(select probe.q from unnest(probes) as probe);
-  rs integer[] := array(select probe.r from unnest(probes) as probe);
+  qs integer[];
+  rs integer[];
 begin
+  select array_agg(probe.q), array_agg(probe.r) into qs, rs from unnest(probes) as probe;
   return query
   select
     found.i,
@@ -865,23 +905,17 @@ begin
     lines := array(select line from unnest(lines) as line where not (line.high > line.low and line.low > 0));
   end if;
   select * into plain from ccp._plain_views(eye, lines);
-  shut := plain.shut;
   select * into inner_lines from ccp._inner_views(eye, plain.cells);
-  shut := shut || inner_lines.shut;
   doubtful := doubtful || inner_lines.doubtful;
   lines := array(
     select line
     from unnest(lines) as line
-    left join unnest(shut || doubtful) as gone (i) on gone.i = line.i
+    left join unnest(plain.shut || inner_lines.shut || doubtful) as gone (i) on gone.i = line.i
     where gone.i is null
   );
   shut := ccp._uphill_views(eye, lines);
-  return array(
-    select line.i
-    from unnest(lines) as line
-    left join unnest(shut) as gone (i) on gone.i = line.i
-    where gone.i is null
-  ) || ccp._doubtful_views(sighting, doubtful);
+  return array(select line.i from unnest(lines) as line where line.i <> all(shut))
+    || ccp._doubtful_views(sighting, doubtful);
 end
 $$;
 

@@ -1,6 +1,5 @@
 -- needs: positions/place.sql, lattice/cells.sql, maps/edits.sql, rulings/step.sql
--- What sight has found out: what a hex sees, by its ruleset's `fan`, and lines over drawn terrain that were asked; kept
--- until an edit.
+-- What sight has found out: what a hex sees, by its ruleset's `fan`, and lines that were asked; kept until an edit.
 --
 -- No stale answer survives. Whoever fills the cache holds a shared lock on the map until
 -- it commits, whoever edits a map or position an exclusive one: so an edit either waits
@@ -75,6 +74,14 @@ $$;
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
 
+create or replace function positions._line_slot("from" text, "to" text)
+returns smallint
+language sql immutable parallel safe
+return (hashtext("from" || '>' || "to") & 4095)::smallint;
+
+comment on function positions._line_slot(text, text) is
+'Where a line is kept: a position has 4,096 slots, so that no number of questions fills the disk.';
+
 create or replace function positions.line(position_id bigint, "from" text, "to" text)
 returns setof rulings.sight_step
 language plpgsql volatile rows 8
@@ -87,6 +94,7 @@ begin
   select * into kept
   from public.kept_line as asked
   where asked.position_id = line.position_id
+    and asked.slot = positions._line_slot(line."from", line."to")
     and asked.viewer = line."from"
     and asked.target = line."to";
   if kept.rules is null then
@@ -105,35 +113,41 @@ begin
       perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
     end if;
     execute format(
-      'select array_agg(step.rule) as rules, array_agg(step.at) as places, array_agg(step.effect) as effects,'
-      ' array_agg(step.note) as notes, array_agg(step.point) as points, array_agg(step.range) as ranges,'
-      ' array_agg(step.hindrance) as hindrances from %I.los($1, $2, $3) as step', place.ruleset
+      'select array_agg(step.rule) as rules, array_agg(step.clause) as clauses, array_agg(step.at) as places,'
+      ' array_agg(step.effect) as effects, array_agg(step.note) as notes, array_agg(step.point) as points,'
+      ' array_agg(step.range) as ranges, array_agg(step.hindrance) as hindrances from %I.los($1, $2, $3) as step',
+      place.ruleset
     )
-    into kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+    into kept.rules, kept.clauses, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
     using line.position_id, line."from", line."to";
     if current_setting('transaction_isolation') = 'read committed'
-      and current_setting('transaction_read_only') = 'off' then
+      and current_setting('transaction_read_only') = 'off'
+      -- who is at sea is seen at a beach (css 22.3.1), whose edits nobody watches for this line
+      and place.away is not null then
+      delete from public.kept_line as other
+      where other.position_id = line.position_id
+        and other.slot = positions._line_slot(line."from", line."to");
       insert into public.kept_line (
-        position_id, viewer, target, map_id, q, r, away, rules, places, effects, notes, points, ranges, hindrances
+        position_id, slot, viewer, target, map_id, q, r, away,
+        rules, clauses, places, effects, notes, points, ranges, hindrances
       )
       values (
-        line.position_id, line."from", line."to", place.map_id, place.q, place.r, place.away,
-        kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+        line.position_id, positions._line_slot(line."from", line."to"), line."from", line."to", place.map_id, place.q, place.r,
+        place.away, kept.rules, kept.clauses, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
       )
       on conflict do nothing;
     end if;
   end if;
   return query
-  select step.rule, null::text, step.place, step.effect, step.note, step.point, step.range, step.hindrance
+  select *
   from unnest(
-    kept.rules, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
-  ) as step (rule, place, effect, note, point, range, hindrance);
+    kept.rules, kept.clauses, kept.places, kept.effects, kept.notes, kept.points, kept.ranges, kept.hindrances
+  );
 end
 $$;
 
 comment on function positions.line(bigint, text, text) is
-'A line of sight over drawn terrain in a position as it stands, from what is kept where it was asked before; the rows of'
-' its ruleset''s los.';
+'A line of sight in a position as it stands, from what is kept where it was asked before; the rows of its ruleset''s los.';
 
 create or replace function positions.viewers(position_id bigint)
 returns table (name text, is_unit boolean)

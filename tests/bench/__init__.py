@@ -308,11 +308,11 @@ class SightQuestions:
     def nothing(self) -> object:
         return self.connection.execute(sa.text("select 1")).all()
 
-    def line(self, pairs: list[tuple[Axial, Axial]]) -> object:
+    def line(self, pairs: list[tuple[Axial, Axial]], function: str = "css.los") -> object:
         viewer, target = self.chance.choice(pairs)
         values = {"position": self.position, "start": self.labels[viewer], "target": self.labels[target]}
         return self.connection.execute(
-            sa.text("select * from css.los(:position, :start, :target)"), values
+            sa.text(f"select * from {function}(:position, :start, :target)"), values
         ).all()
 
     def fan(self, viewer: Axial, radius: int = RADIUS) -> set[Axial]:
@@ -457,8 +457,19 @@ def measure_apart(connection: Connection, name: str, times: int, say: Callable[[
         asked.check()
         say(f"{name}: each question in a transaction of its own")
         found: list[Measure] = []
+        for pair in asked.near:
+            asked.line([pair], "positions.line")
         for in_a_row, manner in WAYS.items():
-            found += _quick_measures(f"{name}, apart, {manner}", asked.quick(times * 2, in_a_row))
+            where = f"{name}, apart, {manner}"
+            found += _quick_measures(where, asked.quick(times * 2, in_a_row))
+            taken = medians(
+                times * 2,
+                in_a_row,
+                nothing=asked.nothing,
+                line=lambda: asked.line(asked.near, "positions.line"),
+            )
+            ratio = taken["line"] / taken["nothing"]
+            found.append(_ratio(f"{where}: a line that is kept", taken["line"], "SELECT 1", ratio))
         return found
     finally:
         connection.execute(sa.text("delete from position where id = :id"), {"id": asked.position})

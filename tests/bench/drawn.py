@@ -64,6 +64,8 @@ class DrawnQuestions:
         self.chance = random.Random(41)
         self.hexes = sorted(self.board.hexes)
         self.viewers = self.chance.sample(self.hexes, 12)
+        # found beforehand: to look for a target among all hexes would be measured with the question
+        self.pairs = [(viewer, self._target(viewer)) for viewer in self.viewers]
 
     def label(self, hex: Axial) -> str:
         return self.board.scheme.label(hex)
@@ -76,10 +78,13 @@ class DrawnQuestions:
         query = sa.text(f"select * from {function}(:position, {words})")
         return self.connection.execute(query, {"position": self.position, **values}).all()
 
-    def line(self, function: str) -> object:
-        viewer = self.chance.choice(self.viewers)
+    def _target(self, viewer: Axial) -> Axial:
         near = [hex for hex in self.hexes if 2 <= viewer.distance(hex) <= RADIUS]
-        return self._ask(function, start=self.label(viewer), target=self.label(near[len(near) // 3]))
+        return near[len(near) // 3]
+
+    def line(self, function: str) -> object:
+        viewer, target = self.chance.choice(self.pairs)
+        return self._ask(function, start=self.label(viewer), target=self.label(target))
 
     def fan(self, function: str, radius: int | None) -> object:
         return self._ask(function, start=self.label(self.chance.choice(self.viewers)), radius=radius)

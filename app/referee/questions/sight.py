@@ -12,8 +12,8 @@ from app.referee.words import clauses, members, not_known, series
 
 SIGHTED = ("css", "ccp", "bob", "ddp")
 """Rulesets with a line of sight; each has the SQL functions `los` and `fan`."""
-DRAWN = ("bob", "ccp")
-"""Those where artwork decides."""
+KEPT = ("css", "ccp", "bob")
+"""Those whose lines are kept from one question to the next: they hang on map, markers, conditions and their ends alone."""
 UNSIGHTED = {"fpb": "units fight who is adjacent, and support fire needs no line of sight (fpb 7.0, 8.0)"}
 POINTS = (
     "css-11", "css-12", "css-43", "css-44", "css-54", "css-62", "css-64", "ccp-7", "ccp-33", "ccp-34",
@@ -31,8 +31,7 @@ class FanOf(Arguments):
 
 def _los(asked: Asked, ends: Ends) -> Finding:
     function = f"{asked.ruleset}.los(:position, :start, :target, :conditions, :policy)"
-    if asked.as_it_stands and asked.ruleset in DRAWN:
-        # over drawn terrain a line is kept from one question to the next
+    if asked.as_it_stands and asked.ruleset in KEPT:
         function = "positions.line(:position, :start, :target)"
     rows = asked.rows(f"select * from {function}", start=ends.start, target=ends.target)
     verdict = rows[-1]
