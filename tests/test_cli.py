@@ -18,6 +18,7 @@ from processes import folder_of, needs_root, python, sightline
 from sqlalchemy.engine import URL
 
 from app.terminal.cli import gather, main
+from app.terminal.commands import checks
 from db import SightlineError, __version__
 from db.cluster import Cluster
 from db.settings import Settings, load_settings
@@ -482,3 +483,21 @@ def test_the_tests_of_an_installed_sightline_are_refused(tmp_path: Path) -> None
     assert process.wait(30) == 2
     assert process.stderr is not None
     assert "Run ./sightline test there" in process.stderr.read()
+
+
+def test_a_linter_beside_the_tests_fails_the_run_and_tells_what_it_found(
+    command: Sightline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linters = [("content", ["platform"]), ("picky", ["a_linter_that_is_not_there"])]
+    monkeypatch.setattr(checks, "_linters", lambda: linters)
+    monkeypatch.setattr(checks, "_test", lambda arguments: True)
+    told = command("test")
+    assert told.returncode == 1
+    assert "content ok (" in told.stderr
+    assert "picky FAILED (" in told.stderr
+    assert "No module named a_linter_that_is_not_there" in told.stdout
+    assert told.stdout.splitlines()[-1] == "failed: picky"
+    monkeypatch.setattr(checks, "_linters", lambda: linters[:1])
+    assert command("test").returncode == 0
+    monkeypatch.setattr(checks, "_test", lambda arguments: False)
+    assert command("test").stdout.splitlines() == ["failed: pytest"]

@@ -54,24 +54,11 @@ end;
 comment on function rules.learn(text) is
 'Take the words of a text into the vocabulary, so that they are searched for as they are written.';
 
-create or replace function rules._name_things()
-returns void
-language plpgsql volatile
-as $$
-begin
-  update public.synonym
-  set stems = rules._stems(phrase)
-  where word_group is not null;
-  delete from public.synonym
-  where word_group is null;
-  insert into public.synonym (phrase, stems, term_id, concept, rule_id)
-  select
-    named.phrase,
-    rules._stems(named.phrase),
-    named.term_id,
-    named.concept,
-    named.rule_id
-  from (
+create or replace function rules._names()
+returns table (phrase text, stems text, term_id bigint, concept text, rule_id bigint)
+language sql stable
+begin atomic
+  with named as materialized (
     select
       alias.phrase,
       term.id as term_id,
@@ -92,14 +79,55 @@ begin
       null,
       rule.id
     from public.rule, lateral unnest(rule.asked) as said (phrase)
-  ) as named
-  where rules._stems(named.phrase) <> ''
-  order by named.phrase, named.term_id, named.concept, named.rule_id;
+  ),
+  stemmed as materialized (  -- once each: it takes longer than all the rest
+    select
+      named.phrase,
+      rules._stems(named.phrase) as stems,
+      named.term_id,
+      named.concept,
+      named.rule_id
+    from named
+  )
+  select *
+  from stemmed
+  where stemmed.stems <> '';
+end;
+
+comment on function rules._names() is
+'What people call terms and concepts, and what they say when they look for a rule.';
+
+create or replace function rules._name_things()
+returns void
+language plpgsql volatile
+as $$
+begin
+  update public.synonym
+  set stems = rules._stems(phrase)
+  where word_group is not null and stems <> rules._stems(phrase);
+  with named as materialized (
+    select * from rules._names()
+  ),
+  kept as materialized (
+    select synonym.phrase, synonym.stems, synonym.term_id, synonym.concept, synonym.rule_id
+    from public.synonym
+    where synonym.word_group is null
+  ),
+  gone as (
+    delete from public.synonym as old
+    using (select * from kept except select * from named) as lost
+    where
+      old.word_group is null and old.phrase = lost.phrase and old.stems = lost.stems
+      and (old.term_id, old.concept, old.rule_id) is not distinct from (lost.term_id, lost.concept, lost.rule_id)
+  )
+  insert into public.synonym (phrase, stems, term_id, concept, rule_id)
+  select * from named except select * from kept
+  order by phrase, term_id, concept, rule_id;
 end;
 $$;
 
 comment on function rules._name_things() is
-'Write anew what people call terms and concepts, and what they say when they look for a rule.';
+'Write what people call terms and concepts, and what they say when they look for a rule, where it has changed.';
 
 create or replace function rules._written_places()
 returns table (stem text, rule_id bigint, place text, value integer)
@@ -200,22 +228,22 @@ end;
 comment on function rules._spoken_places() is
 'The words in which players, contested points and terms speak of a rule.';
 
-create or replace function rules._place_words()
-returns void
-language plpgsql volatile
-as $$
-begin
-  delete from public.rule_word;
-  insert into public.rule_word (stem, rule_id, title, digest, asked, above, points, terms)
+create or replace function rules._places()
+returns table (
+  stem text, rule_id bigint, title integer, digest integer, asked boolean, above boolean, points boolean,
+  terms boolean
+)
+language sql stable
+begin atomic
   select
     placed.stem,
     placed.rule_id,
-    coalesce(max(placed.value) filter (where placed.place = 'title'), 0),
-    coalesce(max(placed.value) filter (where placed.place = 'digest'), 0),
-    bool_or(placed.place = 'asked'),
-    bool_or(placed.place = 'above'),
-    bool_or(placed.place = 'points'),
-    bool_or(placed.place = 'terms')
+    coalesce(max(placed.value) filter (where placed.place = 'title'), 0) as title,
+    coalesce(max(placed.value) filter (where placed.place = 'digest'), 0) as digest,
+    bool_or(placed.place = 'asked') as asked,
+    bool_or(placed.place = 'above') as above,
+    bool_or(placed.place = 'points') as points,
+    bool_or(placed.place = 'terms') as terms
   from (
     select * from rules._written_places()
     union all
@@ -226,18 +254,46 @@ begin
   where placed.stem <> ''
   group by placed.stem, placed.rule_id;
 end;
-$$;
 
-comment on function rules._place_words() is
-'Write anew which rule has which word, and where.';
+comment on function rules._places() is
+'Which rule has which word, and where; one in a title counts as 1 until it is weighed.';
 
-create or replace function rules._spell_words()
+create or replace function rules._place_words()
 returns void
 language plpgsql volatile
 as $$
 begin
-  delete from public.word;
-  insert into public.word (word, stem, rules)
+  with placed as materialized (
+    select * from rules._places()
+  ),
+  gone as (
+    delete from public.rule_word as old
+    where not exists (
+      select from placed where placed.stem = old.stem and placed.rule_id = old.rule_id
+    )
+  )
+  insert into public.rule_word as old (stem, rule_id, title, digest, asked, above, points, terms)
+  select placed.*
+  from placed left join public.rule_word as known on placed.stem = known.stem and placed.rule_id = known.rule_id
+  -- a title that is there is weighed already
+  where
+    (placed.title > 0, placed.digest, placed.asked, placed.above, placed.points, placed.terms)
+    is distinct from (known.title > 0, known.digest, known.asked, known.above, known.points, known.terms)
+  on conflict (stem, rule_id) do update set
+    title = excluded.title, digest = excluded.digest, asked = excluded.asked, above = excluded.above,
+    points = excluded.points, terms = excluded.terms;
+end;
+$$;
+
+comment on function rules._place_words() is
+'Write which rule has which word, and where, as far as it has changed.';
+
+create or replace function rules._spelled()
+returns table (word text, stem text, rules bigint)
+language plpgsql stable
+as $$
+begin
+  return query
   select
     spelled.word,
     stemmed.stem,
@@ -263,8 +319,31 @@ begin
 end;
 $$;
 
+comment on function rules._spelled() is
+'Every word as it is spelled, its stem, and how many rules have it.';
+
+create or replace function rules._spell_words()
+returns void
+language plpgsql volatile
+as $$
+begin
+  with spelled as materialized (
+    select * from rules._spelled()
+  ),
+  gone as (
+    delete from public.word as old
+    where not exists (select from spelled where spelled.word = old.word)
+  )
+  insert into public.word as old (word, stem, rules)
+  select spelled.*
+  from spelled left join public.word as known on spelled.word = known.word
+  where (spelled.stem, spelled.rules) is distinct from (known.stem, known.rules)
+  on conflict (word) do update set stem = excluded.stem, rules = excluded.rules;
+end;
+$$;
+
 comment on function rules._spell_words() is
-'Write the vocabulary anew: every word as it is spelled, its stem, and how many rules have it.';
+'Write the vocabulary, every word as it is spelled, its stem, and how many rules have it, where it has changed.';
 
 create or replace function rules._stem_weights()
 returns table (stem text, weight double precision)
@@ -304,10 +383,20 @@ begin
     group by placed.rule_id
   )
   update public.rule_word as placed
-  -- a title of one common word is no more than that word: hence the 2
-  set title = greatest(1, 1000 * weighed.weight / (2 + title.weight))
-  from weighed, title
-  where placed.title > 0 and placed.stem = weighed.stem and placed.rule_id = title.rule_id;
+  set title = found.weight
+  from (
+    select
+      had.stem,
+      had.rule_id,
+      -- a title of one common word is no more than that word: hence the 2
+      greatest(1, 1000 * weighed.weight / (2 + title.weight))::integer as weight
+    from
+      public.rule_word as had
+      join weighed on had.stem = weighed.stem
+      join title on had.rule_id = title.rule_id
+    where had.title > 0
+  ) as found
+  where placed.stem = found.stem and placed.rule_id = found.rule_id and placed.title <> found.weight;
 
   with phrase as (
     select
@@ -321,14 +410,19 @@ begin
     group by synonym.id
   )
   update public.synonym
-  set mass = phrase.mass
-  from phrase
-  where synonym.id = phrase.id;
+  set mass = found.mass
+  from (
+    select
+      said.id,
+      coalesce(phrase.mass, 0) as mass
+    from public.synonym as said left join phrase on said.id = phrase.id
+  ) as found
+  where synonym.id = found.id and synonym.mass <> found.mass;
 end;
 $$;
 
 comment on function rules._weigh_words() is
-'Write anew what titles and phrases weigh by the vocabulary.';
+'Write what titles and phrases weigh by the vocabulary, where it has changed.';
 
 create or replace function rules.refresh()
 returns void
@@ -346,4 +440,4 @@ end;
 $$;
 
 comment on function rules.refresh() is
-'Make the synonyms and the vocabulary anew, after rules, terms, concepts or texts have changed.';
+'Bring the synonyms and the vocabulary up to date, after rules, terms, concepts or texts have changed.';

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import click
 
@@ -35,13 +37,24 @@ def test(expression: str | None, lint: bool | None, pytest_arguments: tuple[str,
             "Run ./sightline test there.",
         )
     selected = expression is not None or bool(pytest_arguments)
-    failed = []
-    for name, command in _linters() if (lint if lint is not None else not selected) else ():
-        if not _run(name, command):
-            failed.append(name)
+    linters = _linters() if (lint if lint is not None else not selected) else []
     workers = [] if selected else ["-n", "auto", "--dist", "worksteal", "--durations", "15"]
     chosen = ["-k", expression] if expression else []
-    if not _run("pytest", ["pytest", *workers, *chosen, *pytest_arguments]):
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # one after the other beside the tests, which leave the processors idle now and then
+        linting = [(name, beside.submit(_lint, name, command)) for name, command in linters]
+        try:
+            tested = _test([*workers, *chosen, *pytest_arguments])
+        except KeyboardInterrupt:
+            beside.shutdown(cancel_futures=True)
+            raise
+    failed = []
+    for name, found in linting:
+        if found.result() is not None:
+            out.print(f"[bold red]{name}:[/bold red]")
+            print(found.result(), flush=True)
+            failed.append(name)
+    if not tested:
         failed.append("pytest")
     if failed:
         out.print(f"[bold red]failed:[/bold red] {', '.join(failed)}")
@@ -58,13 +71,36 @@ def _linters() -> list[tuple[str, list[str]]]:
     ]
 
 
-def _run(name: str, command: list[str]) -> bool:
-    say(f"{name} …")
+def _lint(name: str, command: list[str]) -> str | None:
+    """Run a linter and tell how it went; what it found, if it found anything, is told after the tests."""
     started = time.perf_counter()
-    result = subprocess.run([sys.executable, "-m", *command], cwd=CHECKOUT, check=False)
-    verdict = "ok" if result.returncode == 0 else "FAILED"
-    say(f"{name} {verdict} ({time.perf_counter() - started:.1f} s)")
+    result = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    _tell(name, result.returncode, started)
+    return None if result.returncode == 0 else result.stdout
+
+
+def _test(arguments: list[str]) -> bool:
+    started = time.perf_counter()
+    say("pytest …")
+    # bytecode is kept wherever one stands: without it each worker takes ten seconds more to begin, each command one
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments], cwd=CHECKOUT, env=environment, check=False
+    )
+    _tell("pytest", result.returncode, started)
     return result.returncode == 0
+
+
+def _tell(name: str, status: int, started: float) -> None:
+    say(f"{name} {'FAILED' if status else 'ok'} ({time.perf_counter() - started:.1f} s)")
 
 
 COMMANDS = [test]

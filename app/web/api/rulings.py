@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Annotated, Any, Literal
 
 import flask
@@ -36,6 +37,7 @@ Word = Annotated[str, Field(max_length=40, pattern=r"^[0-9A-Za-z_.-]*$")]
 Words = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 
 
+@functools.cache
 def case_schema() -> dict[str, Any]:
     """The outer form of a case file; `docs/cases.md` tells the words of each ruleset."""
     words, anything = {"type": "string"}, {"type": "object"}
