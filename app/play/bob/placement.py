@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from app.play.bob.asking import Asking, game
+from app.play.bob.asking import Asking, checked, game
 from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
@@ -96,16 +96,30 @@ def placement(of: Placement) -> Procedure:
         raise Refused(bars[0].rule, told[-1].note, of.at, concealed=facts["concealed"])
     if of.conceal and not facts["concealed"]:
         raise Refused("15.0", "it would lose its Concealment at once", of.at, concealed=0)
+    if facts["enters"] and own is not None and not (yield from _comes_in(of)):
+        return
     yield from _put(of, own, facts)
     if of.manner == "fow" and own is not None:
         yield from _used_at_once(of, side, enters=facts["enters"])
 
 
+def _comes_in(of: Placement) -> Asking:
+    """5.0, 16.2: to come in from off the board is a move: a Morale Check first; who fails is Used where it is."""
+    if (yield from activated(of.unit, "move")) is None:
+        return False
+    found = yield from checked(of.unit, "move", of)
+    yield Tell(morale=found["morale"], mc=found["mc"])
+    if found["mc"] != "failed":
+        return True
+    yield Tell(Step("5.0", of.at, "stays off", "it fails its Morale Check before it comes in"), result="failed")
+    yield Change({"unit": of.unit, "used": True})
+    return False
+
+
 def _used_at_once(of: Placement, side: str, *, enters: bool) -> Procedure:
     """16.2: who comes in from the Rout Edge is Used for it; who is placed has to be Used in the same Range."""
     if enters:
-        if (yield from activated(of.unit, "move")) is not None:
-            yield Change({"unit": of.unit, "used": True})
+        yield Change({"unit": of.unit, "used": True})
         return
     yield Tell(Step("16.2", of.at, "due", "it must be Used, or marked Op Fire, in this Operations Range"))
     yield Change({"side": side, "fow_due": of.unit}, kept=True)
@@ -160,8 +174,8 @@ def draw(of: DrawFrom) -> Procedure:
         yield Change({"side": side, "satt": had + extra})
         return
     side, cup, spent = _cup(of, now)
-    if of.source == "fow" and spent:
-        raise Refused("16.2", "one unit a turn is drawn, and it has been")
+    if of.source == "fow":
+        yield from _may_draw(side, now, spent=spent)
     if not cup:
         raise Refused("16.2" if of.source == "fow" else "66.0", "the cup is empty")
     unit = yield from _drawn(of, f"the {of.source} cup of {side}", "the unit", tuple(cup))
@@ -175,6 +189,24 @@ def draw(of: DrawFrom) -> Procedure:
     if of.source == "fow":
         yield Change({"side": side, "fow_drawn": now.conditions.get("turn") or 1}, kept=True)
         yield Tell(placements=["fow" if now.conditions.get("active") in (None, side) else "fow_reaction"])
+
+
+def _may_draw(side: str, now: Any, *, spent: bool) -> Procedure:
+    """16.2: once a turn, in either side's Range; in its own there must be room for who is drawn."""
+    if spent:
+        raise Refused("16.2", "one unit a turn is drawn, and it has been")
+    if now.conditions.get("phase") not in (None, "operations"):
+        raise Refused("16.2", "it is drawn in an Operations Range, and not ahead of it for a Command Point")
+    if now.conditions.get("active") != side:
+        return
+    [told] = yield Ask(
+        "select * from bob.range_state(:position, :side, null, cast(:conditions as jsonb))",
+        proves=False,
+        side=side,
+    )
+    if told.most is not None and told.spent >= told.most:
+        why = f"{told.spent} of {told.most} are spent, and who is drawn has to be Used in this Range"
+        raise Refused("16.2", why)
 
 
 def _cup(of: DrawFrom, now: Any) -> tuple[str, list[str], bool]:
