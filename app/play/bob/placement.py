@@ -111,7 +111,9 @@ def _comes_in(of: Placement) -> Asking:
     yield Tell(morale=found["morale"], mc=found["mc"])
     if found["mc"] != "failed":
         return True
-    yield Tell(Step("5.0", of.at, "stays off", "it fails its Morale Check before it comes in"), result="failed")
+    yield Tell(
+        Step("5.0", of.at, "stays off", "it fails its Morale Check before it comes in"), result="failed"
+    )
     yield Change({"unit": of.unit, "used": True})
     return False
 
