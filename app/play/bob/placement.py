@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from app.play.bob.asking import Asking, checked, game
-from app.play.bob.operations import activated
+from app.play.bob.asking import Asking, game
 from app.play.procedures import (
     Action,
     Ask,
@@ -57,6 +56,10 @@ class Placement(Action):
     )
     facing: Annotated[int | None, Field(ge=1, le=6)] = Field(None, description="The corner that it faces")
     conceal: bool | None = Field(None, description="Whether it is covered with a Conceal counter")
+    path: Annotated[list[str], Names(("hex",)), BeforeValidator(_listed), Field(max_length=60)] = Field(
+        default_factory=list,
+        description="fow: where it goes on to when it comes in from its Rout Edge (16.2)",
+    )
 
 
 class DrawFrom(Action):
@@ -66,8 +69,8 @@ class DrawFrom(Action):
     side: str | None = Field(None, description="Whose cup; without it, whose Operations Range it is")
 
 
-def placement(of: Placement) -> Procedure:
-    """Whether something may be placed there; Concealed where that holds."""
+def judged_place(of: Placement) -> Asking:
+    """Whether something may be placed there, Concealed where that holds: the unit, its side and what was found."""
     rows = yield Ask(FOUND, proves=False, unit=of.unit)
     own = rows[0] if rows else None
     if own is None and of.manner != "fortification" and of.side is None:
@@ -96,35 +99,22 @@ def placement(of: Placement) -> Procedure:
         raise Refused(bars[0].rule, told[-1].note, of.at, concealed=facts["concealed"])
     if of.conceal and not facts["concealed"]:
         raise Refused("15.0", "it would lose its Concealment at once", of.at, concealed=0)
-    if facts["enters"] and own is not None and not (yield from _comes_in(of)):
-        return
-    yield from _put(of, own, facts)
+    return own, side, facts
+
+
+def placement(of: Placement) -> Procedure:
+    """What may be placed is."""
+    own, side, facts = yield from judged_place(of)
+    yield from settled(of, own, side, facts)
+
+
+def settled(of: Placement, own: Any, side: str, facts: dict[str, Any]) -> Procedure:
+    """It is put there; 16.2: who is placed from the cup has to be Used in the same Range."""
+    yield from put(of, own, facts)
     if of.manner == "fow" and own is not None:
-        yield from _used_at_once(of, side, enters=facts["enters"])
-
-
-def _comes_in(of: Placement) -> Asking:
-    """5.0, 16.2: to come in from off the board is a move: a Morale Check first; who fails is Used where it is."""
-    if (yield from activated(of.unit, "move")) is None:
-        return False
-    found = yield from checked(of.unit, "move", of)
-    yield Tell(morale=found["morale"], mc=found["mc"])
-    if found["mc"] != "failed":
-        return True
-    yield Tell(
-        Step("5.0", of.at, "stays off", "it fails its Morale Check before it comes in"), result="failed"
-    )
-    yield Change({"unit": of.unit, "used": True})
-    return False
-
-
-def _used_at_once(of: Placement, side: str, *, enters: bool) -> Procedure:
-    """16.2: who comes in from the Rout Edge is Used for it; who is placed has to be Used in the same Range."""
-    if enters:
-        yield Change({"unit": of.unit, "used": True})
-        return
-    yield Tell(Step("16.2", of.at, "due", "it must be Used, or marked Op Fire, in this Operations Range"))
-    yield Change({"side": side, "fow_due": of.unit}, kept=True)
+        due = "it must be Used, or marked Op Fire, in this Operations Range"
+        yield Tell(Step("16.2", of.at, "due", due))
+        yield Change({"side": side, "fow_due": of.unit}, kept=True)
 
 
 def _stands(side: str) -> Asking:
@@ -138,7 +128,8 @@ def _stands(side: str) -> Asking:
     return [row.label for row in rows]
 
 
-def _put(of: Placement, own: Any, facts: dict[str, Any]) -> Procedure:
+def put(of: Placement, own: Any, facts: dict[str, Any]) -> Procedure:
+    """It is put there, with its Conceal counter and facing."""
     hidden = facts["concealed"] if of.conceal in (None, True) else 0
     if of.manner == "fortification":
         says = MARKERS[of.unit]
@@ -238,13 +229,6 @@ def _drawn(of: DrawFrom, source: str, purpose: str, pool: tuple[Any, ...]) -> As
     return (yield Draw(source, purpose, pool, kind="card" if of.cards else "draw"))
 
 
-def _placement_verdict(ruling: Ruling) -> str:
-    of, answer = ruling.question["placement"], ruling.answer
-    if answer["allowed"] is False:
-        return f"{of['unit']} may not be placed in {of['at']}: {answer['why']}"
-    return f"{of['unit']} may be placed in {of['at']}{', Concealed' if answer['concealed'] else ''}"
-
-
 def _draw_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     if answer["allowed"] is False:
@@ -254,17 +238,6 @@ def _draw_verdict(ruling: Ruling) -> str:
 
 COMMON: dict[str, Any] = {"kinds": functools.partial(kinds_of, "bob"), "rulesets": ("bob",)}
 KINDS = [
-    procedure_kind(
-        placement,
-        name="placement",
-        title="Where something is placed",
-        arguments=Placement,
-        answers={"concealed": "the Conceal counter that it may have: 0, 1 or 2"},
-        verdict=_placement_verdict,
-        points=("bob-44", "bob-52"),
-        example='placement: {unit: "1/A", at: "E4", as: setup}',
-        **COMMON,
-    ),
     procedure_kind(
         draw,
         name="draw",
