@@ -102,7 +102,7 @@ as $$
     where marker.position_id = _end.position_id
       and marker.q = hex.q
       and marker.r = hex.r
-      and marker.kind = 'cave'
+      and marker.kind in ('cave', 'small_cave')
       and marker.facing is not null
     limit 1
   ) as cave on true

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from typing import Any
 
 from app.play.bob.asking import Asking, checked
 from app.play.bob.movement import Move, came_in
@@ -27,7 +27,7 @@ def _placed(of: Placement, *, played: bool) -> Procedure:
     on_edge = of.manner == "fow" and own is not None and facts["at_edge"]
     if of.path and not on_edge:
         raise Refused("16.2", "only who comes in from its Rout Edge goes on at once", of.at)
-    if not facts["enters"] and not of.path:
+    if own is None or not (facts["enters"] or of.path):
         yield from settled(of, own, side, facts)
         return
     if (yield from _starts(of, played=played)):
@@ -60,12 +60,11 @@ def _verdict(ruling: Ruling) -> str:
     return f"{of['unit']} may be placed in {of['at']}{', Concealed' if answer['concealed'] else ''}"
 
 
-KIND = functools.partial(
-    procedure_kind,
-    name="placement",
-    title="Where something is placed",
-    arguments=Placement,
-    answers={
+FACTS: dict[str, Any] = {
+    "name": "placement",
+    "title": "Where something is placed",
+    "arguments": Placement,
+    "answers": {
         "concealed": "the Conceal counter that it may have: 0, 1 or 2",
         "morale": "the Morale that who comes in from the Rout Edge rolls against",
         "mc": "passed, failed or automatic",
@@ -73,11 +72,11 @@ KIND = functools.partial(
         "left": "points that it has left",
         "ends_at": "the hex in which it ends",
     },
-    verdict=_verdict,
-    points=("bob-44", "bob-52"),
-    example='placement: {unit: "1/A", at: "E4", as: setup}',
+    "verdict": _verdict,
+    "points": ("bob-44", "bob-52"),
+    "example": 'placement: {unit: "1/A", at: "E4", as: setup}',
     **COMMON,
-)
-KINDS = [KIND(placed)]
-ACTIONS = [KIND(play_placed)]
+}
+KINDS = [procedure_kind(placed, **FACTS)]
+ACTIONS = [procedure_kind(play_placed, **FACTS)]
 """Asked, nobody interrupts who comes in; in a game it is fired at."""
