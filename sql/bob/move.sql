@@ -221,6 +221,8 @@ declare
   halted boolean := false;
   faced integer := mover.facing;
   place text;
+  -- 45.4: through a Gully one comes under its Bridge
+  under boolean := mover.location = 'under';
 begin
   trek.steps := '{}';
   trek.legs := '{}';
@@ -258,6 +260,10 @@ begin
     elsif entered > 0 and mover.wired then
       bar.rule := '43.6';
       bar.note := 'out of Wire it moves a single hex';
+    elsif bob._bridged(here.terrain, here.features) and not under and there.terrain = 'gully'
+      and not bob._bridged(there.terrain, there.features) then
+      bar.rule := '45.4';
+      bar.note := 'nobody moves between a Bridge and the Gully';
     elsif mover.most is not null and entered >= mover.most then
       bar.rule := '55.2';
       bar.note := 'in a deluge no unit moves more than two hexes';
@@ -298,6 +304,8 @@ begin
     trek.legs := trek.legs || leg;
     halted := leg.stops;
     entered := entered + 1;
+    under := bob._bridged(there.terrain, there.features) and here.terrain = 'gully'
+      and (under or not bob._bridged(here.terrain, here.features));
     here := there;
   end loop;
   if trek.failed_at is null and mover.into_location = 'upper' then

@@ -241,6 +241,8 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
         said["in_cave"] = False
     if of.into == "cave" and label == of.path[-1]:
         said["in_cave"] = True
+    if (under := (yield from _goes_under(now, left, label))) != bool(now.attributes.get("under_bridge")):
+        said["under_bridge"] = under
     if of.into == "ground" and now.attributes.get("upper_level"):
         said["upper_level"] = False
     if here.vehicle and now.attributes.get("concealed"):
@@ -257,6 +259,21 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
             yield Change({"unit": rider.code, "at": label})
         yield from _wire_down(label)
     yield from entered(of.unit, left, label)
+
+
+def _goes_under(now: Any, left: str, label: str) -> Asking:
+    """45.4: whoever comes through the Gully is under its Bridge."""
+    rows = yield Ask(
+        "select hex.label, hex.terrain, bob._bridged(hex.terrain, hex.features) as bridged from position"
+        " join hex on hex.map_id = position.map_id and hex.label in (:left, :at) where position.id = :position",
+        proves=False,
+        left=left,
+        at=label,
+    )
+    grounds = {row.label: row for row in rows}
+    if left not in grounds or not grounds[label].bridged or grounds[left].terrain != "gully":
+        return False
+    return not grounds[left].bridged or bool(now.attributes.get("under_bridge"))
 
 
 def _wire_down(label: str) -> Procedure:
