@@ -476,14 +476,14 @@ as $$
 #variable_conflict use_column
 begin
   -- 43.4: out of a Cave only through its two front hexes
-  if mover.location = 'cave' and start.q = mover.q and start.r = mover.r and not exists (
+  if mover.location = 'cave' and start.q = mover.q and start.r = mover.r and exists (
     select
     from public.marker
     where marker.position_id = state.position_id
       and marker.kind in ('cave', 'small_cave')
       and marker.q = mover.q
       and marker.r = mover.r
-      and (marker.facing is null or _location_bars.direction in (marker.facing, marker.facing % 6 + 1))
+      and _location_bars.direction not in (marker.facing, marker.facing % 6 + 1)
   ) then
     return query select '43.4', 'a Cave is left through one of its two front hexes';
   -- 40.2: to other Upper Levels of the building; who wants out goes down first, and who flees does

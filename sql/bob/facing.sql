@@ -122,7 +122,7 @@ create type bob.neighbour as (
 comment on type bob.neighbour is
 'Whether two places are adjacent, by which rule and why.';
 
-create or replace function bob._neighbour(state positions.state, one bob.sight_end, other bob.sight_end, for_fire boolean, under boolean default false)
+create or replace function bob._neighbour(state positions.state, one bob.sight_end, other bob.sight_end, for_fire boolean)
 returns bob.neighbour
 language plpgsql stable parallel safe
 as $$
@@ -135,7 +135,7 @@ begin
     return case
       when one.upper <> other.upper then row('40.2', true, 'the two levels of one building hex', null)::bob.neighbour
       when one.in_cave <> other.in_cave then row('43.4', false, 'a cave and the ground above it are not adjacent', null)::bob.neighbour
-      when under then row('45.4', true, 'on a bridge and under it', null)::bob.neighbour
+      when one.bridge <> other.bridge then row('45.4', true, 'on a bridge and under it', null)::bob.neighbour
       else row('14.0', false, 'one and the same place', null)::bob.neighbour
     end;
   end if;
@@ -152,7 +152,8 @@ begin
   if bob._cave_shut(one, other) or bob._cave_shut(other, one) then
     return row('43.4', false, 'a cave is adjacent to its two front hexes alone', null)::bob.neighbour;
   end if;
-  if under then
+  if (one.bridge and other.terrain = 'gully' and not other.bridge)
+    or (other.bridge and one.terrain = 'gully' and not one.bridge) then
     return row('45.4', false, 'a bridge is not adjacent to other gully hexes', null)::bob.neighbour;
   end if;
   select hexside.kind into cliff
@@ -173,7 +174,7 @@ begin
 end
 $$;
 
-comment on function bob._neighbour(positions.state, bob.sight_end, bob.sight_end, boolean, boolean) is
+comment on function bob._neighbour(positions.state, bob.sight_end, bob.sight_end, boolean) is
 'Whether two ends are adjacent (40.2, 43.4, 45.4, 47.4, 54.3); for fire bob-26 may have it otherwise.';
 
 create or replace function bob._cave_shut(inside bob.sight_end, other bob.sight_end)
@@ -196,7 +197,6 @@ declare
   start bob.sight_end;
   target bob.sight_end;
   met bob.neighbour;
-  asked record;
 begin
   select * into state from positions.state(adjacent.position_id, adjacent.conditions, adjacent.policy);
   select * into start from bob._end(adjacent.position_id, adjacent."from");
@@ -204,13 +204,7 @@ begin
   if start.q is null or target.q is null then
     raise exception 'one of % and % is not on the map', adjacent."from", adjacent."to" using errcode = 'no_data_found';
   end if;
-  select
-    coalesce((one.attributes ->> 'under_bridge')::boolean, false)
-    <> coalesce((two.attributes ->> 'under_bridge')::boolean, false) as apart
-  into asked
-  from positions.place(adjacent.position_id, adjacent."from") as one,
-    positions.place(adjacent.position_id, adjacent."to") as two;
-  met := bob._neighbour(state, start, target, false, asked.apart);
+  met := bob._neighbour(state, start, target, false);
   return next row(
     met.rule, null, target.label, case when met.adjacent then 'adjacent' else 'not adjacent' end, met.note, met.point,
     null, null, jsonb_build_object('adjacent', met.adjacent, 'why', met.note)

@@ -56,6 +56,8 @@ as $$
   where strip.hides is not null
     or strip.cover is not null
     or strip.ground > thread.low
+    -- a hill that is no higher than the lower end is what both see over
+    or (strip.ground = thread.low and strip.ground > 0)
   group by strip.n, strip.label, strip.ground, 5, 6, shown.hides, 8
 $$;
 

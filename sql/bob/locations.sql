@@ -39,6 +39,8 @@ begin
     and marker.kind in ('cave', 'small_cave')
     and marker.q = leg.tq
     and marker.r = leg.tr
+  -- which of two tells where the Cave of the hex faces
+  order by marker.facing is null, marker.id
   limit 1;
   leg.shut_rule := '43.4';
   leg.shut := case

@@ -221,6 +221,8 @@ declare
   halted boolean := false;
   faced integer := mover.facing;
   place text;
+  -- 45.4: through a Gully one comes under its Bridge
+  under boolean := mover.location = 'under';
 begin
   trek.steps := '{}';
   trek.legs := '{}';
@@ -258,6 +260,10 @@ begin
     elsif entered > 0 and mover.wired then
       bar.rule := '43.6';
       bar.note := 'out of Wire it moves a single hex';
+    elsif bob._bridged(here.terrain, here.features) and not under and there.terrain = 'gully'
+      and not bob._bridged(there.terrain, there.features) then
+      bar.rule := '45.4';
+      bar.note := 'nobody moves between a Bridge and the Gully';
     elsif mover.most is not null and entered >= mover.most then
       bar.rule := '55.2';
       bar.note := 'in a deluge no unit moves more than two hexes';
@@ -298,6 +304,8 @@ begin
     trek.legs := trek.legs || leg;
     halted := leg.stops;
     entered := entered + 1;
+    under := bob._bridged(there.terrain, there.features) and here.terrain = 'gully'
+      and (under or not bob._bridged(here.terrain, here.features));
     here := there;
   end loop;
   if trek.failed_at is null and mover.into_location = 'upper' then
@@ -472,3 +480,43 @@ $$;
 
 comment on function bob.move(bigint, text, text[], jsonb, jsonb, jsonb) is
 'What a way costs a unit and whether it may go it: a row for every rule that speaks, the verdict last.';
+
+create or replace function bob.comes_in(
+  position_id bigint, unit text, conditions jsonb default null, policy jsonb default null
+)
+returns setof rulings.move_step
+language plpgsql stable rows 1
+as $$
+declare
+  state positions.state;
+  pieces bob.piece[] := array(select piece from bob._pieces(comes_in.position_id) as piece);
+  mover bob.mover;
+  here bob.ground;
+  costs jsonb;
+  paid record;
+  least record;
+begin
+  select * into state from positions.state(comes_in.position_id, comes_in.conditions, comes_in.policy);
+  mover := bob._mover(state, pieces, comes_in.unit, null, false, false);
+  costs := bob._card(case when mover.vehicle then 'vehicle' else 'infantry' end, null);
+  select * into here from bob._ground(state, pieces, mover.side, array[mover.q], array[mover.r]);
+  -- no side is crossed and nothing climbed: off the board there is no ground
+  select * into paid
+  from bob._base(mover, costs, bob._entry(costs, mover, state.conditions, here.terrain, here.features, null), here);
+  select * into least from bob._leasts(mover, here, here, state.conditions);
+  return next row(
+    case when least.halves > paid.halves then least.rule else paid.rule end, null, here.label,
+    case when paid.halves is null then 'unknown' else 'cost' end,
+    case
+      when paid.halves is null then 'pac_terrain ' || here.terrain
+      when least.halves > paid.halves then least.note
+      else 'it comes in from off the board: ' || replace(here.terrain, '_', ' ')
+    end,
+    null, case when paid.halves is not null then greatest(paid.halves, least.halves) end,
+    case when paid.halves is not null then mover.halves - greatest(paid.halves, least.halves) end, null
+  )::rulings.move_step;
+end
+$$;
+
+comment on function bob.comes_in(bigint, text, jsonb, jsonb) is
+'What the hex costs in which a unit has just come in from off the board (5.0, 16.2); unknown where the card alone tells.';

@@ -128,6 +128,17 @@ $$;
 comment on function bob._fortification_bars(positions.state, bob.spot, text, integer) is
 'Why a fortification cannot be placed in a hex (43.0, 43.4, 43.5); no row where it can.';
 
+create or replace function bob._fow_place(spot bob.spot)
+returns boolean
+language sql immutable parallel safe
+return spot.shelter is not null
+and coalesce(spot.ours, true)
+and coalesce(spot.nearest_friend <= 3, false)
+and coalesce(spot.nearest_enemy >= 3, true);
+
+comment on function bob._fow_place(bob.spot) is
+'Whether a FOW unit may be placed in a hex in its own side''s Operations Range (16.2).';
+
 create or replace function bob._placement_bars(
   state positions.state, pieces bob.piece[], spot bob.spot, side text, kind text, manner text, used text[]
 )
@@ -277,12 +288,15 @@ declare
   spot bob.spot;
   bars rulings.ledger_step[];
   hidden boolean;
+  enters boolean;
 begin
   select * into state from positions.state(placement.position_id, placement.conditions, placement.policy);
   pieces := array(
     select piece from bob._pieces(placement.position_id) as piece where piece.code is distinct from placement.unit
   );
   spot := bob._spot(state, pieces, placement.side, placement.at);
+  -- 16.2: on its Rout Edge it comes in where it could not be placed
+  enters := placement.manner = 'fow' and spot.at_edge and not bob._fow_place(spot);
   if placement.manner = 'fortification' then
     bars := array(
       select row(bar.rule, null, spot.label, 'forbids', bar.why, null, null, null, null)::rulings.ledger_step
@@ -309,7 +323,7 @@ begin
       and not (coalesce(spot.nearest_enemy <= 1, false) and spot.terrain <> 'jungle');
   end if;
   return query select * from unnest(bars);
-  if placement.manner = 'fow' and spot.at_edge then
+  if enters then
     return next row(
       '16.2', null, spot.label, 'enters', 'it comes in from its Rout Edge', null, placement.unit, null, null
     )::rulings.ledger_step;
@@ -329,7 +343,8 @@ begin
     coalesce((select string_agg(bar.note, '; ') from unnest(bars) as bar), 'it may be placed there'), null, null, null,
     jsonb_build_object(
       'allowed', cardinality(bars) = 0,
-      'enters', placement.manner = 'fow' and spot.at_edge,
+      'enters', enters,
+      'at_edge', spot.at_edge,
       -- 59.2: Japanese that enter play Concealed have the -2 counter
       'concealed', case when not hidden then 0 when placement.nation = 'japan' and placement.manner <> 'fortification' then 2 else 1 end
     )

@@ -42,6 +42,25 @@ $$;
 comment on function bob._neighbouring(positions.state, integer, integer, integer, integer) is
 'Whether two hexes are adjacent: side by side, and no Cliff between (47.4).';
 
+create or replace function bob._bridge_to_gully(state positions.state, one bob.piece, other bob.piece)
+returns boolean
+language sql stable
+as $$
+  select one.location = 'ground'
+    and exists (
+      select from public.hex
+      where hex.map_id = state.map_id and hex.q = one.q and hex.r = one.r and bob._bridged(hex.terrain, hex.features)
+    )
+    and exists (
+      select from public.hex
+      where hex.map_id = state.map_id and hex.q = other.q and hex.r = other.r and hex.terrain = 'gully'
+        and (other.location = 'under' or not bob._bridged(hex.terrain, hex.features))
+    )
+$$;
+
+comment on function bob._bridge_to_gully(positions.state, bob.piece, bob.piece) is
+'Whether a unit is on a Bridge and another down in the Gully (45.4).';
+
 create or replace function bob._adjoins(state positions.state, one bob.piece, other bob.piece)
 returns boolean
 language plpgsql stable
@@ -57,7 +76,7 @@ begin
       when 'upper' in (one.location, other.location) then one.location = other.location
         and bob._neighbouring(state, one.q, one.r, other.q, other.r)
       -- 45.4: a Bridge is not next to the Gully around it
-      when 'under' in (one.location, other.location) then false
+      when bob._bridge_to_gully(state, one, other) or bob._bridge_to_gully(state, other, one) then false
       -- 43.4: a Cave has two hexes before it
       when 'cave' in (one.location, other.location) then exists (
         select

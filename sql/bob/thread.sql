@@ -17,11 +17,13 @@ create type bob.sight_end as (
   in_cave boolean,
   front integer,
   vehicle boolean,
-  lit boolean
+  lit boolean,
+  bridge boolean
 );
 
 comment on type bob.sight_end is
 'One end of a thread: its hex, the level it sees from, and whether it is upstairs, in a cave or lit.';
+comment on column bob.sight_end.bridge is 'Whether it is on a Bridge over a Gully, and not under it (45.4)';
 comment on column bob.sight_end.front is 'Which way the cave of its hex faces; null where there is none, or it is not told';
 
 drop type if exists bob.thread cascade;
@@ -52,6 +54,14 @@ return case when terrain = 'gully' then least(level, -1) else level end;
 comment on function bob._level(text, integer) is
 'The level of a hex''s centre dot: a gully is Level -1 (45.4).';
 
+create or replace function bob._bridged(terrain text, features text[])
+returns boolean
+language sql immutable parallel safe
+return terrain = 'gully' and 'bridge' = any(features);
+
+comment on function bob._bridged(text, text[]) is
+'Whether a Bridge crosses the Gully of a hex, so that it has two locations (45.4).';
+
 create or replace function bob._end(position_id bigint, name text)
 returns setof bob.sight_end
 language sql stable parallel safe rows 1
@@ -71,6 +81,8 @@ as $$
           on front.map_id = hex.map_id and front.q = beside.nq and front.r = beside.nr
         where beside.direction in (cave.facing, cave.facing % 6 + 1)
       )
+      -- 45.4: on a Bridge it is out of the Gully
+      when state.bridge then bob._level(hex.terrain, hex.level) + 1
       -- 40.2
       when state.upper then bob._level(hex.terrain, hex.level) + 1
       else bob._level(hex.terrain, hex.level)
@@ -86,7 +98,8 @@ as $$
       where marker.position_id = _end.position_id
         and marker.kind = 'illumination'
         and lattice.distance(marker.q, marker.r, hex.q, hex.r) <= 1
-    )
+    ),
+    state.bridge
   from public.position
   cross join lateral positions.place(_end.position_id, _end.name) as place
   inner join public.hex on hex.map_id = position.map_id and hex.q = place.q and hex.r = place.r
@@ -94,7 +107,9 @@ as $$
   cross join lateral (
     select
       coalesce((place.attributes ->> 'upper_level')::boolean, false) as upper,
-      coalesce((place.attributes ->> 'in_cave')::boolean, false) as in_cave
+      coalesce((place.attributes ->> 'in_cave')::boolean, false) as in_cave,
+      bob._bridged(hex.terrain, hex.features)
+      and not coalesce((place.attributes ->> 'under_bridge')::boolean, false) as bridge
   ) as state
   left join lateral (
     select marker.facing
@@ -102,7 +117,7 @@ as $$
     where marker.position_id = _end.position_id
       and marker.q = hex.q
       and marker.r = hex.r
-      and marker.kind = 'cave'
+      and marker.kind in ('cave', 'small_cave')
       and marker.facing is not null
     limit 1
   ) as cave on true

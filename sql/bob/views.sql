@@ -70,10 +70,27 @@ as $$
       wanted.r,
       wanted.label,
       hex.terrain,
-      bob._level(hex.terrain, hex.level) as level,
+      -- 45.4: a Bridge is out of its Gully
+      bob._level(hex.terrain, hex.level) + over.bridge::integer as level,
+      over.bridge,
       lattice.distance(start.q, start.r, wanted.q, wanted.r) as away
     from unnest(near) with ordinality as wanted (q, r, label, n)
     inner join public.drawn_hex as hex on hex.map_id = start.map_id and hex.q = wanted.q and hex.r = wanted.r
+    cross join lateral (
+      -- few hexes are asked twice
+      select
+        case
+          when hex.terrain = 'gully' then exists (
+            select
+            from public.hex as crossed
+            where crossed.map_id = start.map_id
+              and crossed.q = wanted.q
+              and crossed.r = wanted.r
+              and bob._bridged(crossed.terrain, crossed.features)
+          )
+          else false
+        end as bridge
+    ) as over
     offset 0
   ) as target
   where case
@@ -96,7 +113,8 @@ as $$
               where marker.position_id = state.position_id
                 and marker.kind = 'illumination'
                 and lattice.distance(marker.q, marker.r, target.q, target.r) <= 1
-            )
+            ),
+            target.bridge
           )::bob.sight_end,
           target.away
         ) as step

@@ -109,7 +109,8 @@ def shoot(of: Fire, manner: str, said: Mapping[str, Any], asks: bool = False) ->
         raise Refused("6.1", "nothing is fired at: give a hex (at) or a unit (target)")
     cp = _spent_on(said.get("cp"), of.firer)
     facts = yield from declare(of, manner, said, cp)
-    if not facts["allowed"]:
+    unsure = facts["allowed"] is None
+    if facts["allowed"] is False or (unsure and not of.rolls):
         return {}
     unit = yield from counter(of.firer)
     if cp in ("fp", "range"):
@@ -117,7 +118,11 @@ def shoot(of: Fire, manner: str, said: Mapping[str, Any], asks: bool = False) ->
     if not (yield from _steady(of, manner, unit, cp, asks)) or not (
         yield from _aims(of, manner, unit, facts)
     ):
-        yield Tell(result="no_effect", results={one["unit"]: "no_effect" for one in facts["targets"]})
+        # 6.1, 20.4: who fails is Used, whatever the FP would have been
+        results = {one["unit"]: "no_effect" for one in facts["targets"]}
+        yield Tell(allowed=True, result="no_effect", results=results)
+        return {}
+    if unsure:
         return {}
     yield from _fires(of, manner, unit, facts, said)
     results = yield from _rolled(of, manner, unit, facts, said, asks)
@@ -207,7 +212,7 @@ def _steady(of: Fire, manner: str, unit: Any, cp: str | None, asks: bool) -> Doi
 
 def _aims(of: Fire, manner: str, unit: Any, facts: dict[str, Any]) -> Doing:
     """20.4: the Prof Check where one is called for; failed, it is Used, and turned only where it does not react."""
-    if not facts.get("checks"):
+    if not facts.get("checks") or facts.get("prof") is None:
         return True
     die = yield Roll("1d10", f"the Prof Check of {of.firer}")
     passed = die <= facts["prof"]

@@ -28,7 +28,7 @@ from app.play.procedures import (
 from app.referee.questions import kinds_of
 from app.referee.questions.bob.movement import Manner, needs_of
 from app.referee.questions.movement import VERDICTS, points
-from app.referee.rulings import Ruling, Step
+from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, in_points, not_known
 from importers.questions import Names
 
@@ -241,6 +241,8 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
         said["in_cave"] = False
     if of.into == "cave" and label == of.path[-1]:
         said["in_cave"] = True
+    if (under := (yield from _goes_under(now, left, label))) != bool(now.attributes.get("under_bridge")):
+        said["under_bridge"] = under
     if of.into == "ground" and now.attributes.get("upper_level"):
         said["upper_level"] = False
     if here.vehicle and now.attributes.get("concealed"):
@@ -257,6 +259,21 @@ def _stepped(of: Move, here: Any, left: str, label: str) -> Procedure:
             yield Change({"unit": rider.code, "at": label})
         yield from _wire_down(label)
     yield from entered(of.unit, left, label)
+
+
+def _goes_under(now: Any, left: str, label: str) -> Asking:
+    """45.4: whoever comes through the Gully is under its Bridge."""
+    rows = yield Ask(
+        "select hex.label, hex.terrain, bob._bridged(hex.terrain, hex.features) as bridged from position"
+        " join hex on hex.map_id = position.map_id and hex.label in (:left, :at) where position.id = :position",
+        proves=False,
+        left=left,
+        at=label,
+    )
+    grounds = {row.label: row for row in rows}
+    if left not in grounds or not grounds[label].bridged or grounds[left].terrain != "gully":
+        return False
+    return not grounds[left].bridged or bool(now.attributes.get("under_bridge"))
 
 
 def _wire_down(label: str) -> Procedure:
@@ -326,13 +343,39 @@ def play_move(of: Move) -> Procedure:
     yield from _hex_by_hex(of, here, way, told, manner, played=True)
 
 
+def came_in(of: Move, *, played: bool) -> Procedure:
+    """5.0, 16.2: who has come in from off the board stands in the first hex of its way, is fired at there and goes on."""
+    here = yield from piece(of.unit)
+    [entry] = yield Ask(
+        "select * from bob.comes_in(:position, :unit, :conditions, :policy)", proves=False, unit=of.unit
+    )
+    if entry.halves is None and len(of.path) > 1:
+        raise Undecided(Need("pac_terrain", "5.0"))
+    price = points(entry.halves)
+    state = {"hexes": 1, "start": here.label, **({} if price is None else {"spent": price})}
+    yield Change({"unit": of.unit, "moving": state}, kept=True)
+    if price is not None:
+        yield proof([entry])
+    told = yield from judged(of)
+    if price is not None and told["cost"] is not None:
+        yield Tell(cost=points(entry.halves + int(2 * told["cost"])))
+    yield from entered(of.unit, "", here.label)
+    yield from struck(of.unit)
+    if not (yield from interrupted(of, of.unit, here.label, played=played)) or (yield from _is_over(of.unit)):
+        yield from _backed_up(of, here, here.label)
+        return
+    yield from _seen_now(of.unit)
+    yield from fires_on(of, of.unit, here.label, told["left"], last=len(of.path) == 1, played=played)
+    yield from _hex_by_hex(of, here, of.path[1:], told, "move", played=played, before=1)
+
+
 def _hex_by_hex(
-    of: Move, here: Any, way: list[str], told: dict[str, Any], manner: str, *, played: bool
+    of: Move, here: Any, way: list[str], told: dict[str, Any], manner: str, *, played: bool, before: int = 0
 ) -> Procedure:
-    """5.0, 9.0: one hex after the other, each with the fire that it draws."""
+    """5.0, 9.0: one hex after the other, each with the fire that it draws; `before`: hexes entered already."""
     last = here.label
     told, thrown = yield from _smoked(of, last, told, thrown=False, played=played)
-    for n, label in enumerate(way, 1):
+    for n, label in enumerate(way, before + 1):
         state = _moving(here, last, n, manner) | ({"grenade": True} if thrown else {})
         melee = yield from _is_held(here.side, label)
         if melee and n == 1:
@@ -361,8 +404,8 @@ def _hex_by_hex(
             return
         told, thrown = yield from _smoked(of, label, told, thrown=thrown, played=played)
         if not melee:
-            yield from fires_on(of, of.unit, label, told["left"], last=n == len(way), played=played)
-    if told["ends_at"] not in (None, last) and last == way[-1]:
+            yield from fires_on(of, of.unit, label, told["left"], last=n == len(way) + before, played=played)
+    if way and told["ends_at"] not in (None, last) and last == way[-1]:
         yield Change({"unit": of.unit, "at": told["ends_at"]})
     yield from _over(of, here, told)
 

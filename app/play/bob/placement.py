@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from app.play.bob.asking import Asking, game
-from app.play.bob.operations import activated
 from app.play.procedures import (
     Action,
     Ask,
@@ -57,6 +56,10 @@ class Placement(Action):
     )
     facing: Annotated[int | None, Field(ge=1, le=6)] = Field(None, description="The corner that it faces")
     conceal: bool | None = Field(None, description="Whether it is covered with a Conceal counter")
+    path: Annotated[list[str], Names(("hex",)), BeforeValidator(_listed), Field(max_length=60)] = Field(
+        default_factory=list,
+        description="fow: where it goes on to when it comes in from its Rout Edge (16.2)",
+    )
 
 
 class DrawFrom(Action):
@@ -66,8 +69,8 @@ class DrawFrom(Action):
     side: str | None = Field(None, description="Whose cup; without it, whose Operations Range it is")
 
 
-def placement(of: Placement) -> Procedure:
-    """Whether something may be placed there; Concealed where that holds."""
+def judged_place(of: Placement) -> Asking:
+    """Whether something may be placed there, Concealed where that holds: the unit, its side and what was found."""
     rows = yield Ask(FOUND, proves=False, unit=of.unit)
     own = rows[0] if rows else None
     if own is None and of.manner != "fortification" and of.side is None:
@@ -96,19 +99,22 @@ def placement(of: Placement) -> Procedure:
         raise Refused(bars[0].rule, told[-1].note, of.at, concealed=facts["concealed"])
     if of.conceal and not facts["concealed"]:
         raise Refused("15.0", "it would lose its Concealment at once", of.at, concealed=0)
-    yield from _put(of, own, facts)
+    return own, side, facts
+
+
+def placement(of: Placement) -> Procedure:
+    """What may be placed is."""
+    own, side, facts = yield from judged_place(of)
+    yield from settled(of, own, side, facts)
+
+
+def settled(of: Placement, own: Any, side: str, facts: dict[str, Any]) -> Procedure:
+    """It is put there; 16.2: who is placed from the cup has to be Used in the same Range."""
+    yield from put(of, own, facts)
     if of.manner == "fow" and own is not None:
-        yield from _used_at_once(of, side, enters=facts["enters"])
-
-
-def _used_at_once(of: Placement, side: str, *, enters: bool) -> Procedure:
-    """16.2: who comes in from the Rout Edge is Used for it; who is placed has to be Used in the same Range."""
-    if enters:
-        if (yield from activated(of.unit, "move")) is not None:
-            yield Change({"unit": of.unit, "used": True})
-        return
-    yield Tell(Step("16.2", of.at, "due", "it must be Used, or marked Op Fire, in this Operations Range"))
-    yield Change({"side": side, "fow_due": of.unit}, kept=True)
+        due = "it must be Used, or marked Op Fire, in this Operations Range"
+        yield Tell(Step("16.2", of.at, "due", due))
+        yield Change({"side": side, "fow_due": of.unit}, kept=True)
 
 
 def _stands(side: str) -> Asking:
@@ -122,7 +128,8 @@ def _stands(side: str) -> Asking:
     return [row.label for row in rows]
 
 
-def _put(of: Placement, own: Any, facts: dict[str, Any]) -> Procedure:
+def put(of: Placement, own: Any, facts: dict[str, Any]) -> Procedure:
+    """It is put there, with its Conceal counter and facing."""
     hidden = facts["concealed"] if of.conceal in (None, True) else 0
     if of.manner == "fortification":
         says = MARKERS[of.unit]
@@ -160,8 +167,8 @@ def draw(of: DrawFrom) -> Procedure:
         yield Change({"side": side, "satt": had + extra})
         return
     side, cup, spent = _cup(of, now)
-    if of.source == "fow" and spent:
-        raise Refused("16.2", "one unit a turn is drawn, and it has been")
+    if of.source == "fow":
+        yield from _may_draw(side, now, spent=spent)
     if not cup:
         raise Refused("16.2" if of.source == "fow" else "66.0", "the cup is empty")
     unit = yield from _drawn(of, f"the {of.source} cup of {side}", "the unit", tuple(cup))
@@ -175,6 +182,24 @@ def draw(of: DrawFrom) -> Procedure:
     if of.source == "fow":
         yield Change({"side": side, "fow_drawn": now.conditions.get("turn") or 1}, kept=True)
         yield Tell(placements=["fow" if now.conditions.get("active") in (None, side) else "fow_reaction"])
+
+
+def _may_draw(side: str, now: Any, *, spent: bool) -> Procedure:
+    """16.2: once a turn, in either side's Range; in its own there must be room for who is drawn."""
+    if spent:
+        raise Refused("16.2", "one unit a turn is drawn, and it has been")
+    if now.conditions.get("phase") not in (None, "operations"):
+        raise Refused("16.2", "it is drawn in an Operations Range, and not ahead of it for a Command Point")
+    if now.conditions.get("active") != side:
+        return
+    [told] = yield Ask(
+        "select * from bob.range_state(:position, :side, null, cast(:conditions as jsonb))",
+        proves=False,
+        side=side,
+    )
+    if told.most is not None and told.spent >= told.most:
+        why = f"{told.spent} of {told.most} are spent, and who is drawn has to be Used in this Range"
+        raise Refused("16.2", why)
 
 
 def _cup(of: DrawFrom, now: Any) -> tuple[str, list[str], bool]:
@@ -204,13 +229,6 @@ def _drawn(of: DrawFrom, source: str, purpose: str, pool: tuple[Any, ...]) -> As
     return (yield Draw(source, purpose, pool, kind="card" if of.cards else "draw"))
 
 
-def _placement_verdict(ruling: Ruling) -> str:
-    of, answer = ruling.question["placement"], ruling.answer
-    if answer["allowed"] is False:
-        return f"{of['unit']} may not be placed in {of['at']}: {answer['why']}"
-    return f"{of['unit']} may be placed in {of['at']}{', Concealed' if answer['concealed'] else ''}"
-
-
 def _draw_verdict(ruling: Ruling) -> str:
     answer = ruling.answer
     if answer["allowed"] is False:
@@ -220,17 +238,6 @@ def _draw_verdict(ruling: Ruling) -> str:
 
 COMMON: dict[str, Any] = {"kinds": functools.partial(kinds_of, "bob"), "rulesets": ("bob",)}
 KINDS = [
-    procedure_kind(
-        placement,
-        name="placement",
-        title="Where something is placed",
-        arguments=Placement,
-        answers={"concealed": "the Conceal counter that it may have: 0, 1 or 2"},
-        verdict=_placement_verdict,
-        points=("bob-44", "bob-52"),
-        example='placement: {unit: "1/A", at: "E4", as: setup}',
-        **COMMON,
-    ),
     procedure_kind(
         draw,
         name="draw",

@@ -208,9 +208,11 @@ class SustainedMarker(Form):
 
 MARKERS = {
     "cave": MarkerKind(facing=True, says=Concealable),
+    # 43.4: it faces a corner too, where no cave marker beside it tells that
+    "small_cave": MarkerKind(facing=True, untold=True, says=Concealable),
     "company_hub": MarkerKind(value=(0, 20), company=True),
     **dict.fromkeys(
-        ("foxhole", "trench", "pillbox", "bunker", "small_cave", "fortified", "sangar"),
+        ("foxhole", "trench", "pillbox", "bunker", "fortified", "sangar"),
         MarkerKind(says=Concealable),
     ),
     "wire": MarkerKind(says=WireMarker),
