@@ -36,12 +36,6 @@ class Sentence:
     def words(self) -> str:
         return "…".join(self.parts)
 
-    @property
-    def literal(self) -> re.Pattern[str]:
-        """How SQL writes it."""
-        parts = (re.escape(part.replace("'", "''")) for part in self.parts)
-        return re.compile(f"'{FIELD.pattern.join(parts)}'")
-
     def is_in(self, told: set[str]) -> bool:
         """Whether one of these says it, in any case of its first letter."""
         if _plain(self.words) in told:

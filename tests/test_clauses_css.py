@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import db.schema
-from app.referee.cases import case_files, rule_file
+from app.referee.cases import case_files
 from app.referee.conformance import SUITE
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling
-from db.database import make_engine
 from tests.clauses import Sentence, Told, python_sentences, sentences, sql_sentences
-from tests.conftest import ROOT, Databases
-from tests.rounds import LONG
+from tests.conftest import ROOT
 from tests.ruled import Ruled
 
 CODE = "css"
@@ -129,50 +124,6 @@ def test_every_refusal_stands_beside_a_permission(rulings: list[tuple[str, Rulin
     alone = {pair for pair, cases in refusing.items() if not cases & allowing[pair[0]]}
     assert len(refusing) > 200
     assert alone == ALONE.keys()
-
-
-def tagged(found: Iterable[Sentence], folder: Path) -> dict[str, Sentence]:
-    """The sentences of `sql/`, written into a copy of it with a tag each; by tag."""
-    tags: dict[str, Sentence] = {}
-    for number, one in enumerate(found):
-        path = folder / one.file
-        lines = path.read_text(encoding="utf-8").split("\n")
-        literal = one.literal.search(lines[one.line - 1])
-        assert literal, str(one)
-        tags[f"~{number}~"] = one
-        line, end = lines[one.line - 1], literal.end() - 1
-        lines[one.line - 1] = f"{line[:end]}~{number}~{line[end:]}"
-        path.write_text("\n".join(lines), encoding="utf-8")
-    return tags
-
-
-@pytest.mark.skipif(not LONG, reason="rules all cases again, with SIGHTLINE_FUZZ")
-def test_every_place_that_says_a_sentence_is_reached(
-    databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a sentence that stands in several functions, each of them says it in some case."""
-    shutil.copytree(ROOT / "sql", tmp_path / "sql")
-    tags = tagged((one for one in sentences(ROOT, CODE) if one.file.endswith(".sql")), tmp_path)
-    monkeypatch.setattr(db.schema, "SQL", tmp_path / "sql")
-    engine = make_engine(databases.make())
-    try:
-        db.schema.verbs_digest.cache_clear()
-        with engine.connect() as connection:
-            db.schema.upgrade(connection, lambda step: None)
-        said: set[str] = set()
-        for file in FILES:
-            with engine.connect() as connection:
-                case = rule_file(connection, file)
-            said.update(step.note for ruling in case.rulings for step in ruling.steps)
-            said.update(need.what for ruling in case.rulings for need in ruling.needs)
-            said.update(str(step.effect) for ruling in case.rulings for step in ruling.steps)
-    finally:
-        engine.dispose()
-        monkeypatch.undo()
-        db.schema.verbs_digest.cache_clear()
-    everything = "\n".join(said)
-    silent = [str(one) for tag, one in tags.items() if tag not in everything and named(one) not in UNTOLD]
-    assert silent == []
 
 
 # --- how sentences are found ---------------------------------------------------------------------------
