@@ -90,7 +90,7 @@ def _lint(name: str, command: list[str]) -> str | None:
 def _test(arguments: list[str]) -> bool:
     started = time.perf_counter()
     say("pytest …")
-    # bytecode is kept wherever one stands: without it each worker takes ten seconds more to begin, each command one
+    # bytecode is kept: without it every worker and every command that a test starts compiles the project anew
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     result = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments], cwd=CHECKOUT, env=environment, check=False
