@@ -34,6 +34,7 @@ create type css.survey as (
   slow integer array,
   cave_dgs integer array,
   cave_slow integer array,
+  pinned boolean array,
   fires integer array,
   held boolean array,
   filled integer array,
@@ -56,6 +57,7 @@ comment on column css.survey.side_kinds is
 comment on column css.survey.free_kinds is 'Kinds of hexside that cost nothing either way';
 comment on column css.survey.dgs is 'By cell, DG; cave_dgs: inside the cave there';
 comment on column css.survey.slow is 'By cell, 1 halves what is left, 2 stops; cave_slow: inside the cave there';
+comment on column css.survey.pinned is 'By cell, whether who is there does not move on: also who came out of its cave (10.2.1, 10.2.2)';
 comment on column css.survey.fires is 'By cell, 1 burns, 2 is burnt';
 comment on column css.survey.held is 'By cell, whether enemies hold it; filled: how many friends are inside its cave';
 comment on column css.survey.mouths is 'By cell, whether there is a cave that the unit may go into';
@@ -235,6 +237,7 @@ begin
   after.slow := '{}';
   after.cave_dgs := '{}';
   after.cave_slow := '{}';
+  after.pinned := '{}';
   after.fires := '{}';
   for marker in
     select
@@ -262,6 +265,9 @@ begin
       after.cave_slow[marker.c] := 2;
     elsif marker.does is not null then
       after.slow[marker.c] := greatest(after.slow[marker.c], case marker.does when 'halves' then 1 else 2 end);
+    end if;
+    if marker.kind in ('pinned', 'suppressed') and not marker.inside then
+      after.pinned[marker.c] := true;
     end if;
   end loop;
   return after;
@@ -517,8 +523,10 @@ language plpgsql stable
 as $$
 declare
   met constant integer := greatest(dg, case burrow when 1 then survey.cave_dgs[c] else survey.dgs[c] end);
-  -- who comes out of a cave is in the hex already
-  slow constant integer := case burrow when 1 then survey.cave_slow[c] when 0 then null else survey.slow[c] end;
+  -- who comes out of a cave does not enter the hex, but is among those who are pinned there
+  slow constant integer := case burrow
+    when 1 then survey.cave_slow[c] when 0 then case when survey.pinned[c] then 2 end else survey.slow[c]
+  end;
 begin
   purse := css._dg_left(purse, dg, case when survey.gains then met else dg end);
   return css._reach_key(
