@@ -22,7 +22,8 @@ class TerrainLine(Arguments):
         None, description="Ids of the units that attack, or the hexes they attack from"
     )
     bombardment: bool = Field(
-        False, description="Whether it is a bombardment, in which no unit takes part: `by` then does not matter"
+        False,
+        description="Whether it is a bombardment, in which no unit takes part: `by` then does not matter",
     )
 
 
