@@ -33,6 +33,8 @@ from db.rulesets import Phase, read_ruleset
 SET_UP = "set_up"
 """The phase before the first."""
 EVERYBODY = "both"
+DECK = "deck"
+"""Whose a phase is in which no side acts and a card is drawn."""
 LYING = "array(select distinct kind from marker where position_id = position.id) as markers"
 STATE = f"select tracks, {LYING} from position where id = :position"
 MOST_PASSED = 100
@@ -119,6 +121,11 @@ class Walk:
         told = state.conditions.get(phase.who or "")
         return told if told in sides else None
 
+    @staticmethod
+    def whose(leaf: Leaf | None, side: str | None) -> str | None:
+        """Who is said to act in a phase: its side, or the deck where a card is drawn and no side acts."""
+        return DECK if leaf is not None and leaf.phase.who == DECK else side
+
     def alone(self, state: State) -> bool:
         """Whether one player plays both sides."""
         return state.conditions.get("mode") == "solitaire"
@@ -172,7 +179,8 @@ class Walk:
         """What the question `sequence` answers beyond phase, rule, active and actions."""
         if later is None:
             return {"next": None}
-        following = {"turn": later.turn, "phase": later.phase, "step": later.step, "active": later.active}
+        active = self.whose(self._leaf_at(later), later.active)
+        following = {"turn": later.turn, "phase": later.phase, "step": later.step, "active": active}
         return {
             "next": {key: value for key, value in following.items() if key != "step" or value is not None}
         }
@@ -189,7 +197,9 @@ class Walk:
 
     def leaf(self, state: State) -> Leaf | None:
         """The phase of a state; None while the game is set up, or where the sequence does not know it."""
-        moment = self.moment(state)
+        return self._leaf_at(self.moment(state))
+
+    def _leaf_at(self, moment: Moment) -> Leaf | None:
         return next((leaf for leaf in self.leaves if self._is_at(leaf, moment)), None)
 
     def _is_at(self, leaf: Leaf, moment: Moment) -> bool:
@@ -271,7 +281,7 @@ def _sequence(asked: Asked, _: NothingMore) -> Finding:
     answer = {
         "phase": moment.phase or SET_UP,
         "rule": rule,
-        "active": walk.side(now.phase, state) if now is not None else moment.active,
+        "active": walk.whose(now, walk.side(now.phase, state) if now is not None else moment.active),
         "actions": list(walk.actions(state)),
         "game_over": over,
         **({"step": moment.step} if moment.step is not None else {}),
@@ -404,7 +414,7 @@ KIND = QuestionKind(
     answers={
         "phase": "the phase that it is",
         "rule": "the rule that orders it",
-        "active": "whose phase it is; null where it is everybody's",
+        "active": "whose phase it is; deck where a card is drawn and no side acts; null where it is everybody's",
         "step": "the step of the phase, in games that name them",
         "next": "turn, phase and active side of the phase that follows; null where the game is over",
         "actions": "what may be done now, by name",

@@ -370,10 +370,11 @@ def walking_wounded(card: Card) -> Doing:
     """E79: one unit of the Casualty Track, of either side, comes back broken in or beside a random hex."""
     rows = yield Ask(CASUALTIES, proves=False)
     code = yield from picked("unit", card.side, "who comes back", [row.code for row in rows])
+    # E49: what is possible is done, so the hex is revealed, and draws a Sighting marker (9.2), though nobody comes
+    ground = yield from card.hex("where the wounded come")
     if code is None:
         yield card.nothing("the Casualty Track is empty")
         return
-    ground = yield from card.hex("where the wounded come")
     near = yield Ask(NEAR, proves=False, hex=ground.label, lowest=0)
     at = yield from picked_hex(card.side, "where it is put", [row.label for row in near if not row.blaze])
     if at is None:

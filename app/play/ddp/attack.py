@@ -47,6 +47,7 @@ TOLD = (
 )  # fmt: skip
 WEAPONS = ("AR", "BR", "BZ", "DE", "FT", "MG", "NA", "RD")
 """What a hero may stand in for (8.24): all but flanking and close combat."""
+NEVER_WILD = {"FL": "flanking", "CC": "close combat"}
 MOST_ROUNDS = 3
 
 
@@ -209,13 +210,15 @@ def _hero(assault: Assault) -> Doing:
     options = [*(weapon for weapon in facts["missing"] if weapon in WEAPONS), "strength"]
 
     def check(value: Any) -> str | None:
-        if value in (*WEAPONS, "strength", "none"):
+        if value in (*WEAPONS, *NEVER_WILD, "strength", "none"):
             return None
         return f"a hero is no {canonical(value)}: {', '.join((*WEAPONS, 'strength'))}"
 
     assault.wild = yield HeroChoice(
         "hero", "us", "what the hero brings to the attack", options, check, default=options[0]
     )
+    if assault.wild in NEVER_WILD:
+        raise Refused("8.24", f"a hero stands in for no {NEVER_WILD[assault.wild]}", assault.at)
     yield Tell(hero=assault.wild)
 
 

@@ -226,6 +226,14 @@ def _prepare(fight: Fight) -> Doing:
     if spent:
         yield Change({"side": "us", "flamethrower": 0})
         yield from _discard(fight, "japan")
+        yield Tell(
+            Step(
+                "4.0",
+                fight.at,
+                "discarded",
+                f"a Japanese card, for the flamethrower marker: {fight.japan} left",
+            )
+        )
         yield from _disrupt_enemy(fight, "4.0", "the flamethrower marker")
 
 

@@ -19,7 +19,7 @@ from app.play.ddp.acting import forgiving
 from app.play.ddp.deciding import Deciding, Names
 from app.play.ddp.firing import Volley, lose_by_fire, volleyed
 from app.play.ddp.placing import Hand, first_of, give_depth, place_reserve
-from app.play.procedures import Action, Ask, Change, Procedure, Refused, Tell, procedure_kind, proof
+from app.play.procedures import Action, Ask, Change, Draw, Procedure, Refused, Tell, procedure_kind, proof
 from app.referee.questions import kinds_of
 from app.referee.rulings import Ruling, Step
 from app.referee.words import clauses, series
@@ -241,6 +241,9 @@ def _unit_acts(of: JapaneseAction, code: str) -> Deciding:
     [unit] = yield Ask(UNIT, proves=False, unit=code)
     if unit.stance:
         told = yield from counterattacks(unit, Phase(cards.Card(), of, hand=Hand(of), alone=True))
+        # 13.42: the fire card of the phase decides nothing here, so where it was told it is no mistake
+        for _ in of.cards if "close_combat" not in told else ():
+            yield Draw("fire", "the card of the phase", kind="card")
         yield Tell(**told, result=_word(told))
         return
     card = yield from cards.fire(f"the action of {code}")

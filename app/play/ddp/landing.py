@@ -170,7 +170,8 @@ def arrivals(of: Anything) -> Procedure:
     placed: dict[str, str] = {}
     for unit in (yield Ask(DUE, proves=False, turn=turn + 1)):
         options = _listed(unit.beach, boxes)
-        to = options[0] if len(options) == 1 else (yield from _where(unit.code, options, []))
+        only = len(options) == 1 and unit.code not in of.choices
+        to = options[0] if only else (yield from _where(unit.code, options, []))
         if to not in options:
             raise Refused("5.3", f"{unit.code} may not be placed in {to}")
         placed[unit.code] = to

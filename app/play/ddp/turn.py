@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from app.play import sequence
 from app.play.ddp import cards
@@ -27,6 +27,7 @@ from app.play.sequence import Leaf, Moment, State
 from app.referee.questions import kinds_of
 from app.referee.rulings import Need, Ruling, Step
 from app.referee.words import clauses, counted, series
+from db.rulesets.ddp.counters import spelt_out
 
 NIGHTS, MORNINGS = (4, 8, 12, 16), (5, 9, 13, 17)
 """18.21, 18.22: turns of Bloody Nose Ridge."""
@@ -427,9 +428,10 @@ DEPTH_AT = ("B1", "B4", "B5")
 class Setup(Action):
     """Which scenario is set up; the counters and the bombardment card are drawn."""
 
-    scenario: Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] | None = Field(
-        None, description="The scenario; that of the conditions where nothing is said"
-    )
+    scenario: Annotated[
+        Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge"] | None,
+        BeforeValidator(spelt_out),
+    ] = Field(None, description="The scenario; that of the conditions where nothing is said")
     alternate: bool = Field(False, description="Whether tanks begin in their alternate positions (20.2)")
 
 

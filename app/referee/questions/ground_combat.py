@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.referee.questions.geometry import Place
 from app.referee.questions.movement import step_of
@@ -21,13 +21,10 @@ class TerrainLine(Arguments):
     by: Annotated[list[str] | None, Names(("unit", "hex"))] = Field(
         None, description="Ids of the units that attack, or the hexes they attack from"
     )
-    bombardment: bool = Field(False, description="Whether it is a bombardment, in which no unit takes part")
-
-    @model_validator(mode="after")
-    def units_or_markers(self) -> Self:
-        if self.bombardment and self.by:
-            raise ValueError("no unit takes part in a bombardment: leave out `by`, or `bombardment`")
-        return self
+    bombardment: bool = Field(
+        False,
+        description="Whether it is a bombardment, in which no unit takes part: `by` then does not matter",
+    )
 
 
 class ResultsTable(Arguments):
@@ -75,7 +72,8 @@ def _terrain_line(asked: Asked, of: TerrainLine) -> Finding:
             f"select * from {asked.ruleset}.terrain_line("
             ":position, :at, :by, :bombardment, :conditions, :policy)",
             at=of.at,
-            by=of.by or [],
+            # 8.1.4: hexsides are void in a bombardment, wherever units stand
+            by=[] if of.bombardment else of.by or [],
             bombardment=of.bombardment,
         )
     )

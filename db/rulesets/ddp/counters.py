@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from db.counter_forms import Direction, Form, Hidden, Label, MarkerKind, Name, Unit, Whole, plain_markers
 
@@ -186,13 +186,19 @@ class DdpTracks(Form):
     deck: DdpDeck | None = None
 
 
+def spelt_out(scenario: Any) -> Any:
+    """The rulebook writes BNR for Bloody Nose Ridge throughout (18.0), so a case may as well."""
+    return "bloody_nose_ridge" if scenario == "bnr" else scenario
+
+
 class DdpConditions(Form):
     """The turn, which decides what is in force, the phase, and the scenario."""
 
     turn: Whole | None = None
-    scenario: Literal[
-        "invasion", "15_september", "peleliu_assault", "bloody_nose_ridge", "house_white_beach",
-    ] = "invasion"  # fmt: skip
+    scenario: Annotated[
+        Literal["invasion", "15_september", "peleliu_assault", "bloody_nose_ridge", "house_white_beach"],
+        BeforeValidator(spelt_out),
+    ] = "invasion"
     """`house_white_beach`: a scenario of the house, played by the rules of the first day."""
     phase: (
         Literal[
