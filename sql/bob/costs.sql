@@ -651,6 +651,31 @@ $$;
 comment on function bob._surcharge(bob.mover, bob.ground) is
 'What is added for who moves and what is there: Wire under a Vehicle 43.6, a Gun in tow 21.1, a Close Assault 20.9.';
 
+create or replace function bob._bridge_blocked(state positions.state, start bob.ground, goal bob.ground)
+returns boolean
+language sql stable
+as $$
+  select exists (
+    select
+    from (values (start, goal), (goal, start)) as pair (bridge, other)
+    cross join lateral lattice.neighbours((pair.bridge).q, (pair.bridge).r) as beside
+    inner join public.hexside
+      on hexside.map_id = state.map_id
+        and hexside.x = (pair.bridge).q + beside.nq
+        and hexside.y = (pair.bridge).r + beside.nr
+        and hexside.kind = 'roadblock'
+        and not bob._is_cleared(state, hexside.x, hexside.y)
+    where 'bridge' = any((pair.bridge).features)
+      -- the next side either way, of six
+      and (
+        beside.direction - lattice.direction((pair.other).q - (pair.bridge).q, (pair.other).r - (pair.bridge).r) + 6
+      ) % 6 in (1, 5)
+  )
+$$;
+
+comment on function bob._bridge_blocked(positions.state, bob.ground, bob.ground) is
+'Whether a step onto a Bridge or off it goes over a side next to one with a Roadblock (43.7).';
+
 create or replace function bob._legs(state positions.state, mover bob.mover, grounds bob.ground[])
 returns setof bob.leg
 language plpgsql stable rows 500
@@ -768,6 +793,9 @@ begin
         or (summed.goal).enemy
         or (summed.goal).enemy_vehicle
       )
+    union all
+    select '43.7', 'a Roadblock on the Bridge bars the sides beside its own as well'
+    where mover.vehicle and bob._bridge_blocked(state, summed.start, summed.goal)
     union all
     select *
     from bob._vehicle_bars(
