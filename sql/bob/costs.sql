@@ -794,6 +794,14 @@ begin
         or (summed.goal).enemy_vehicle
       )
     union all
+    select '45.4', 'nobody moves between a Bridge and the Gully'
+    where mover.location = 'ground'
+      and (summed.start).q = mover.q
+      and (summed.start).r = mover.r
+      and (summed.goal).terrain = 'gully'
+      and bob._bridged((summed.start).terrain, (summed.start).features)
+      and not bob._bridged((summed.goal).terrain, (summed.goal).features)
+    union all
     select '43.7', 'a Roadblock on the Bridge bars the sides beside its own as well'
     where mover.vehicle and bob._bridge_blocked(state, summed.start, summed.goal)
     union all
