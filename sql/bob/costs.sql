@@ -608,7 +608,16 @@ return not mover.vehicle and (
 comment on function bob._takes_all(bob.mover, bob.ground, bob.ground, text[]) is
 'Whether a step takes the whole allowance: out of the Ocean 45.5, over the steep side of a Balka 45.4 or an Escarpment 54.3.';
 
-create or replace function bob._side_price(costs jsonb, start bob.ground, goal bob.ground, sides text[])
+create or replace function bob._walked_level(ground bob.ground, other bob.ground, under boolean)
+returns integer
+language sql immutable parallel safe
+return ground.level
++ (bob._bridged(ground.terrain, ground.features) and other.terrain <> 'gully' and not under)::integer;
+
+comment on function bob._walked_level(bob.ground, bob.ground, boolean) is
+'The level on which a step between two hexes begins or ends: a Bridge over a Gully is out of it (45.4).';
+
+create or replace function bob._side_price(costs jsonb, start bob.ground, goal bob.ground, sides text[], under boolean)
 returns table (kinds text, rule text, halves integer, untold text, shut text)
 language sql immutable rows 1
 as $$
@@ -627,14 +636,15 @@ as $$
     from (
       select unnest(sides) as name
       union all
-      select 'uphill' where goal.level > start.level and not 'cliff' = any(sides)
+      select 'uphill'
+      where bob._walked_level(goal, start, false) > bob._walked_level(start, goal, under) and not 'cliff' = any(sides)
       union all
       select 'ridge' where bob._ascends_ridge(start, goal)
     ) as kind
   ) as side
 $$;
 
-comment on function bob._side_price(jsonb, bob.ground, bob.ground, text[]) is
+comment on function bob._side_price(jsonb, bob.ground, bob.ground, text[], boolean) is
 'What the side between two hexes adds, and going up: hedgerows, walls, crests (44.0, 46.1, 47.1, 54.2); what bars it or is not told.';
 
 create or replace function bob._surcharge(mover bob.mover, goal bob.ground)
@@ -736,7 +746,7 @@ begin
     left join lateral (
       select * from bob._leasts(mover, paid.start, paid.goal, state.conditions) where dear
     ) as least on true
-    cross join lateral bob._side_price(costs, paid.start, paid.goal, paid.sides) as extra
+    cross join lateral bob._side_price(costs, paid.start, paid.goal, paid.sides, mover.location = 'under') as extra
     cross join lateral bob._surcharge(mover, paid.goal) as more
   )
   select
