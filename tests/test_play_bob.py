@@ -96,6 +96,19 @@ def test_the_other_side_chooses_who_fires_at_a_suicide_team(connection: Connecti
     assert shot.answer["result"] == "no_effect"
 
 
+def test_who_comes_in_from_the_rout_edge_may_be_fired_at_there(connection: Connection) -> None:
+    """5.0, 16.2: it is a move, of which its edge hex is the first."""
+    asked = table(connection, "bob-16.2-enters", night={"visibility": 3})
+    comes = {"unit": "Fresh", "at": "F1", "as": "fow", "path": ["F2"]}
+    asking = entered(asked, "placement", **comes)
+    assert isinstance(asking.pending, Choose)
+    assert (asking.pending.name, asking.pending.by) == ("interrupt:F1:1", "us")
+    fire = {"fire": "op_fire", "by": "Watch"}
+    shot = entered(asked, "placement", Given(rolls=[10], choices={"interrupt:F1": fire}), **comes)
+    assert {"unit": "Watch", "used": True} in shot.effects
+    assert {"unit": "Fresh", "at": "F2"} in shot.effects
+
+
 def test_a_suicide_team_waits_for_its_own_range(connection: Connection) -> None:
     asked = table(connection, "bob-4.0-reserves", active="us")
     assert entered(asked, "satt", target="Tank").allowed is False

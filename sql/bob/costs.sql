@@ -608,7 +608,16 @@ return not mover.vehicle and (
 comment on function bob._takes_all(bob.mover, bob.ground, bob.ground, text[]) is
 'Whether a step takes the whole allowance: out of the Ocean 45.5, over the steep side of a Balka 45.4 or an Escarpment 54.3.';
 
-create or replace function bob._side_price(costs jsonb, start bob.ground, goal bob.ground, sides text[])
+create or replace function bob._walked_level(ground bob.ground, other bob.ground, under boolean)
+returns integer
+language sql immutable parallel safe
+return ground.level
++ (bob._bridged(ground.terrain, ground.features) and other.terrain <> 'gully' and not under)::integer;
+
+comment on function bob._walked_level(bob.ground, bob.ground, boolean) is
+'The level on which a step between two hexes begins or ends: a Bridge over a Gully is out of it (45.4).';
+
+create or replace function bob._side_price(costs jsonb, start bob.ground, goal bob.ground, sides text[], under boolean)
 returns table (kinds text, rule text, halves integer, untold text, shut text)
 language sql immutable rows 1
 as $$
@@ -627,14 +636,15 @@ as $$
     from (
       select unnest(sides) as name
       union all
-      select 'uphill' where goal.level > start.level and not 'cliff' = any(sides)
+      select 'uphill'
+      where bob._walked_level(goal, start, false) > bob._walked_level(start, goal, under) and not 'cliff' = any(sides)
       union all
       select 'ridge' where bob._ascends_ridge(start, goal)
     ) as kind
   ) as side
 $$;
 
-comment on function bob._side_price(jsonb, bob.ground, bob.ground, text[]) is
+comment on function bob._side_price(jsonb, bob.ground, bob.ground, text[], boolean) is
 'What the side between two hexes adds, and going up: hedgerows, walls, crests (44.0, 46.1, 47.1, 54.2); what bars it or is not told.';
 
 create or replace function bob._surcharge(mover bob.mover, goal bob.ground)
@@ -650,6 +660,31 @@ $$;
 
 comment on function bob._surcharge(bob.mover, bob.ground) is
 'What is added for who moves and what is there: Wire under a Vehicle 43.6, a Gun in tow 21.1, a Close Assault 20.9.';
+
+create or replace function bob._bridge_blocked(state positions.state, start bob.ground, goal bob.ground)
+returns boolean
+language sql stable
+as $$
+  select exists (
+    select
+    from (values (start, goal), (goal, start)) as pair (bridge, other)
+    cross join lateral lattice.neighbours((pair.bridge).q, (pair.bridge).r) as beside
+    inner join public.hexside
+      on hexside.map_id = state.map_id
+        and hexside.x = (pair.bridge).q + beside.nq
+        and hexside.y = (pair.bridge).r + beside.nr
+        and hexside.kind = 'roadblock'
+        and not bob._is_cleared(state, hexside.x, hexside.y)
+    where 'bridge' = any((pair.bridge).features)
+      -- the next side either way, of six
+      and (
+        beside.direction - lattice.direction((pair.other).q - (pair.bridge).q, (pair.other).r - (pair.bridge).r) + 6
+      ) % 6 in (1, 5)
+  )
+$$;
+
+comment on function bob._bridge_blocked(positions.state, bob.ground, bob.ground) is
+'Whether a step onto a Bridge or off it goes over a side next to one with a Roadblock (43.7).';
 
 create or replace function bob._legs(state positions.state, mover bob.mover, grounds bob.ground[])
 returns setof bob.leg
@@ -711,7 +746,7 @@ begin
     left join lateral (
       select * from bob._leasts(mover, paid.start, paid.goal, state.conditions) where dear
     ) as least on true
-    cross join lateral bob._side_price(costs, paid.start, paid.goal, paid.sides) as extra
+    cross join lateral bob._side_price(costs, paid.start, paid.goal, paid.sides, mover.location = 'under') as extra
     cross join lateral bob._surcharge(mover, paid.goal) as more
   )
   select
@@ -768,6 +803,17 @@ begin
         or (summed.goal).enemy
         or (summed.goal).enemy_vehicle
       )
+    union all
+    select '45.4', 'nobody moves between a Bridge and the Gully'
+    where mover.location = 'ground'
+      and (summed.start).q = mover.q
+      and (summed.start).r = mover.r
+      and (summed.goal).terrain = 'gully'
+      and bob._bridged((summed.start).terrain, (summed.start).features)
+      and not bob._bridged((summed.goal).terrain, (summed.goal).features)
+    union all
+    select '43.7', 'a Roadblock on the Bridge bars the sides beside its own as well'
+    where mover.vehicle and bob._bridge_blocked(state, summed.start, summed.goal)
     union all
     select *
     from bob._vehicle_bars(
