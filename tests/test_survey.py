@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from app.referee import survey as surveying
 from app.referee.boards import open_board
 from app.referee.survey import SurveyError, survey
 from db.database import make_engine
+from db.labels import Axial
+from db.map_draft import HexDraft, MapDraft
+from db.position_draft import PositionDraft
+from importers.cases import store_position
+from tests import test_sight
+from tests.drawn_positions import drawn
+from tests.rounds import rounds
+from tests.small_map import scheme_of
 
 POSITION = "lipata-landing"
+Rows = dict[str, tuple[Any, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +48,81 @@ def connection(engine: Engine) -> Iterator[Connection]:
 def kept(connection: Connection) -> set[tuple[str, int, bool]]:
     rows = connection.execute(sa.text("select viewer, radius, reasons is not null from viewshed"))
     return {tuple(row) for row in rows}
+
+
+@pytest.fixture
+def undone(engine: Engine) -> Iterator[Connection]:
+    """A transaction of which nothing stays."""
+    with engine.connect() as connection:
+        yield connection
+        connection.rollback()
+
+
+def viewers_of(connection: Connection, position: int) -> list[str]:
+    query = sa.text("select name from positions.viewers(:id)")
+    return list(connection.scalars(query, {"id": position}))
+
+
+def surveyed(connection: Connection, position: int, viewers: list[str]) -> tuple[int, int]:
+    query = sa.text("select added, seen from positions.survey(:id, :viewers)")
+    added, seen = connection.execute(query, {"id": position, "viewers": viewers}).one()
+    return added, seen
+
+
+def rows_kept(connection: Connection, position: int) -> Rows:
+    """All that is kept of a position, by viewer, with its lists in their order."""
+    query = """
+        select viewer, position_id, radius, q, r, map_id, qs, rs, labels, ranges, reasons from viewshed
+        where position_id = :id
+    """
+    return {viewer: tuple(row) for viewer, *row in connection.execute(sa.text(query), {"id": position})}
+
+
+def rows_asked(connection: Connection, position: int, viewers: list[str]) -> Rows:
+    """The same where everybody is asked for alone."""
+    connection.execute(sa.text("delete from viewshed where position_id = :id"), {"id": position})
+    for viewer in viewers:
+        query = sa.text("select count(*) from positions.viewshed(:id, :viewer)")
+        connection.execute(query, {"id": position, "viewer": viewer})
+    return rows_kept(connection, position)
+
+
+def told_apart(connection: Connection, draft: PositionDraft, dice: random.Random) -> None:
+    """A survey of a position in batches keeps what questions would keep."""
+    position = store_position(connection, draft)
+    viewers = viewers_of(connection, position)
+    asked = rows_asked(connection, position, viewers)
+    connection.execute(sa.text("delete from viewshed where position_id = :id"), {"id": position})
+    size = dice.choice((7, 40, len(viewers)))
+    batches = [viewers[n : n + size] for n in range(0, len(viewers), size)]
+    told = [surveyed(connection, position, batch) for batch in batches]
+    assert rows_kept(connection, position) == asked
+    assert sum(added for added, _ in told) == len(viewers)
+    assert sum(seen for _, seen in told) == sum(len(row[5]) for row in asked.values())
+
+
+@pytest.mark.parametrize("ruleset", ["css", "ccp", "bob", "ddp"])
+def test_a_batch_keeps_what_is_kept_one_by_one(undone: Connection, ruleset: str) -> None:
+    """Ground, counters, markers, conditions and readings drawn at random, anew in every run."""
+    for _ in range(rounds(8 if ruleset == "css" else 2, 200 if ruleset == "css" else 20)):
+        seed = random.randrange(2**32)
+        dice = random.Random(seed)
+        try:
+            told_apart(undone, drawn(ruleset, dice, undone), dice)
+        except AssertionError as error:
+            raise AssertionError(f"{ruleset}, seed {seed}") from error
+
+
+def test_a_batch_sees_over_all_that_bears_on_sight_in_css(undone: Connection) -> None:
+    """The ground of the sight tests: caves, barrages, fires, lights, steep slopes, holes in the map, all readings."""
+    for _ in range(rounds(12, 400)):
+        seed = random.randrange(2**32)
+        dice = random.Random(seed)
+        size = dice.randint(3, 12), dice.randint(3, 12)
+        try:
+            told_apart(undone, test_sight.draft(test_sight.paint(seed, size)), dice)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}, size {size}") from error
 
 
 def test_every_unit_and_what_it_fires_at_is_kept(connection: Connection) -> None:

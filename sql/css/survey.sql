@@ -325,10 +325,12 @@ begin
     line.spines,
     line.spine_directions,
     array[
-      sight.free & walls.none & ~coalesce(slopes.here | slopes.there, slopes.here, slopes.there, field.none),
-      sight.free & walls.above & slopes.here & ~coalesce(slopes.there, field.none),
-      sight.free & walls.above & slopes.there & ~coalesce(slopes.here, field.none),
-      sight.free & walls.above & slopes.here & slopes.there
+      nullif(
+        sight.free & walls.none & ~coalesce(slopes.here | slopes.there, slopes.here, slopes.there, field.none), field.none
+      ),
+      nullif(sight.free & walls.above & slopes.here & ~coalesce(slopes.there, field.none), field.none),
+      nullif(sight.free & walls.above & slopes.there & ~coalesce(slopes.here, field.none), field.none),
+      nullif(sight.free & walls.above & slopes.here & slopes.there, field.none)
     ]::bit varying[]
   from lattice.ray
   cross join lateral (
@@ -678,7 +680,9 @@ begin
     end if;
     for n in 1 .. cardinality(ways) loop
       continue when (ways[n]).free[kind.looks] is null;
-      open := kind.viewers & (kind.targets << (ways[n]).shift) & (ways[n]).free[kind.looks];
+      open := kind.viewers & (ways[n]).free[kind.looks];
+      continue when open = field.none;
+      open := open & (kind.targets << (ways[n]).shift);
       continue when open = field.none;
       once := field.none;
       if (ways[n]).met is not null then
