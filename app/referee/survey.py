@@ -19,9 +19,8 @@ from db import SightlineError
 from db.database import fetched
 from db.rulesets import read_ruleset
 
-FIRST_BATCH = {"css": 1000}
-"""Viewers of the first batch. css looks for all of them at once; where each looks for itself, it begins with `FEW`."""
-FEW = 8
+FEWEST = {"css": 1000, "ccp": 8, "bob": 8, "ddp": 8}
+"""Viewers of a batch, at least. css looks for all of them at once, which takes about as long for few as for many."""
 MOST = 2000
 """What is found in a batch is held in memory until it is written."""
 SECONDS = 0.5
@@ -68,7 +67,7 @@ def survey(
     before = _kept(connection, board)
     seen = done = 0
     tick(done, len(viewers))
-    for batch in _batches(viewers, FIRST_BATCH.get(board.ruleset, FEW)):
+    for batch in _batches(viewers, FEWEST[board.ruleset]):
         seen += _look(connection, board, batch)
         if not reasons:
             done += len(batch)
@@ -90,16 +89,16 @@ def survey(
     return Survey(board.name, len(viewers), found, seen, time.perf_counter() - started)
 
 
-def _batches(viewers: list[str], first: int) -> Iterator[list[str]]:
-    """The viewers in batches, each as large as the one before tells that it may be."""
-    done, size = 0, first
+def _batches(viewers: list[str], fewest: int) -> Iterator[list[str]]:
+    """The viewers in batches, each as large as the time that the one before took tells it to be."""
+    done, size = 0, fewest
     while done < len(viewers):
         batch = viewers[done : done + size]
         started = time.perf_counter()
         yield batch
         taken = time.perf_counter() - started
         done += len(batch)
-        size = max(1, min(MOST, 4 * size, round(len(batch) * SECONDS / taken)))
+        size = max(fewest, min(MOST, round(len(batch) * SECONDS / taken)))
 
 
 def _viewers(connection: Connection, board: Board, units_only: bool) -> list[str]:
