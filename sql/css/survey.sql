@@ -302,6 +302,7 @@ as $$
 declare
   corners boolean := field.readings ->> 'css-62' = 'b';
   on_map bit varying := (select bit_or(ground.hexes) from unnest(grounds) as ground);
+  off_map bit varying := ~on_map;
   lit bit varying := css._spot_set(field, mark.lit);
   -- css-11: who sees adjacent hexes alone
   shut_in bit varying := css._spot_set(
@@ -341,7 +342,7 @@ begin
       array_agg(cell.place) filter (where cell.kind <> 'spine' and cell.far) as far,
       array_agg(cell.place order by cell.n) filter (where cell.kind = 'spine') as spines,
       array_agg(cell.direction order by cell.n) filter (where cell.kind = 'spine') as spine_directions,
-      bit_or(~on_map << cell.shift) filter (where cell.kind = 'hex') as off
+      bit_or(off_map << cell.shift) filter (where cell.kind = 'hex') as off
     from (
       select
         trace.n,
@@ -728,8 +729,15 @@ begin
     select hex.label
     from generate_series(field.q, field.q + field.columns - 1) as across (q)
     cross join generate_series(field.r, field.r + field.height - 1) as down (r)
-    left join public.css_ground as hex
-      on hex.map_id = field.map_id and hex.q = across.q and hex.r = down.r
+    left join (
+      -- of a large map nothing beyond the field is read
+      select ground.q, ground.r, ground.label
+      from public.css_ground as ground
+      where ground.map_id = field.map_id
+        and ground.q between field.q and field.q + field.columns - 1
+        and ground.r between field.r and field.r + field.height - 1
+      offset 0
+    ) as hex on hex.q = across.q and hex.r = down.r
     order by across.q, down.r
   );
 end
