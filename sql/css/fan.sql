@@ -61,24 +61,26 @@ $$;
 comment on function css._around(bigint[], integer, integer) is
 'Of a list of hexes, each as css._spot, the set of those around a viewer.';
 
-create or replace function css._upper_hex(map_id bigint, x integer, y integer)
-returns table (q integer, r integer)
-language sql stable parallel safe rows 1
+create or replace function css._upper_hexes(map_id bigint, xs integer[], ys integer[])
+returns table (x integer, y integer, q integer, r integer)
+language sql stable parallel safe rows 10
 as $$
   select
+    slope.x,
+    slope.y,
     case when one.level > two.level then one.q else two.q end,
     case when one.level > two.level then one.r else two.r end
-  from lattice.side_hexes(_upper_hex.x, _upper_hex.y) as beside
+  from unnest(_upper_hexes.xs, _upper_hexes.ys) as slope (x, y)
+  cross join lateral lattice.side_hexes(slope.x, slope.y) as beside
   inner join public.css_ground as one
-    on one.map_id = _upper_hex.map_id and one.q = beside.q1 and one.r = beside.r1
+    on one.map_id = _upper_hexes.map_id and one.q = beside.q1 and one.r = beside.r1
   inner join public.css_ground as two
-    on two.map_id = _upper_hex.map_id and two.q = beside.q2 and two.r = beside.r2
+    on two.map_id = _upper_hexes.map_id and two.q = beside.q2 and two.r = beside.r2
   where one.level <> two.level
-  offset 0
 $$;
 
-comment on function css._upper_hex(bigint, integer, integer) is
-'The higher of the two hexes of a hexside, which looks down over a steep slope there (6.2.2); no row where they are level.';
+comment on function css._upper_hexes(bigint, integer[], integer[]) is
+'Of each of some hexsides the higher hex, which looks down over a steep slope there (6.2.2); no row where the two are level.';
 
 create or replace function css._looking_down(
   map_id bigint, q integer, r integer, xs integer[], ys integer[], out here bit, out there bit
@@ -97,9 +99,8 @@ begin
     select
       upper.q - _looking_down.q as dq,
       upper.r - _looking_down.r as dr,
-      lattice.side_set(slope.x - 2 * _looking_down.q, slope.y - 2 * _looking_down.r) as side
-    from unnest(_looking_down.xs, _looking_down.ys) as slope (x, y)
-    cross join lateral css._upper_hex(_looking_down.map_id, slope.x, slope.y) as upper
+      lattice.side_set(upper.x - 2 * _looking_down.q, upper.y - 2 * _looking_down.r) as side
+    from css._upper_hexes(_looking_down.map_id, _looking_down.xs, _looking_down.ys) as upper
     offset 0
   ) as steep
   left join lattice.ray
@@ -527,8 +528,7 @@ begin
     line.away
   from line
   inner join public.css_ground as hex
-    on hex.map_id = view.map_id and hex.q = view.q + line.dq and hex.r = view.r + line.dr
-  order by hex.q, hex.r;
+    on hex.map_id = view.map_id and hex.q = view.q + line.dq and hex.r = view.r + line.dr;
 end
 $$;
 

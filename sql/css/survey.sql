@@ -165,27 +165,26 @@ create or replace function css._slope_sets(field css.field)
 returns table (direction integer, hexes bit varying)
 language plpgsql stable rows 6
 as $$
+declare
+  xs integer[];
+  ys integer[];
 begin
-  return query
-  select
-    down.direction,
-    bit_or(set_bit(field.none, css._number(field, down.q, down.r), 1))::bit varying
+  select array_agg(hexside.x), array_agg(hexside.y)
+  into xs, ys
   from public.hexside
-  cross join lateral (
-    select
-      upper.q,
-      upper.r,
-      -- the middle of a side lies half a step off
-      lattice.direction(hexside.x - 2 * upper.q, hexside.y - 2 * upper.r) as direction
-    from css._upper_hex(hexside.map_id, hexside.x, hexside.y) as upper
-  ) as down
   where hexside.map_id = field.map_id
     and hexside.kind = 'steep_slope'
     and hexside.x between 2 * field.q - 1 and 2 * (field.q + field.columns) + 1
-    and hexside.y between 2 * field.r - 1 and 2 * (field.r + field.height) + 1
-    and down.q between field.q and field.q + field.columns - 1
-    and down.r between field.r and field.r + field.height - 1
-  group by down.direction;
+    and hexside.y between 2 * field.r - 1 and 2 * (field.r + field.height) + 1;
+  return query
+  select
+    -- the middle of a side lies half a step off
+    lattice.direction(upper.x - 2 * upper.q, upper.y - 2 * upper.r),
+    bit_or(set_bit(field.none, css._number(field, upper.q, upper.r), 1))::bit varying
+  from css._upper_hexes(field.map_id, xs, ys) as upper
+  where upper.q between field.q and field.q + field.columns - 1
+    and upper.r between field.r and field.r + field.height - 1
+  group by 1;
 end
 $$;
 
@@ -374,7 +373,8 @@ begin
   ) as walls
   left join css._line_slopes(field) as slopes on slopes.dq = ray.dq and slopes.dr = ray.dr
   where ray.away <= greatest(field.reach, field.lit_reach)
-  order by ray.place;
+  -- as css.fan reads them, which sorts nothing: what is kept is the same, whoever keeps it
+  order by ray.ctid;
 end
 $$;
 
