@@ -14,7 +14,8 @@ from db.base import Base
 class Viewshed(Base):
     """What one hex sees under its position's terrain, markers, conditions and policy.
 
-    Filled by `positions.viewshed` on first use, dropped by triggers (`sql/positions/viewshed.sql`).
+    Filled by `positions.viewshed` on first use and by `positions.survey` ahead of it, dropped by triggers
+    (`sql/positions/viewshed.sql`).
     """
 
     __tablename__ = "viewshed"

@@ -184,6 +184,7 @@ class Pool:
             "hexes": lambda: dice.randint(1, 3),
             "after": lambda: dice.choice(["attack", "bombardment"]),
             "radius": lambda: dice.choice([None, 1, 2, 4, 8]),
+            "viewers": lambda: dice.sample(labels, min(len(labels), 20)),
             "traced_for": lambda: dice.choice(["leader", "support_weapon", "tank_support_weapon", "routed"]),
             "options": lambda: self._options(verb, dice),
             "place": lambda: dice.choice(self.features or ["nowhere"]),

@@ -215,8 +215,8 @@ def test_the_reach_along_a_road_that_enemies_may_see_is_measured(connection: Con
 
 def test_sight_over_drawn_terrain_is_measured_beside_shapely(connection: Connection) -> None:
     found = measure_board(connection, Shape("ccp", 346, True, 1000), 4, quiet)
-    assert len(found) == 6
-    assert {measure.against for measure in found} == {"SELECT 1", "the fan"}
+    assert len(found) == 7
+    assert {measure.against for measure in found} == {"SELECT 1", "the fan", "the fan of the board"}
     assert all(measure.milliseconds > 0 for measure in found)
 
 

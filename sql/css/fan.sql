@@ -30,6 +30,16 @@ $$;
 comment on function css._viewer(bigint, text, jsonb, jsonb) is
 'Who looks: where it is, and what holds there now; no row where the name is none on the map.';
 
+create or replace function css._hex_of(spot bigint)
+returns table (q integer, r integer)
+language sql immutable parallel safe rows 1
+as $$
+  select ((spot - (spot << 32 >> 32)) >> 32)::integer, (spot << 32 >> 32)::integer
+$$;
+
+comment on function css._hex_of(bigint) is
+'The hex of a css._spot.';
+
 create or replace function css._around(spots bigint[], q integer, r integer)
 returns bit
 language plpgsql immutable parallel safe
@@ -39,11 +49,8 @@ begin
     (
       select bit_or(lattice.hex_set(near.dq, near.dr))
       from unnest(spots) as spot (n)
-      cross join lateral (
-        select
-          ((spot.n - (spot.n << 32 >> 32)) >> 32)::integer - _around.q as dq,
-          (spot.n << 32 >> 32)::integer - _around.r as dr
-      ) as near
+      cross join lateral css._hex_of(spot.n) as hex
+      cross join lateral (select hex.q - _around.q as dq, hex.r - _around.r as dr) as near
       where lattice.distance(0, 0, near.dq, near.dr) <= 8
     ),
     b'0'::bit(289)
@@ -53,6 +60,27 @@ $$;
 
 comment on function css._around(bigint[], integer, integer) is
 'Of a list of hexes, each as css._spot, the set of those around a viewer.';
+
+create or replace function css._upper_hexes(map_id bigint, xs integer[], ys integer[])
+returns table (x integer, y integer, q integer, r integer)
+language sql stable parallel safe rows 10
+as $$
+  select
+    slope.x,
+    slope.y,
+    case when one.level > two.level then one.q else two.q end,
+    case when one.level > two.level then one.r else two.r end
+  from unnest(_upper_hexes.xs, _upper_hexes.ys) as slope (x, y)
+  cross join lateral lattice.side_hexes(slope.x, slope.y) as beside
+  inner join public.css_ground as one
+    on one.map_id = _upper_hexes.map_id and one.q = beside.q1 and one.r = beside.r1
+  inner join public.css_ground as two
+    on two.map_id = _upper_hexes.map_id and two.q = beside.q2 and two.r = beside.r2
+  where one.level <> two.level
+$$;
+
+comment on function css._upper_hexes(bigint, integer[], integer[]) is
+'Of each of some hexsides the higher hex, which looks down over a steep slope there (6.2.2); no row where the two are level.';
 
 create or replace function css._looking_down(
   map_id bigint, q integer, r integer, xs integer[], ys integer[], out here bit, out there bit
@@ -69,16 +97,10 @@ begin
   from (
     -- its upper hex, and the side
     select
-      case when one.level > two.level then one.q else two.q end - _looking_down.q as dq,
-      case when one.level > two.level then one.r else two.r end - _looking_down.r as dr,
-      lattice.side_set(slope.x - 2 * _looking_down.q, slope.y - 2 * _looking_down.r) as side
-    from unnest(_looking_down.xs, _looking_down.ys) as slope (x, y)
-    cross join lateral lattice.side_hexes(slope.x, slope.y) as beside
-    inner join public.css_ground as one
-      on one.map_id = _looking_down.map_id and one.q = beside.q1 and one.r = beside.r1
-    inner join public.css_ground as two
-      on two.map_id = _looking_down.map_id and two.q = beside.q2 and two.r = beside.r2
-    where one.level <> two.level
+      upper.q - _looking_down.q as dq,
+      upper.r - _looking_down.r as dr,
+      lattice.side_set(upper.x - 2 * _looking_down.q, upper.y - 2 * _looking_down.r) as side
+    from css._upper_hexes(_looking_down.map_id, _looking_down.xs, _looking_down.ys) as upper
     offset 0
   ) as steep
   left join lattice.ray
@@ -270,6 +292,14 @@ $$;
 comment on function css._marked_sets(css.outlook) is
 'The hexes around a viewer by what is marked there, in all combinations.';
 
+create or replace function css._stops_there(obstacle integer, beside boolean)
+returns boolean
+language sql immutable parallel safe
+return obstacle & (css._bit('stops') - case when beside then 0 else css._bit('blind_spot') end) <> 0;
+
+comment on function css._stops_there(integer, boolean) is
+'Whether a hex, judged as if it lay beside the lower end, stops a line where it does, or does not: a blind spot is one beside it (7.1.2 b).';
+
 create or replace function css._veils(view css.outlook)
 returns table (targets bit, across bit, thins bit, untold bit, stops bit, blind bit, off bit, shut bit)
 language sql stable rows 4
@@ -363,10 +393,10 @@ as $$
         judged.above,
         bit_or(judged.hexes) as every,
         coalesce(
-          bit_or(judged.hexes) filter (where judged.obstacle & (css._bit('stops') - css._bit('blind_spot')) <> 0),
+          bit_or(judged.hexes) filter (where css._stops_there(judged.obstacle, false)),
           b'0'::bit(289)
         ) as stops,
-        coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'stops')), b'0'::bit(289)) as stops_beside,
+        coalesce(bit_or(judged.hexes) filter (where css._stops_there(judged.obstacle, true)), b'0'::bit(289)) as stops_beside,
         coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'brush')), b'0'::bit(289)) as thins,
         coalesce(bit_or(judged.hexes) filter (where css._has(judged.obstacle, 'unprinted')), b'0'::bit(289)) as untold
       from judged

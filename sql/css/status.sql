@@ -662,12 +662,16 @@ language plpgsql stable
 as $$
 begin
   return array(
-    select css._entry('5.2', null, 'forbids', format('%s has no %s left', owed.division, words.what), owed.division)
+    select css._entry(
+      '5.2', null, 'forbids',
+      format(
+        '%s has no %s left', owed.division,
+        case when owed.commands::integer = 1 then 'Direct Command' else owed.commands || ' Direct Commands' end
+      ),
+      owed.division
+    )
     from jsonb_each_text(bill) as owed (division, commands)
     inner join css._displays(state) as display on display.name = owed.division
-    cross join lateral (
-      select case when owed.commands::integer = 1 then 'Direct Command' else owed.commands || ' Direct Commands' end as what
-    ) as words
     where display.direct_commands < owed.commands::integer
   );
 end

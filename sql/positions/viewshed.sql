@@ -74,6 +74,78 @@ $$;
 comment on function positions.viewshed(bigint, text, integer) is
 'What a hex or unit of a position sees, from the cache where it is there; the same rows as its ruleset''s fan.';
 
+create or replace function positions._each_fan(position_id bigint, viewers text[], radius integer)
+returns table (viewer text, q integer, r integer, qs integer[], rs integer[], labels text[], ranges integer[])
+language plpgsql stable rows 100
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query execute format(
+    'select who.name, place.q, place.r, seen.*'
+    ' from unnest($2) as who (name)'
+    ' cross join lateral positions.place($1, who.name) as place'
+    ' cross join lateral ('
+    'select coalesce(array_agg(fan.q), ''{}''), coalesce(array_agg(fan.r), ''{}''),'
+    ' coalesce(array_agg(fan.label), ''{}''), coalesce(array_agg(fan.range), ''{}'')'
+    ' from %I.fan($1, who.name, $3) as fan'
+    ') as seen'
+    ' where place.q is not null',
+    (select position.ruleset from public.position where position.id = _each_fan.position_id)
+  )
+  using _each_fan.position_id, _each_fan.viewers, _each_fan.radius;
+end
+$$;
+
+comment on function positions._each_fan(bigint, text[], integer) is
+'What each of many hexes and units sees, one after the other: the rows of their ruleset''s fan as lists.';
+
+create or replace function positions.survey(position_id bigint, viewers text[])
+returns table (added bigint, seen bigint)
+language plpgsql volatile rows 1
+as $$
+#variable_conflict use_column
+declare
+  place public.position;
+  missing text[];
+begin
+  select * into place from public.position where position.id = survey.position_id;
+  added := 0;
+  if current_setting('transaction_isolation') = 'read committed'
+    and current_setting('transaction_read_only') = 'off' then
+    perform pg_advisory_xact_lock_shared(maps._lock_key(place.map_id));
+    missing := array(
+      select name.name
+      from unnest(survey.viewers) as name (name)
+      where not exists (
+        select from public.viewshed as kept
+        where kept.position_id = survey.position_id and kept.viewer = name.name and kept.radius = 24
+      )
+    );
+    execute format(
+      'insert into public.viewshed (position_id, viewer, radius, q, r, map_id, qs, rs, labels, ranges)'
+      ' select $1, fan.viewer, $3, fan.q, fan.r, $4, fan.qs, fan.rs, fan.labels, fan.ranges'
+      ' from %s($1, $2, $3) as fan'
+      -- in one order, so that two surveys never wait for each other
+      ' order by fan.viewer collate "C"'
+      ' on conflict do nothing',
+      -- a game may know how to look for many at once
+      coalesce(to_regproc(format('%I._fans', place.ruleset)), 'positions._each_fan'::regproc)
+    )
+    using survey.position_id, missing, 24, place.map_id;
+    get diagnostics added = row_count;
+  end if;
+  seen := (
+    select coalesce(sum(cardinality(kept.qs)), 0)
+    from public.viewshed as kept
+    where kept.position_id = survey.position_id and kept.viewer = any(survey.viewers) and kept.radius = 24
+  );
+  return next;
+end
+$$;
+
+comment on function positions.survey(bigint, text[]) is
+'Keep what each of many hexes and units sees as far as can be seen, where it is not kept yet: how many are new, and how many hexes they all see.';
+
 create or replace function positions._line_slot("from" text, "to" text)
 returns smallint
 language sql immutable parallel safe
@@ -179,7 +251,8 @@ as $$
       case when exists (select from counter where counter.code = ground.label) then 'hex:' else '' end || ground.label,
       false
     from ground
-    order by ground.q, ground.r
+    -- what is near one another in a row: a survey looks for many at once
+    order by ground.q >> 6, ground.r >> 6, ground.q, ground.r
   )
 $$;
 

@@ -89,6 +89,12 @@ class DrawnQuestions:
     def fan(self, function: str, radius: int | None) -> object:
         return self._ask(function, start=self.label(self.chance.choice(self.viewers)), radius=radius)
 
+    def survey(self) -> object:
+        """What all viewers see, found in one batch."""
+        mine = {"position": self.position}
+        self.connection.execute(sa.text("delete from viewshed where position_id = :position"), mine)
+        return self._ask("positions.survey", viewers=[self.label(hex) for hex in self.viewers])
+
 
 def measure_board(
     connection: Connection, shape: Shape, times: int, say: Callable[[str], None]
@@ -111,6 +117,8 @@ def measure_board(
         board=lambda: asked.fan(f"{game}.fan", None),
         rival=lambda: rival.fan(asked.chance.choice(asked.viewers), RADIUS),
     )
+    # a survey takes as many fans of the whole board
+    surveyed = medians(4, survey=asked.survey)["survey"] / len(asked.viewers)
     nothing = quick["nothing"]
     cold = 20 if shape.hills else 10
 
@@ -124,6 +132,7 @@ def measure_board(
         row(f"fan of range {RADIUS}", slow["fan"]),
         row(f"fan of range {RADIUS}, kept", quick["kept_fan"], 3),
         row("fan of the whole board", slow["board"]),
+        _ratio(f"{name}: a survey, for each hex", surveyed, "the fan of the board", surveyed / slow["board"]),
         _ratio(
             f"{name}: which areas the lines of a fan of range {RADIUS} touch, shapely",
             slow["rival"],

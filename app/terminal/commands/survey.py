@@ -23,8 +23,9 @@ def survey(board: str, units_only: bool, reasons: bool, as_json: bool) -> None:
     """Find out what every hex and unit of a MAP or POSITION sees, so that who asks later need not wait.
 
     It is kept in the database until something near is edited: a fan or a fire zone is then answered
-    in a fraction of the time, at every door. What has been found stays if the survey is stopped, and
-    a second survey finds out only what is missing.
+    in a fraction of the time, at every door. Many are found at once, a batch in half a second or so;
+    if the survey is stopped, what was found stays but for the last batch, and a second survey finds
+    out only what is missing.
 
     \b
     Examples:
