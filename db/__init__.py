@@ -1,6 +1,6 @@
 """The nouns of Sightline: tables, the engine, the private cluster, migrations, ruleset data."""
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 
 class SightlineError(Exception):

@@ -6,9 +6,11 @@ import dataclasses
 import functools
 from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import Any, Protocol
+from types import UnionType
+from typing import Any, Protocol, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from db.counters import CONDITIONS
 from db.labels import HEX, UNIT, Axial, LabelError, nearest, unprefixed
@@ -186,7 +188,7 @@ def _read_names(form: type[BaseModel], node: Node, roster: Roster, problems: Pro
     wrong = {problem.place for problem in problems.found if problem.file == node.file}
     read: dict[str, Any] = {}
     for name, field in form.model_fields.items():
-        names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
+        names = names_of(field)
         given = node.get(field.alias or name)
         if names is None or given is None or given.value is None or given.place in wrong:
             continue
@@ -195,6 +197,13 @@ def _read_names(form: type[BaseModel], node: Node, roster: Roster, problems: Pro
         else:
             read[name] = _read_name(given, names, roster, problems)
     return read
+
+
+def names_of(field: FieldInfo) -> Names | None:
+    """What a field of a question's arguments names, if anything; also one that may be left out (`Place | None`)."""
+    members = get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ()
+    extras = [*field.metadata, *(extra for member in members for extra in getattr(member, "__metadata__", ()))]
+    return next((extra for extra in extras if isinstance(extra, Names) and extra.what), None)
 
 
 def _read_name(node: Node, names: Names, roster: Roster, problems: Problems) -> str | None:

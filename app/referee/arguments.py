@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app.referee.rulings import QuestionKind
-from importers.questions import Names
+from importers.questions import names_of
 
 Form = Literal["text", "whole", "number", "flag", "choice", "written"]
 """`choice`: one of some words; `written`: a value as a case file has it, such as {name: MG, fp: 3}."""
@@ -80,7 +80,7 @@ def needs_units(kind: QuestionKind) -> bool:
 
 def _argument(name: str, field: FieldInfo) -> Argument:
     form, many, choices = _form(field.annotation)
-    names = next((extra for extra in field.metadata if isinstance(extra, Names)), None)
+    names = names_of(field)
     return Argument(
         name=name,
         word=field.alias or name,
