@@ -14,12 +14,12 @@ from sqlalchemy.engine import Connection
 from app.play.procedures import Runner
 from app.referee import words
 from app.referee.arguments import arguments
-from app.referee.cases import case_files, rule_file
+from app.referee.cases import case_files, rule_file, rule_text
 from app.referee.conformance import SUITE
 from app.referee.questions import implemented_points, kinds
 from app.referee.rulings import QuestionKind, contested_points
 from db.rulesets import CODES, read_ruleset
-from importers.documents import read_document
+from importers.documents import Problems, read_document
 from tests.ruled import Ruled
 
 FILES = list(case_files([str(SUITE)]))
@@ -115,6 +115,34 @@ def test_the_example_of_a_kind_can_be_asked(kind: QuestionKind) -> None:
     assert list(asked) == [kind.name]
     assert kind.arguments.model_validate(asked[kind.name])
     assert all(argument.description for argument in arguments(kind)), "every argument is described"
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "question"),
+    [
+        ("css", 'fire: {by: [A], at: "nowhere"}'),
+        ("css", "fire: {by: [A], target: nobody}"),
+        ("css", "detach: {weapon: A, from: nowhere}"),
+        ("css", 'assault: {at: "22.77", by: [A], with: [nobody]}'),
+        ("ccp", "cover: {unit: nobody}"),
+        ("ccp", "points: {unit: nobody}"),
+    ],
+)
+def test_a_name_that_may_be_left_out_is_checked_all_the_same(
+    connection: Connection, ruleset: str, question: str
+) -> None:
+    extent, side = ('["22.76", "23.78"]', "us") if ruleset == "css" else ("[C3, D5]", "allied")
+    document = f"""
+case: lost
+ruleset: {ruleset}
+map: {{extent: {extent}}}
+units:
+  - {{id: A, side: {side}, at: {extent.strip("[]").partition(",")[0]}}}
+ask:
+  - {question}
+"""
+    with pytest.raises(Problems, match=r"nowhere|nobody"):
+        rule_text(connection, document, "lost.yaml")
 
 
 def test_the_verdict_of_every_ruling_is_a_sentence(ruled: Ruled) -> None:
