@@ -202,7 +202,10 @@ def _read_names(form: type[BaseModel], node: Node, roster: Roster, problems: Pro
 def names_of(field: FieldInfo) -> Names | None:
     """What a field of a question's arguments names, if anything; also one that may be left out (`Place | None`)."""
     members = get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ()
-    extras = [*field.metadata, *(extra for member in members for extra in getattr(member, "__metadata__", ()))]
+    extras = [
+        *field.metadata,
+        *(extra for member in members for extra in getattr(member, "__metadata__", ())),
+    ]
     return next((extra for extra in extras if isinstance(extra, Names) and extra.what), None)
 
 

@@ -83,7 +83,10 @@ def test_every_sentence_that_a_rule_can_say_is_told_by_a_case(told: Told) -> Non
     found = sentences(ROOT, CODE)
     assert len(found) > 900, "most sentences are not found any more"
     untold = [str(one) for one in found if named(one) not in UNTOLD and not told.tells(one)]
-    assert not untold, "\n".join(["", *untold, ""]) + "write a case in tests/cases/css that tells them, or remove what nothing reaches"
+    assert not untold, (
+        "\n".join(["", *untold, ""])
+        + "write a case in tests/cases/css that tells them, or remove what nothing reaches"
+    )
 
 
 def test_what_no_case_can_tell_is_told_by_none(told: Told) -> None:
