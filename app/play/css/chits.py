@@ -9,7 +9,7 @@ from pydantic import Field
 from app.play.css.dice import d10
 from app.play.css.frame import Asking, NothingMore, css_kind, game, ledger
 from app.play.css.points import DirectCommand, chit_parts, direct_command, paid
-from app.play.css.status import Orders, eliminate, forsaken, settle
+from app.play.css.status import RESULTS, Orders, eliminate, forsaken, settle
 from app.play.css.victory import orote_watched
 from app.play.procedures import (
     Action,
@@ -496,6 +496,7 @@ KINDS = [
             "payers": "Divisions that may pay",
         },
         names_units=("units", "weapons", "leaders"),
+        points=RESULTS,
         example="activate: {division: 3 MarDiv, formation: 3 RCT}",
     ),
     *(
@@ -513,7 +514,7 @@ KINDS = [
         )
         for play, title, what, answers, points in (
             (restock, "Support Weapons become available", "restocking", {}, ()),
-            (clear_markers, "Fire markers of Active units come off", "removal", {}, ()),
+            (clear_markers, "Fire markers of Active units come off", "removal", {}, RESULTS),
             (
                 gain_commands,
                 "Direct Commands on the chit",
@@ -521,7 +522,13 @@ KINDS = [
                 {"gained": "Direct Commands won, by Division"},
                 ("css-9",),
             ),
-            (end_activation, "The end of an Activation", "end of the Activation", {}, ("css-20", "css-21")),
+            (
+                end_activation,
+                "The end of an Activation",
+                "end of the Activation",
+                {},
+                ("css-20", "css-21", "css-32"),
+            ),
         )
     ),
     css_kind(

@@ -8,9 +8,20 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.play.css.fire import CHOICES, Gunners, Trigger, aimed, as_told, react
+from app.play.css.fire import POINTS as FIRE_POINTS
 from app.play.css.frame import Asking, css_kind, game, ledger
 from app.play.css.landing import GUNNERS
-from app.play.css.status import PAYS, Orders, breaks, charge, counter, lose_leader, note_action, shelve
+from app.play.css.status import (
+    PAYS,
+    RESULTS,
+    Orders,
+    breaks,
+    charge,
+    counter,
+    lose_leader,
+    note_action,
+    shelve,
+)
 from app.play.procedures import NOTHING, Action, Ask, Call, Change, Procedure, Put, Refused, Tell, Undecided
 from app.referee.questions.geometry import Place
 from app.referee.rulings import Ruling, Step
@@ -359,7 +370,7 @@ KINDS = [
         done=lambda ruling: f"{ruling.question['unload']['truck']} is unloaded",
         arguments=Unload,
         answers={"op_fire": "whether the enemy may fire first", **COST},
-        points=("css-47", "css-87"),
+        points=("css-47", "css-87", *FIRE_POINTS, *RESULTS),
         example="unload: {truck: Truck 1}",
     ),
     css_kind(

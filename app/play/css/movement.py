@@ -545,8 +545,8 @@ MET = {
     "lost": "a Leader or Hero who is lost",
 }
 """What is told of who and what is met on the way."""
-ON_THE_WAY = ("css-2", "css-56", "css-59", "css-84", "css-86", *FIRE_POINTS, *RESULTS)
-"""Points that fire, mines and traps on the way turn on, beside those of the way itself."""
+ON_THE_WAY = ("css-2", "css-32", "css-56", "css-59", "css-84", "css-86", *FIRE_POINTS, *RESULTS)
+"""Points that fire, mines, traps and the airfield on the way turn on, beside those of the way itself."""
 ACTIONS = [
     css_kind(
         move,
