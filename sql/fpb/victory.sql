@@ -145,7 +145,7 @@ begin
   return next row(
     '18.2', null, null,
     case when island is null or cardinality(goals) = 0 then 'undecided' when won.so then 'met' else 'not met' end,
-    coalesce(format('what is wanted on %s', initcap(island)), 'the island is not told'),
+    case when island is null then 'the island is not told' else format('what is wanted on %s', initcap(island)) end,
     null, null, null,
     jsonb_build_object(
       'met', case when island is not null and cardinality(goals) > 0 then won.so end,
