@@ -18,6 +18,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import psycopg
 import sqlalchemy as sa
@@ -65,22 +66,35 @@ def libpq_environment(url: URL) -> dict[str, str]:
 
 def backup_database(url: URL, file: Path) -> None:
     """Write the whole database to a file; an old file stays until the new one is whole."""
-    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:
         _sweep_backups(file)
-        unfinished.touch(mode=0o600)
-        with open(unfinished, "wb") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with _unfinished(file) as handle:
             _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=handle)
             os.fsync(handle.fileno())
-        os.replace(unfinished, file)
+            os.replace(handle.name, file)
     except OSError as error:
         raise BackupError(
             f"Cannot write {file}: {error.strerror}.", "Choose a folder you can write to."
         ) from error
+
+
+@contextlib.contextmanager
+def _unfinished(file: Path) -> Iterator[BinaryIO]:
+    """A new file beside one, locked, so that no other backup sweeps it; it goes unless it is given a name."""
+    path = file.with_name(f".{file.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    try:
+        path.touch(mode=0o600)
+        with open(path, "wb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle.fileno()).st_nlink:
+                yield handle
+                return
+        # swept between the making and the lock
+        with _unfinished(file) as handle:
+            yield handle
     finally:
         with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def _sweep_backups(file: Path) -> None:

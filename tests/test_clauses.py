@@ -16,7 +16,6 @@ import yaml
 from app.referee.cases import case_files
 from app.referee.conformance import SUITE
 from app.referee.questions import kinds_of
-from app.referee.rulings import Ruling
 from db.rulesets import CODES
 from tests.clauses import Sentence, Told, python_sentences, sentences, sql_sentences
 from tests.conftest import ROOT
@@ -121,9 +120,7 @@ def test_every_refusal_stands_beside_a_permission(game: Game) -> None:
             for step in ruling.steps:
                 if step.effect in ("refused", "forbids", "blocks", "illegal"):
                     refusing[ruling.kind, step.rule].add(case)
-    alone = {
-        f"{kind} {rule}" for (kind, rule), cases in refusing.items() if not cases & allowing[kind]
-    }
+    alone = {f"{kind} {rule}" for (kind, rule), cases in refusing.items() if not cases & allowing[kind]}
     assert len(refusing) > game.clauses.refusals
     assert alone == game.clauses.alone.keys()
 

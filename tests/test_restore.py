@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import secrets
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -13,7 +15,7 @@ from processes import sightline
 from sqlalchemy.engine import URL
 
 from db import backup
-from db.backup import BackupError, backup_database, mend, restore_database
+from db.backup import BackupError, _sweep_backups, _unfinished, backup_database, mend, restore_database
 from tests.conftest import Databases
 
 
@@ -126,13 +128,30 @@ def test_a_database_that_was_left_closed_is_opened_by_the_next_command(url: URL)
 
 def test_backups_to_one_file_at_once_are_each_whole(url: URL, tmp_path: Path) -> None:
     file = tmp_path / "same.dump"
-    threads = [threading.Thread(target=backup_database, args=(url, file)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(3) as several:
+        for backup in [several.submit(backup_database, url, file) for _ in range(3)]:
+            backup.result(60)
     restore_database(url, file, lambda step: None)
     assert [path.name for path in tmp_path.iterdir()] == ["same.dump"]
+
+
+def test_a_backup_that_begins_sweeps_no_other_that_has_only_just_begun(tmp_path: Path) -> None:
+    file, ended = tmp_path / "x.dump", threading.Event()
+
+    def sweep() -> None:
+        while not ended.is_set():
+            _sweep_backups(file)
+
+    with ThreadPoolExecutor(1) as other:
+        sweeping = other.submit(sweep)
+        try:
+            for _ in range(500):
+                with _unfinished(file) as handle:
+                    assert os.path.samestat(os.stat(handle.name), os.fstat(handle.fileno()))
+        finally:
+            ended.set()
+        sweeping.result()
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_killed_backup_left_is_swept_and_what_another_writes_is_not(url: URL, tmp_path: Path) -> None:
