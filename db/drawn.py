@@ -41,6 +41,9 @@ class DrawnHex(Base):
     brink: Mapped[list[int]] = _numbers("Drawn areas on whose outline its centre dot lies")
     crests: Mapped[list[int]] = _numbers("Crest lines drawn inside it, by their numbers")
     crest_levels: Mapped[list[int]] = _numbers("The levels of these")
+    area_terrains: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), server_default="{}", comment="The terrains of its drawn areas"
+    )
 
 
 class DrawnEdge(Base):

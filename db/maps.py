@@ -267,6 +267,10 @@ class MapFeatureHex(Base):
     r: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, comment="Axial row")
 
 
+def _small_key(comment: str) -> Mapped[int]:
+    return mapped_column(sa.SmallInteger, primary_key=True, autoincrement=False, comment=comment)
+
+
 class Trace(Base):
     """What a line passes, for every displacement up to range 24; see `sql/lattice/trace.sql`."""
 
@@ -289,13 +293,9 @@ class Trace(Base):
         {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, between its ends"},
     )
 
-    dq: Mapped[int] = mapped_column(
-        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target q"
-    )
-    dr: Mapped[int] = mapped_column(
-        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target r"
-    )
-    n: Mapped[int] = mapped_column(sa.SmallInteger, primary_key=True, autoincrement=False, comment="Order")
+    dq: Mapped[int] = _small_key("Target q")
+    dr: Mapped[int] = _small_key("Target r")
+    n: Mapped[int] = _small_key("Order")
     kind: Mapped[str] = mapped_column(comment="hex, spine, side, touch or end")
     x: Mapped[int] = mapped_column(sa.SmallInteger, comment="Doubled q of the cell")
     y: Mapped[int] = mapped_column(sa.SmallInteger, comment="Doubled r of the cell")
@@ -326,12 +326,8 @@ class Ray(Base):
         {"schema": "lattice", "comment": "What the line from (0, 0) to (dq, dr) passes, as sets of cells"},
     )
 
-    dq: Mapped[int] = mapped_column(
-        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target q"
-    )
-    dr: Mapped[int] = mapped_column(
-        sa.SmallInteger, primary_key=True, autoincrement=False, comment="Target r"
-    )
+    dq: Mapped[int] = _small_key("Target q")
+    dr: Mapped[int] = _small_key("Target r")
     away: Mapped[int] = mapped_column(sa.SmallInteger, comment="Hexes to the target")
     place: Mapped[int] = mapped_column(sa.SmallInteger, comment="The target's place in a set of hexes")
     hexes: Mapped[str] = mapped_column(HEX_SET, comment="Hexes it passes through")
@@ -353,6 +349,56 @@ class Ray(Base):
     grazed_leaving: Mapped[str | None] = mapped_column(
         SIDE_SET, comment="Sides of the start it meets in a point"
     )
+
+
+class Passage(Base):
+    """A hex that a line of up to 8 hexes passes between its ends; see `sql/lattice/beam.sql`."""
+
+    __tablename__ = "passage"
+    __table_args__ = (
+        {
+            "schema": "lattice",
+            "comment": "The lines of up to 8 hexes from (0, 0) to (dq, dr) that pass a hex between their ends",
+        },
+    )
+
+    q: Mapped[int] = _small_key("Axial column of the hex")
+    r: Mapped[int] = _small_key("Axial row of the hex")
+    dq: Mapped[int] = _small_key("Target q")
+    dr: Mapped[int] = _small_key("Target r")
+    place: Mapped[int] = mapped_column(sa.SmallInteger, comment="The target's place in a set of hexes")
+    spine: Mapped[bool] = mapped_column(comment="The line runs along a side of the hex")
+    touch: Mapped[bool] = mapped_column(comment="The line meets the hex in a point")
+    near: Mapped[bool] = mapped_column(comment="It comes there out of the hex that it begins in")
+    far: Mapped[bool] = mapped_column(comment="It goes on from there into its target")
+    enter: Mapped[int] = mapped_column(comment="Where the line comes to the hex, in 1/den of its length")
+    leave: Mapped[int] = mapped_column(comment="Where it leaves the hex")
+    den: Mapped[int] = mapped_column(comment="Common denominator of this displacement")
+
+
+class Beam(Base):
+    """The lines of up to 8 hexes that pass a hex, as sets of targets; see `sql/lattice/beam.sql`."""
+
+    __tablename__ = "beam"
+    __table_args__ = (
+        {
+            "schema": "lattice",
+            "comment": "The lines of up to 8 hexes from (0, 0) that pass a hex, as sets of their targets",
+        },
+    )
+
+    q: Mapped[int] = _small_key("Axial column")
+    r: Mapped[int] = _small_key("Axial row")
+    away: Mapped[int] = mapped_column(sa.SmallInteger, comment="Hexes to it")
+    place: Mapped[int] = mapped_column(sa.SmallInteger, comment="Its place in a set of hexes")
+    through: Mapped[str] = mapped_column(HEX_SET, comment="Targets of the lines through its inside")
+    met: Mapped[str] = mapped_column(
+        HEX_SET, comment="Of these, of those along a side of it and of those that meet it in a point"
+    )
+    passed: Mapped[str] = mapped_column(HEX_SET, comment="Of the former two")
+    near: Mapped[str] = mapped_column(HEX_SET, comment="Of those that come there out of the start")
+    far: Mapped[str] = mapped_column(HEX_SET, comment="Of those that go on into their target")
+    dot: Mapped[str] = mapped_column(HEX_SET, comment="Of those through its dot")
 
 
 class CssGround(Base):

@@ -20,8 +20,8 @@ WRITES: dict[str, str] = {
         (
             "concept", "concept_rule", "contested_point", "edition_rule", "glossary_entry", "hexside_kind",
             "idle_word", "path_kind", "phase", "ranking", "reading", "rule", "rule_reference", "rule_term",
-            "rule_text", "rule_word", "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.ray",
-            "lattice.trace",
+            "rule_text", "rule_word", "ruleset", "schema_state", "synonym", "term", "terrain", "lattice.beam",
+            "lattice.passage", "lattice.ray", "lattice.trace",
         ),
         NOTHING,
     ),

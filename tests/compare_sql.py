@@ -469,18 +469,22 @@ def database(cluster: Cluster, name: str, template: str | None = None) -> Engine
 
 
 def two_versions(cluster: Cluster, older: Path) -> Iterator[Version]:
-    """The working tree's, with the demo; and a copy of it with the functions of another version."""
+    """The working tree's, with the demo; and a copy of it with the functions of another version.
+
+    The rulesets are copied along: an older version may lack functions that today's loader asks.
+    """
     engine = database(cluster, "new")
     with engine.begin() as connection:
         db.schema.upgrade(connection, lambda step: None)
         add_demo(connection, lambda text: None, replace=False)
     engine.dispose()
     copy = database(cluster, "old", "new")
-    ours, db.schema.SQL = db.schema.SQL, older
+    ours = db.schema.SQL, db.schema._load_rulesets
+    db.schema.SQL, db.schema._load_rulesets = older, lambda connection: None
     db.schema.verbs_digest.cache_clear()
     with copy.begin() as connection:
         db.schema.upgrade(connection, lambda step: None)
-    db.schema.SQL = ours
+    db.schema.SQL, db.schema._load_rulesets = ours
     db.schema.verbs_digest.cache_clear()
     for name, source in (("old", copy), ("new", engine)):
         connection = source.connect()

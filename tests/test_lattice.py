@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from db.labels import STEPS, Axial, side_hexes
 
 Row = tuple[str, int, int]
+Lines = dict[tuple[int, int], dict[tuple[int, int], tuple[object, ...]]]
 quick = settings(
     max_examples=60,
     deadline=None,
@@ -291,10 +292,12 @@ def test_a_hex_knows_where_the_line_comes_from(connection: Connection) -> None:
         assert over is None or not over.leads_in
 
 
-def test_rays_hold_the_cells_of_their_traces(connection: Connection) -> None:
-    def hexes(bits: str | None) -> set[tuple[int, int]]:
-        return {(n // 17 - 8, n % 17 - 8) for n, bit in enumerate(bits or "") if bit == "1"}
+def hexes(bits: str | None) -> set[tuple[int, int]]:
+    """The hexes of a set, by the place of each (lattice.hex_bit)."""
+    return {(n // 17 - 8, n % 17 - 8) for n, bit in enumerate(bits or "") if bit == "1"}
 
+
+def test_rays_hold_the_cells_of_their_traces(connection: Connection) -> None:
     def sides(bits: str | None) -> set[tuple[int, int]]:
         return {(n // 33 - 16, n % 33 - 16) for n, bit in enumerate(bits or "") if bit == "1"}
 
@@ -321,6 +324,56 @@ def test_rays_hold_the_cells_of_their_traces(connection: Connection) -> None:
         assert sides(ray.arriving) == {(c.x, c.y) for c in cells if c.crossed and c.of_target}
         assert sides(ray.grazed) == {(c.x, c.y) for c in grazed if not c.of_start and not c.of_target}
         assert sides(ray.grazed_leaving) == {(c.x, c.y) for c in grazed if c.of_start}
+
+
+def test_beams_and_passages_hold_the_hexes_of_the_traces(connection: Connection) -> None:
+    around = {
+        (q, r) for q, r in itertools.product(range(-8, 9), repeat=2) if Axial(0, 0).distance(Axial(q, r)) <= 8
+    }
+    traced: Lines = {place: {} for place in around}
+    for dq, dr in around - {(0, 0)}:
+        cells = [c for c in line(connection, dq, dr) if c.kind in ("hex", "spine", "touch")]
+        first = min((c.enter for c in cells if c.kind != "touch"), default=None)
+        last = max((c.leave for c in cells if c.kind != "touch"), default=None)
+        for c in cells:
+            passes = c.kind != "touch"
+            found = c.kind == "spine", not passes, passes and c.enter == first, passes and c.leave == last
+            for place in {(c.q1, c.r1), (c.q2, c.r2)}:
+                traced[place][dq, dr] = *found, c.enter, c.leave, c.den
+    kept: Lines = {place: {} for place in around}
+    for row in connection.execute(sa.text("select * from lattice.passage")):
+        assert row.place == 17 * row.dq + row.dr + 144
+        kept[row.q, row.r][row.dq, row.dr] = tuple(row)[5:]
+    assert kept == traced
+    beams = connection.execute(sa.text("select * from lattice.beam")).all()
+    assert {(beam.q, beam.r) for beam in beams} == around
+    for beam in beams:
+        place = Axial(0, 0).distance(Axial(beam.q, beam.r)), 17 * beam.q + beam.r + 144
+        assert (beam.away, beam.place) == place
+        lines = traced[beam.q, beam.r].items()
+        assert hexes(beam.through) == {end for end, (spine, touch, *_) in lines if not spine and not touch}
+        assert hexes(beam.met) == {end for end, _ in lines}
+        assert hexes(beam.passed) == {end for end, (_, touch, *_) in lines if not touch}
+        assert hexes(beam.near) == {end for end, (_, _, near, *_) in lines if near}
+        assert hexes(beam.far) == {end for end, (_, _, _, far, *_) in lines if far}
+        ends = {
+            (dq, dr)
+            for dq, dr in around
+            if (beam.q * dr == beam.r * dq and dq * beam.q >= 0 and dr * beam.r >= 0 and (beam.q or beam.r))
+            and Axial(0, 0).distance(Axial(dq, dr)) > beam.away
+        }
+        assert hexes(beam.dot) == ends
+
+
+def test_places_of_a_set(rows) -> None:  # type: ignore[no-untyped-def]
+    [(one, several, nothing)] = rows(
+        "select lattice.place_set(lattice.hex_bit(2, -3)) = lattice.hex_set(2, -3),"
+        " lattice.places_set(array[lattice.hex_bit(0, 0), lattice.hex_bit(-8, 8)])"
+        " = lattice.hex_set(0, 0) | lattice.hex_set(-8, 8), lattice.places_set('{}')"
+    )
+    assert one
+    assert several
+    assert nothing == 289 * "0"
 
 
 def test_a_step_and_a_step_back(rows) -> None:  # type: ignore[no-untyped-def]

@@ -26,16 +26,16 @@ create type ccp.outlook as (
   aloft boolean,
   in_gully boolean,
   lower_bars boolean,
-  obstacles integer array,
-  blazes integer array,
-  fills text array,
-  crested boolean
+  obstacles text array,
+  at_hand integer array
 );
 
 comment on type ccp.outlook is
-'Who looks, and over what: the drawn areas of the map that block sight, and the terrain that does so undrawn.';
+'Who looks, and over what: the terrain that blocks sight, but for blazes.';
 comment on column ccp.outlook.lower_bars is 'Obstacles from the lower end up bar a line (ccp-7)';
-comment on column ccp.outlook.crested is 'Crest lines are drawn on the map';
+comment on column ccp.outlook.at_hand is
+'What blocks sight and lies over the hex of who looks, and all artwork that only touches it: as a line leaves that hex, it is
+inside of nothing else.';
 
 create or replace function ccp._outlook(state positions.state)
 returns ccp.outlook
@@ -45,24 +45,56 @@ as $$
 declare
   eye ccp.outlook;
 begin
-  select
-    state.position_id,
-    state.map_id,
-    state.readings ->> 'ccp-7' = 'b',
-    coalesce(array_agg(area.n) filter (where area.terrain <> 'blaze'), '{}'),
-    coalesce(array_agg(area.n) filter (where area.terrain = 'blaze'), '{}'),
-    array_agg(distinct screen.terrain) filter (where screen.terrain <> 'blaze')
-  into eye.position_id, eye.map_id, eye.lower_bars, eye.obstacles, eye.blazes, eye.fills
-  -- a handful of kinds first, else what hinders is looked up for every area
-  from (select * from ccp._screens() as screen where screen.hindrance is null offset 0) as screen
-  left join public.terrain_area as area on area.map_id = state.map_id and area.terrain = screen.terrain;
-  eye.crested := exists (select from public.crest where crest.map_id = state.map_id);
+  eye.position_id := state.position_id;
+  eye.map_id := state.map_id;
+  eye.lower_bars := state.readings ->> 'ccp-7' = 'b';
+  eye.obstacles := array(
+    select screen.terrain from ccp._screens() as screen where screen.hindrance is null and screen.terrain <> 'blaze'
+  );
   return eye;
 end
 $$;
 
 comment on function ccp._outlook(positions.state) is
 'What is looked over, by whomever.';
+
+create or replace function ccp._eye(over ccp.outlook, viewer ccp.line_end)
+returns ccp.outlook
+language plpgsql stable
+as $$
+begin
+  over.q := viewer.q;
+  over.r := viewer.r;
+  over.level := viewer.level;
+  over.height := viewer.height;
+  over.aloft := viewer.aloft;
+  over.in_gully := viewer.terrain = 'gully' and not viewer.aloft;
+  over.at_hand := (
+    select array(
+      select area.n
+      from unnest(hex.areas, hex.area_terrains) as area (n, terrain)
+      where area.terrain = any(over.obstacles)
+        or area.terrain = 'blaze'
+    ) || array(
+      select edge.n
+      from public.drawn_edge as edge
+      where edge.map_id = hex.map_id
+        and edge.q = hex.q
+        and edge.r = hex.r
+        and not edge.crest
+        and edge.n <> all(hex.areas)
+    )
+    from public.drawn_hex as hex
+    where hex.map_id = over.map_id
+      and hex.q = viewer.q
+      and hex.r = viewer.r
+  );
+  return over;
+end
+$$;
+
+comment on function ccp._eye(ccp.outlook, ccp.line_end) is
+'What is looked over, by who looks.';
 
 drop type if exists ccp.view cascade;
 create type ccp.view as (
@@ -91,32 +123,26 @@ create type ccp.view_cell as (
   i integer,
   q integer,
   r integer,
-  x bigint,
-  y bigint,
-  touch boolean,
   enter bigint,
   leave bigint,
   den bigint,
   dx bigint,
   dy bigint,
-  near boolean,
-  far boolean,
-  floor integer,
   high boolean,
   crest integer,
   screened boolean,
   burns boolean,
-  entered boolean
+  near boolean,
+  passed_over boolean
 );
 
 comment on type ccp.view_cell is
-'A hex between the ends of one of many lines, of which what is drawn in it decides.';
-comment on column ccp.view_cell.x is 'Its dot, in grid units from the viewer''s';
-comment on column ccp.view_cell.near is 'The line comes into it out of the viewer''s hex; far: goes on into the target''s';
+'A hex between the ends of one of many lines, in which no edge is met: the line may yet be inside of what is drawn there.';
 comment on column ccp.view_cell.high is 'Its dot is as high as the floor';
 comment on column ccp.view_cell.crest is 'The lowest of its crest lines from the floor up, where the ground turns on it';
-comment on column ccp.view_cell.screened is 'Obstacles are drawn in it and block who touches them; burns: blazes';
-comment on column ccp.view_cell.entered is 'What the line met before it came here does not tell that it comes from outside all of them';
+comment on column ccp.view_cell.screened is 'Obstacles are drawn in it and block who is inside them; burns: blazes';
+comment on column ccp.view_cell.near is 'The line comes into it out of the viewer''s hex';
+comment on column ccp.view_cell.passed_over is 'The line may come into it inside of an Obstacle that was too low before';
 
 create or replace function ccp._views(viewer ccp.outlook, qs integer[], rs integer[])
 returns setof ccp.view
@@ -211,7 +237,13 @@ as $$
     not (spot.ablaze or spot.fills or spot.screened or spot.burns or spot.crest_levels <> '{}'),
     spot.ablaze,
     spot.fills,
-    spot.screened and spot.whole <> '{}' and spot.whole && spot.obstacles,
+    spot.screened
+    and spot.whole <> '{}'
+    and exists (
+      select
+      from unnest(spot.areas, spot.area_terrains) as area (n, terrain)
+      where area.n = any(spot.whole) and area.terrain = any(spot.obstacles)
+    ),
     spot.screened,
     spot.burns,
     spot.crest_levels
@@ -221,21 +253,16 @@ as $$
       hex.r,
       hex.level::integer as level,
       hex.terrain = 'blaze' or burning.q is not null as ablaze,
-      not hex.drawn and hex.terrain = any(eye.fills) as fills,
-      hex.areas <> '{}' and hex.areas && eye.obstacles as screened,
-      eye.burns and hex.areas && eye.blazes as burns,
+      not hex.drawn and hex.terrain = any(eye.obstacles) as fills,
+      hex.area_terrains && eye.obstacles as screened,
+      'blaze' = any(hex.area_terrains) as burns,
       hex.whole,
+      hex.areas,
+      hex.area_terrains,
       eye.obstacles,
       hex.crest_levels
     from public.drawn_hex as hex
-    cross join (
-      select
-        viewer.obstacles as obstacles,
-        viewer.blazes as blazes,
-        viewer.blazes <> '{}' as burns,
-        viewer.fills as fills
-      offset 0
-    ) as eye
+    cross join (select viewer.obstacles as obstacles offset 0) as eye
     left join burning on burning.q = hex.q and burning.r = hex.r
     where hex.map_id = viewer.map_id
       and hex.q between from_q and to_q
@@ -405,6 +432,70 @@ comment on type ccp.view_edge is
 'An edge of artwork in a hex that many lines meet, in grid units from the viewer''s dot.';
 comment on column ccp.view_edge.part is 'The artwork has a part in the hex, and more than its rim';
 
+create or replace function ccp._screens_drawn(areas integer[], area_terrains text[], terrains text[])
+returns table (obstacles integer[], blazes integer[])
+language sql immutable parallel safe rows 1
+as $$
+  select
+    array(select area.n from unnest(areas, area_terrains) as area (n, terrain) where area.terrain = any(terrains)),
+    array(select area.n from unnest(areas, area_terrains) as area (n, terrain) where area.terrain = 'blaze')
+  -- found once for each hex, not once for each use
+  offset 0
+$$;
+
+comment on function ccp._screens_drawn(integer[], text[], text[]) is
+'Of the areas of a hex those of Obstacles, whose terrains are given, and the blazes.';
+
+create or replace function ccp._screen_edges(
+  map_id bigint, q integer, r integer, obstacles integer[], blazes integer[], crests integer[]
+)
+returns table (crest boolean, n integer, level integer, part boolean, burns boolean, x1 integer, y1 integer, x2 integer, y2 integer)
+language sql stable parallel safe rows 20
+as $$
+  select
+    false,
+    edge.n,
+    null::integer,
+    true,
+    edge.n = any(_screen_edges.blazes),
+    edge.x1,
+    edge.y1,
+    edge.x2,
+    edge.y2
+  -- of what blocks sight alone: most edges in a hex are of other artwork
+  from unnest(_screen_edges.obstacles || _screen_edges.blazes) as artwork (n)
+  cross join lateral (
+    select *
+    from public.drawn_edge as edge
+    where edge.map_id = _screen_edges.map_id
+      and edge.q = _screen_edges.q
+      and edge.r = _screen_edges.r
+      and not edge.crest
+      and edge.n = artwork.n
+    offset 0
+  ) as edge
+  union all
+  select
+    true,
+    edge.n,
+    edge.level,
+    edge.n = any(_screen_edges.crests),
+    false,
+    edge.x1,
+    edge.y1,
+    edge.x2,
+    edge.y2
+  from public.drawn_edge as edge
+  where _screen_edges.crests <> '{}'
+    and edge.map_id = _screen_edges.map_id
+    and edge.q = _screen_edges.q
+    and edge.r = _screen_edges.r
+    and edge.crest
+$$;
+
+comment on function ccp._screen_edges(bigint, integer, integer, integer[], integer[], integer[]) is
+'The edges in a hex of Obstacles and blazes that are drawn there, and of crest lines where any has a part in it.';
+
 create or replace function ccp._view_edges(viewer ccp.outlook, qs integer[], rs integer[])
 returns setof ccp.view_edge
 language sql stable rows 3000
@@ -427,38 +518,17 @@ as $$
     cross join (
       select
         viewer.map_id as map_id,
-        viewer.obstacles || viewer.blazes as screens,
-        viewer.blazes as blazes,
-        viewer.crested as crested,
+        viewer.obstacles as obstacles,
         3072 * viewer.q::bigint as x,
         1024 * (2 * viewer.r + viewer.q)::bigint as y
       offset 0
     ) as eye
     cross join lateral (
-      select
-        array(select area.n from unnest(hex.areas) as area (n) where area.n = any(eye.screens)) as areas,
-        hex.crests
+      select hex.q, hex.r, drawn.*
       from public.drawn_hex as hex
+      cross join lateral ccp._screens_drawn(hex.areas, hex.area_terrains, eye.obstacles) as screen
+      cross join lateral ccp._screen_edges(hex.map_id, hex.q, hex.r, screen.obstacles, screen.blazes, hex.crests) as drawn
       where hex.map_id = eye.map_id and hex.q = place.q and hex.r = place.r
-      offset 0
-    ) as hex
-    cross join lateral (
-      -- of what blocks sight alone: most edges in a hex are of other artwork
-      select edge.*, true as part, edge.n = any(eye.blazes) as burns
-      from public.drawn_edge as edge
-      where edge.map_id = eye.map_id
-        and edge.q = place.q
-        and edge.r = place.r
-        and not edge.crest
-        and edge.n = any(hex.areas)
-      union all
-      select edge.*, edge.n = any(hex.crests), false
-      from public.drawn_edge as edge
-      where eye.crested
-        and edge.map_id = eye.map_id
-        and edge.q = place.q
-        and edge.r = place.r
-        and edge.crest
       offset 0
     ) as edge
     offset 0
@@ -475,6 +545,37 @@ return abs(py) <= 1024 * w and abs(px + py) <= 2048 * w and abs(px - py) <= 2048
 
 comment on function ccp._in_hex(bigint, bigint, bigint) is
 'Whether a point (px, py)/w, in grid units from the dot of a hex, is in it, its rim included.';
+
+create or replace function ccp._is_met(
+  px bigint, py bigint, w bigint, x bigint, y bigint, dx bigint, dy bigint, touch boolean, near boolean, far boolean,
+  x1 bigint, y1 bigint, x2 bigint, y2 bigint, enter bigint, leave bigint, den bigint
+)
+returns boolean
+language sql immutable parallel safe
+return case
+  -- along the line: the marks are told in 1/(1024 den far) of it
+  when w = 0
+    then ccp._met_edges(
+      case when touch then 'touch' else 'hex' end,
+      not near,
+      not far,
+      1024::numeric * enter * (dx * dx + dy * dy),
+      1024::numeric * leave * (dx * dx + dy * dy),
+      den::numeric * least(dx * x1 + dy * y1, dx * x2 + dy * y2),
+      den::numeric * greatest(dx * x1 + dy * y1, dx * x2 + dy * y2)
+    )
+  else ccp._in_hex(px - x * w, py - y * w, w)
+    -- the sides of the end hexes belong to these (16.1)
+    and not (near and ccp._in_hex(px, py, w))
+    and not (far and ccp._in_hex(px - 1024 * dx * w, py - 1024 * dy * w, w))
+end;
+
+comment on function ccp._is_met(
+  bigint, bigint, bigint, bigint, bigint, bigint, bigint, boolean, boolean, boolean,
+  bigint, bigint, bigint, bigint, bigint, bigint, bigint
+) is
+'Whether a line meets, in a hex that it passes, an edge that has its ends (x1, y1) and (x2, y2) on either side of it. It crosses
+the edge at (px, py)/w, and (x, y) is the dot of the hex; all in grid units from the dot that the line begins at.';
 
 create or replace function ccp._plain_views(
   viewer ccp.outlook, lines ccp.view[], out shut integer[], out cells ccp.view_cell[]
@@ -551,23 +652,9 @@ begin
       from crossed
       offset 0
     ) as at
-    where case
-      -- along the line: the marks are told in 1/(1024 den far) of it
-      when at.w = 0
-        then ccp._met_edges(
-          case when at.touch then 'touch' else 'hex' end,
-          not at.near,
-          not at.far,
-          1024::numeric * at.enter * (at.dx * at.dx + at.dy * at.dy),
-          1024::numeric * at.leave * (at.dx * at.dx + at.dy * at.dy),
-          at.den::numeric * least(at.dx * at.x1 + at.dy * at.y1, at.dx * at.x2 + at.dy * at.y2),
-          at.den::numeric * greatest(at.dx * at.x1 + at.dy * at.y1, at.dx * at.x2 + at.dy * at.y2)
-        )
-      else ccp._in_hex(at.px - at.x * at.w, at.py - at.y * at.w, at.w)
-        -- the sides of the end hexes belong to these (16.1)
-        and not (at.near and ccp._in_hex(at.px, at.py, at.w))
-        and not (at.far and ccp._in_hex(at.px - 1024 * at.dx * at.w, at.py - 1024 * at.dy * at.w, at.w))
-    end
+    where ccp._is_met(
+      at.px, at.py, at.w, at.x, at.y, at.dx, at.dy, at.touch, at.near, at.far, at.x1, at.y1, at.x2, at.y2, at.enter, at.leave, at.den
+    )
   )
   select
     array(
@@ -578,12 +665,18 @@ begin
     array(
       select
         row(
-          cell.i, cell.q, cell.r, cell.x, cell.y, cell.touch, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.near,
-          cell.far, cell.floor, cell.high, cell.crest, cell.screened, cell.burns,
-          cell.near or cell.i in (select met.i from met where not met.blocks and not met.touch)
+          cell.i, cell.q, cell.r, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.high, cell.crest, cell.screened,
+          cell.burns, cell.near, cell.passed_over
         )::ccp.view_cell
-      from cell
-      where cell.i not in (select touching.i from touching)
+      from (
+        select cell.*, cell.i in (select met.i from met where not met.blocks and not met.touch) as passed_over
+        from cell
+        where cell.i not in (select touching.i from touching)
+        offset 0
+      ) as cell
+      where cell.near
+        or cell.passed_over
+        or cell.crest is not null
     )
   into shut, cells;
 end
@@ -624,10 +717,10 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  qs integer[];
-  rs integer[];
+  board bigint := viewer.map_id;
+  eye_x bigint := 3072 * viewer.q;
+  eye_y bigint := 1024 * (2 * viewer.r + viewer.q);
 begin
-  select array_agg(probe.q), array_agg(probe.r) into qs, rs from unnest(probes) as probe;
   return query
   select
     found.i,
@@ -664,11 +757,24 @@ begin
           edge.x2 - probe.x as vx,
           edge.y2 - probe.y as vy
         from unnest(probes) as probe
-        left join ccp._view_edges(viewer, qs, rs) as edge
+        left join (
+          select artwork.*, edge.x1 - eye_x as x1, edge.y1 - eye_y as y1, edge.x2 - eye_x as x2, edge.y2 - eye_y as y2
+          from (select distinct probe.q, probe.r, probe.crest, probe.n from unnest(probes) as probe) as artwork
+          cross join lateral (
+            select *
+            from public.drawn_edge as edge
+            where edge.map_id = board
+              and edge.q = artwork.q
+              and edge.r = artwork.r
+              and edge.crest = artwork.crest
+              and artwork.n = case when edge.crest then edge.level else edge.n end
+            offset 0
+          ) as edge
+        ) as edge
           on edge.q = probe.q
             and edge.r = probe.r
             and edge.crest = probe.crest
-            and probe.n = case when probe.crest then edge.level else edge.n end
+            and edge.n = probe.n
         -- once for each edge, not once for each use
         offset 0
       ) as point
@@ -693,39 +799,53 @@ as $$
 #variable_conflict use_column
 declare
   probes ccp.probe[];
+  at_hand integer[] := viewer.at_hand;
 begin
+  if cells = '{}' then
+    shut := '{}';
+    doubtful := '{}';
+    return;
+  end if;
   with cell as materialized (
     select
       cell.*,
       -- halfway through, where no edge is met
       1024 * cell.dx * (cell.enter + cell.leave) - 2 * cell.x * cell.den as px,
       1024 * cell.dy * (cell.enter + cell.leave) - 2 * cell.y * cell.den as py
-    from unnest(cells) as cell
-    where cell.entered
-      or cell.crest is not null
+    from (
+      select
+        cell.*,
+        3072 * (cell.q - eye.q) as x,
+        1024 * (2 * (cell.r - eye.r) + cell.q - eye.q) as y
+      from unnest(cells) as cell
+      cross join (select viewer.q::bigint as q, viewer.r::bigint as r offset 0) as eye
+      offset 0
+    ) as cell
   ),
   artwork as materialized (
     select
       hex.q,
       hex.r,
       area.n,
-      area.n = any(viewer.blazes) as burns,
+      area.terrain = 'blaze' as burns,
+      area.n = any(at_hand) as at_hand,
       area.n = any(hex.within) as inside,
       area.n = any(hex.brink) as doubtful
     from (
-      select distinct cell.q, cell.r from cell where cell.entered and (cell.screened or cell.burns)
+      select distinct cell.q, cell.r from cell where (cell.near or cell.passed_over) and (cell.screened or cell.burns)
     ) as place
     inner join public.drawn_hex as hex on hex.map_id = viewer.map_id and hex.q = place.q and hex.r = place.r
-    cross join lateral unnest(hex.areas) as area (n)
-    where area.n = any(viewer.obstacles)
-      or area.n = any(viewer.blazes)
+    cross join lateral unnest(hex.areas, hex.area_terrains) as area (n, terrain)
+    where area.terrain = any(viewer.obstacles)
+      or area.terrain = 'blaze'
   ),
   asked as materialized (
     select cell.*, artwork.n, artwork.inside, artwork.doubtful
     from cell
     inner join artwork
       on artwork.q = cell.q and artwork.r = cell.r and (artwork.burns or cell.screened)
-    where cell.entered
+    where cell.passed_over
+      or (cell.near and artwork.at_hand)
   )
   select
     array(
@@ -870,6 +990,19 @@ $$;
 comment on function ccp._doubtful_views(ccp.sighting, integer[]) is
 'Which of some lines of a sighting are open, by ccp._verdicts.';
 
+create or replace function ccp._sees_plainly(state positions.state, viewer ccp.line_end)
+returns boolean
+language plpgsql immutable parallel safe
+as $$
+begin
+  return state.readings ->> 'ccp-34' = 'a' and state.readings ->> 'ccp-33' = 'a' and not viewer.in_cave;
+end
+$$;
+
+comment on function ccp._sees_plainly(positions.state, ccp.line_end) is
+'Whether all lines of a viewer are judged here: touching is enough (ccp-34), hills of the lower end''s level are not seen past
+(ccp-33), and it is not inside a cave.';
+
 create or replace function ccp._seen(sighting ccp.sighting, over ccp.outlook default null)
 returns integer[]
 language plpgsql stable
@@ -889,23 +1022,17 @@ begin
   if state.readings ->> 'ccp-34' <> 'a' or viewer.in_cave or sighting.target is not null then
     return array(select verdict.i from ccp._verdicts(sighting) as verdict where verdict.visible);
   end if;
-  eye := over;
-  if eye.map_id is null then
-    eye := ccp._outlook(state);
+  if over.map_id is null then
+    over := ccp._outlook(state);
   end if;
-  eye.q := viewer.q;
-  eye.r := viewer.r;
-  eye.level := viewer.level;
-  eye.height := viewer.height;
-  eye.aloft := viewer.aloft;
-  eye.in_gully := viewer.terrain = 'gully' and not viewer.aloft;
+  eye := ccp._eye(over, viewer);
   lines := array(select line from ccp._views(eye, sighting.qs, sighting.rs) as line);
   if state.readings ->> 'ccp-33' = 'b' then
     doubtful := array(select line.i from unnest(lines) as line where line.high > line.low and line.low > 0);
     lines := array(select line from unnest(lines) as line where not (line.high > line.low and line.low > 0));
   end if;
-  select * into plain from ccp._plain_views(eye, lines);
-  select * into inner_lines from ccp._inner_views(eye, plain.cells);
+  plain := ccp._plain_views(eye, lines);
+  inner_lines := ccp._inner_views(eye, plain.cells);
   doubtful := doubtful || inner_lines.doubtful;
   lines := array(
     select line

@@ -24,12 +24,14 @@ select
   coalesce(art.within, '{}') as within,
   coalesce(art.brink, '{}') as brink,
   coalesce(hills.crests, '{}') as crests,
-  coalesce(hills.levels, '{}') as crest_levels
+  coalesce(hills.levels, '{}') as crest_levels,
+  coalesce(art.terrains, '{}') as area_terrains
 from public.hex
 cross join lateral (
   select
     bool_or(part.terrain = hex.terrain) as drawn,
     array_agg(part.n order by part.n) as areas,
+    array_agg(part.terrain order by part.n) as terrains,
     array_agg(part.n order by part.n) filter (where part.relation like '______FF%') as whole,
     array_agg(part.n order by part.n) filter (where part.dot like '0%') as within,
     array_agg(part.n order by part.n) filter (where part.dot like 'F0%') as brink
@@ -82,6 +84,7 @@ comment on column maps.drawn_hexes.within is 'Drawn areas that its centre dot li
 comment on column maps.drawn_hexes.brink is 'Drawn areas on whose outline its centre dot lies';
 comment on column maps.drawn_hexes.crests is 'Crest lines drawn inside it, by their numbers';
 comment on column maps.drawn_hexes.crest_levels is 'The levels of these';
+comment on column maps.drawn_hexes.area_terrains is 'The terrains of its drawn areas';
 
 create or replace function maps._meets_hex(x1 bigint, y1 bigint, x2 bigint, y2 bigint)
 returns boolean
@@ -541,7 +544,8 @@ begin
     and kept.q = edited.q
     and kept.r = edited.r;
   insert into public.drawn_hex (
-    map_id, q, r, label, terrain, level, ridge, drawn, areas, whole, within, brink, crests, crest_levels
+    map_id, q, r, label, terrain, level, ridge, drawn, areas, whole, within, brink, crests, crest_levels,
+    area_terrains
   )
   select fresh.*
   from (
@@ -684,6 +688,7 @@ begin
       hex.r,
       coalesce(bool_or(part.terrain = hex.terrain), false) as drawn,
       coalesce(array_agg(part.n order by part.n) filter (where part.n is not null), '{}') as areas,
+      coalesce(array_agg(part.terrain order by part.n) filter (where part.n is not null), '{}') as terrains,
       coalesce(array_agg(part.n order by part.n) filter (where part.whole), '{}') as whole,
       coalesce(array_agg(part.n order by part.n) filter (where part.within), '{}') as within,
       coalesce(array_agg(part.n order by part.n) filter (where part.brink), '{}') as brink
@@ -698,6 +703,7 @@ begin
   set
     drawn = fresh.drawn,
     areas = fresh.areas,
+    area_terrains = fresh.terrains,
     whole = fresh.whole,
     within = fresh.within,
     brink = fresh.brink
@@ -706,8 +712,8 @@ begin
     and kept.q between west and east
     and kept.q = fresh.q
     and kept.r = fresh.r
-    and (kept.drawn, kept.areas, kept.whole, kept.within, kept.brink)
-    is distinct from (fresh.drawn, fresh.areas, fresh.whole, fresh.within, fresh.brink);
+    and (kept.drawn, kept.areas, kept.area_terrains, kept.whole, kept.within, kept.brink)
+    is distinct from (fresh.drawn, fresh.areas, fresh.terrains, fresh.whole, fresh.within, fresh.brink);
 end
 $$;
 
@@ -829,7 +835,8 @@ begin
   delete from public.drawn_hex;
   delete from public.drawn_edge;
   insert into public.drawn_hex (
-    map_id, q, r, label, terrain, level, ridge, drawn, areas, whole, within, brink, crests, crest_levels
+    map_id, q, r, label, terrain, level, ridge, drawn, areas, whole, within, brink, crests, crest_levels,
+    area_terrains
   )
   select fresh.*
   from maps.drawn_hexes as fresh
