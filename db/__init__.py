@@ -1,6 +1,6 @@
 """The nouns of Sightline: tables, the engine, the private cluster, migrations, ruleset data."""
 
-__version__ = "0.9.0"
+__version__ = "0.9.1"
 
 
 class SightlineError(Exception):

@@ -1,11 +1,14 @@
 """Asks two versions of `sql/` the same lines and fans over drawn terrain, and shows every answer that differs.
 
 .venv/bin/python -m tests.compare_sight REVISION --lines 20000 --fans 1000
+.venv/bin/python -m tests.compare_sight REVISION --pace 24
 
 Boards are drawn at random with all that bears on sight in ccp and bob (as the tests of these games draw them), or as
 densely as printed ones (`tests/dense_board.py`) with counters, markers, conditions and readings strewn over them. A
-line is compared row by row in order, a fan as a set, its reasons row by row. Processor time of the two servers' own
-processes is told beside.
+line is compared row by row in order, a fan as a set, its reasons row by row.
+
+With --pace it tells how many times faster the working tree is: fans on whole dense boards, both versions in turn, by
+the processor time of their two servers' own processes (Linux), the least of six for each of so many viewers.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ import collections
 import dataclasses
 import json
 import random
+import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -28,7 +33,7 @@ from db.cluster import Cluster
 from db.position_draft import PositionDraft
 from importers.cases import store_position
 from tests.compare_sql import Version, revision_sql, two_versions
-from tests.dense_board import Shape, dense_board
+from tests.dense_board import SIZES, Shape, dense_board
 from tests.drawn_positions import conditions, drawn, policy, strew
 
 GAMES = ("bob", "ccp")
@@ -152,6 +157,55 @@ def compare(
     )
 
 
+PACE_TIMES = 6
+
+
+def processor_ms(connection: Connection) -> float:
+    """What the process that serves a connection has run so far."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, psycopg.Connection)
+    told = Path(f"/proc/{raw.info.backend_pid}/schedstat").read_text(encoding="ascii")
+    return int(told.split()[0]) / 1e6
+
+
+def pace(old: Connection, new: Connection, viewers: int, games: tuple[str, ...] = GAMES) -> None:
+    """Print what a fan takes in both versions: the mean over some viewers, and the ratio of the means."""
+    print(f"{'ms of processor time':44}{'old':>9}{'new':>9}{'times faster':>15}{'of the medians':>16}")
+    shapes = [Shape(game, hexes, hills) for game in games for hexes in SIZES for hills in (False, True)]
+    for shape in shapes:
+        savepoints = [connection.begin_nested() for connection in (old, new)]
+        ids = [
+            store_position(connection, PositionDraft(shape.ruleset, dense_board(shape)))
+            for connection in (old, new)
+        ]
+        for connection in (old, new):
+            connection.execute(sa.text("analyze hex, terrain_area, crest, drawn_hex, drawn_edge, position"))
+        board = dense_board(shape)
+        places = random.Random(7).sample(sorted(map(board.scheme.label, board.hexes)), viewers)
+        for radius in (8, None):
+            taken: tuple[list[float], list[float]] = ([], [])
+            for place in places:
+                best, found = [float("inf")] * 2, [set[Any]()] * 2
+                for _ in range(PACE_TIMES):
+                    for n, connection in enumerate((old, new)):
+                        given = {"position": ids[n], "from": f"hex:{place}", "radius": radius, "policy": None}
+                        query = sa.text(QUERIES["fan"].format(game=shape.ruleset))
+                        start = processor_ms(connection)
+                        rows = connection.execute(query, given).all()
+                        best[n] = min(best[n], processor_ms(connection) - start)
+                        found[n] = {tuple(row) for row in rows}
+                assert found[0] == found[1], f"{shape}: {place} sees something else"
+                for n in (0, 1):
+                    taken[n].append(best[n])
+            before, after = (statistics.mean(times) for times in taken)
+            middle = statistics.median(taken[0]) / statistics.median(taken[1])
+            what = f"{shape.ruleset}.fan, {shape.hexes} hexes, {'hills' if shape.hills else 'flat'}, "
+            what += f"range {radius}" if radius else "the board"
+            print(f"{what:44}{before:>9.2f}{after:>9.2f}{before / after:>15.2f}{middle:>16.2f}", flush=True)
+        for savepoint in savepoints:
+            savepoint.rollback()
+
+
 def main() -> None:
     """Compare, and exit with 1 where an answer differs."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -160,6 +214,9 @@ def main() -> None:
     words.add_argument("--fans", type=int, default=100)
     words.add_argument("--seed", type=int, default=1, help="another number draws other positions")
     words.add_argument("--ruleset", choices=GAMES, action="append", help="only this game")
+    words.add_argument(
+        "--pace", type=int, metavar="VIEWERS", help="tell how much faster fans are, and no more"
+    )
     given = words.parse_args()
     tally = Tally({"los": given.lines, "fan": given.fans, "fan_reasons": given.fans})
     with tempfile.TemporaryDirectory(prefix="sightline-compare-") as folder:
@@ -170,13 +227,12 @@ def main() -> None:
         cluster.start()
         try:
             versions: list[Version] = list(two_versions(cluster, older))
-            compare(
-                versions[0].connection,
-                versions[1].connection,
-                tally,
-                given.seed,
-                tuple(given.ruleset or GAMES),
-            )
+            old, new = (version.connection for version in versions)
+            games = tuple(given.ruleset or GAMES)
+            if given.pace:
+                pace(old, new, given.pace, games)
+            else:
+                compare(old, new, tally, given.seed, games)
             for version in versions:
                 version.connection.close()
                 version.engine.dispose()

@@ -390,7 +390,7 @@ def test_a_hex_drawn_to_its_edges_is_a_hex_taken_as_filled(connection: Connectio
 
 
 @bounded(10)
-@given(position=positions, radius=st.one_of(st.none(), st.integers(1, 6)))
+@given(position=positions, radius=st.one_of(st.none(), st.integers(1, 9)))
 def test_fan_sees_what_los_sees(connection: Connection, position: PositionDraft, radius: int | None) -> None:
     hexes = list(position.board.hexes)
     viewer = label(random.Random(len(hexes)).choice(hexes))
@@ -401,6 +401,32 @@ def test_fan_sees_what_los_sees(connection: Connection, position: PositionDraft,
             for name, seen in found.items()
             if seen.visible and 0 < seen.range <= (radius or 99)
         }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_who_looks_around_sees_what_it_sees_of_the_whole_map(connection: Connection, seed: int) -> None:
+    """Within 8 hexes a fan is found as sets of hexes, beyond line by line."""
+    dice = random.Random(seed)
+    position = paint(seed)
+    board = position.board
+    position.policy = {"ccp-7": dice.choice("ab")}
+    viewer = dice.choice(sorted(board.hexes))
+    # lines leave the map: through a hex that is not there, along a side between two
+    for hex in dice.sample(sorted(board.hexes), k=len(board.hexes) // 5):
+        if hex != viewer and not any(marker.at == hex for marker in position.markers):
+            del board.hexes[hex]
+    board.hexes[viewer] = HexDraft(dice.choice(("gully", "open_ground", "jungle")), dice.randint(0, 2))
+    board.areas.append(AreaDraft("blaze", (triangle(dice, list(board.hexes), 1500),)))
+    flier = CcpUnit(id="Corsair", at=label(viewer), side="allied", kind="aircraft")
+    position.units["Corsair"] = flier, viewer
+    with Stored(connection, position) as position_id:
+        for name in (label(viewer), "Corsair"):
+            whole = fan(connection, position_id, name)
+            seen = look(connection, position_id, name, map(label, board.hexes))
+            assert set(whole) == {other for other, one in seen.items() if one.visible and one.range > 0}
+            for radius in range(10):
+                near = {name: away for name, away in whole.items() if away <= radius}
+                assert fan(connection, position_id, name, radius) == near, (name, radius)
 
 
 @pytest.mark.parametrize("policy", [{}, {"ccp-7": "b", "ccp-33": "b", "ccp-34": "b"}])

@@ -69,13 +69,13 @@ as $$
       hex.terrain = 'blaze' or burning.q is not null as ablaze,
       not hex.drawn and hex.terrain = any(eye.obstacles) as fills,
       case
-        when hex.area_terrains <@ eye.obstacles then hex.areas
+        when hex.areas = '{}' or hex.area_terrains <@ eye.obstacles then hex.areas
         when hex.area_terrains && eye.obstacles
           then array(select area.n from unnest(hex.areas, hex.area_terrains) as area (n, terrain) where area.terrain = any(eye.obstacles))
         else '{}'
       end as obstacles,
       case
-        when 'blaze' = any(hex.area_terrains)
+        when hex.areas <> '{}' and 'blaze' = any(hex.area_terrains)
           then array(select area.n from unnest(hex.areas, hex.area_terrains) as area (n, terrain) where area.terrain = 'blaze')
         else '{}'
       end as blazes,
@@ -275,19 +275,13 @@ begin
     select
       partial.place,
       passage.place as i,
-      partial.q,
-      partial.r,
       passage.dx,
       passage.dy,
       passage.dx * eye_y - passage.dy * eye_x as dot,
       partial.floor,
-      partial.high,
-      partial.crest,
       partial.obstacles <> '{}' and get_bit(partial.barred, passage.place) = 1 as screened,
-      partial.blazes <> '{}' as burns,
       passage.touch,
       passage.near,
-      passage.near and partial.spread as begun,
       passage.far,
       passage.enter,
       passage.leave,
@@ -312,8 +306,8 @@ begin
       edge.y2 - eye_y as y2,
       cell.dx * edge.y1 - cell.dy * edge.x1 - cell.dot as off1,
       cell.dx * edge.y2 - cell.dy * edge.x2 - cell.dot as off2,
-      3072 * (cell.q - eye_q)::bigint as x,
-      1024 * (2 * (cell.r - eye_r) + cell.q - eye_q)::bigint as y,
+      3072 * (place.q - eye_q)::bigint as x,
+      1024 * (2 * (place.r - eye_r) + place.q - eye_q)::bigint as y,
       case when edge.crest then edge.level >= cell.floor else edge.burns or cell.screened end as counts
     from (
       select spot.place, spot.q, spot.r, spot.obstacles, spot.blazes, spot.crests
@@ -338,8 +332,8 @@ begin
     from (
       select
         crossed.*,
-        sign(crossed.off1 - crossed.off2)::bigint * (crossed.x2 * crossed.off1 - crossed.x1 * crossed.off2) as px,
-        sign(crossed.off1 - crossed.off2)::bigint * (crossed.y2 * crossed.off1 - crossed.y1 * crossed.off2) as py,
+        case when crossed.off1 < crossed.off2 then -1 else 1 end * (crossed.x2 * crossed.off1 - crossed.x1 * crossed.off2) as px,
+        case when crossed.off1 < crossed.off2 then -1 else 1 end * (crossed.y2 * crossed.off1 - crossed.y1 * crossed.off2) as py,
         abs(crossed.off1 - crossed.off2) as w
       from crossed
       where crossed.counts
@@ -372,12 +366,13 @@ begin
     array(
       select
         row(
-          cell.i, cell.q, cell.r, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, cell.high, cell.crest, cell.screened,
-          cell.burns, cell.begun, get_bit(open.passed_over, cell.i) = 1
+          cell.i, partial.q, partial.r, cell.enter, cell.leave, cell.den, cell.dx, cell.dy, partial.high, partial.crest,
+          cell.screened, partial.blazes <> '{}', cell.near and partial.spread, get_bit(open.passed_over, cell.i) = 1
         )::ccp.view_cell
       from cell
+      inner join partial on partial.place = cell.place and partial.floor = cell.floor and get_bit(partial.lines, cell.i) = 1
       where get_bit(open.lines, cell.i) = 1
-        and (cell.begun or cell.crest is not null or get_bit(open.passed_over, cell.i) = 1)
+        and ((cell.near and partial.spread) or partial.crest is not null or get_bit(open.passed_over, cell.i) = 1)
     )
   into seen, slopes, cells
   from open;
