@@ -646,8 +646,8 @@ begin
     from (
       select
         crossed.*,
-        sign(crossed.off1 - crossed.off2)::bigint * (crossed.x2 * crossed.off1 - crossed.x1 * crossed.off2) as px,
-        sign(crossed.off1 - crossed.off2)::bigint * (crossed.y2 * crossed.off1 - crossed.y1 * crossed.off2) as py,
+        case when crossed.off1 < crossed.off2 then -1 else 1 end * (crossed.x2 * crossed.off1 - crossed.x1 * crossed.off2) as px,
+        case when crossed.off1 < crossed.off2 then -1 else 1 end * (crossed.y2 * crossed.off1 - crossed.y1 * crossed.off2) as py,
         abs(crossed.off1 - crossed.off2) as w
       from crossed
       offset 0
