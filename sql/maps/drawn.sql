@@ -273,9 +273,16 @@ as $$
       offset 0
     ) as ray
     cross join lateral (
-      select passed.q1 as q, passed.r1 as r
-      from lattice.line(_line_meetings.q, _line_meetings.r, ray.q, ray.r) as passed
-      where passed.kind in ('hex', 'spine')
+      select _line_meetings.q + trace.q1 as q, _line_meetings.r + trace.r1 as r
+      from lattice.trace
+      where trace.dq = ray.q - _line_meetings.q
+        and trace.dr = ray.r - _line_meetings.r
+        and trace.kind in ('hex', 'spine')
+      union all
+      select _line_meetings.q + far.q, _line_meetings.r + far.r
+      from lattice._reckoned_hexes(ray.q - _line_meetings.q, ray.r - _line_meetings.r) as far
+      where lattice.distance(_line_meetings.q, _line_meetings.r, ray.q, ray.r) > 24
+        and far.kind in ('hex', 'spine')
       union all
       values (_line_meetings.q, _line_meetings.r), (ray.q, ray.r)
     ) as hex
@@ -297,6 +304,8 @@ as $$
       on edge.map_id = _line_meetings.map_id
         and edge.q = course.q
         and edge.r = course.r
+        -- else the edges of the whole map are read
+        and edge.q between (select min(course.q) from course) and (select max(course.q) from course)
         and case when edge.crest then _line_meetings.crests else edge.n = any(_line_meetings.areas) end
     where case
       when course.dx * edge.y1 - course.dy * edge.x1 < course.off then course.dx * edge.y2 - course.dy * edge.x2 >= course.off
