@@ -374,6 +374,7 @@ language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 set enable_mergejoin = off
+set enable_memoize = off
 as $$
 declare
   farthest integer := (select max(line.away) from unnest(lines) as line);
@@ -626,6 +627,7 @@ language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 set enable_mergejoin = off
+set enable_memoize = off
 as $$
 declare
   own_level integer := bob._dot(start);
